@@ -1,0 +1,118 @@
+/* Complementarity problems: one problem type, its judge and its solvers. Needs no mechanics.
+ *
+ *     w = G z + g,   each block of (z, w) in its declared relation
+ *
+ * Blocks stand one after the other and cover all n rows:
+ *
+ *     SS_BLOCK_FREE         w = 0, z free                                      (joints, stiff springs: any size)
+ *     SS_BLOCK_NONNEGATIVE  0 <= z  perp  w >= 0                               (frictionless contacts, limits: any
+ * size) SS_BLOCK_BOX          lower <= z <= upper; w >= 0 at lower, w <= 0 at upper, w = 0 between (size 1)
+ *     SS_BLOCK_FRICTION     z = (normal, tangential...), w = (normal speed, tangential velocity...), size 2 or 3:
+ *                           0 <= z_n perp w_n >= 0, and z_t maximises -w_t . z_t over the set mu z_n S, where S is
+ *                             polyhedral   the regular polygon with `directions` corners, the first one along z_t1
+ *                                          (size 2: the interval [-1, 1])
+ *                             pyramid      the square |s_1| <= 1, |s_2| <= 1
+ *                             quadratic    the unit disc
+ *
+ * The residual that decides whether a z is a solution is computed by ss_cp_judge from the problem's data alone; it
+ * shares no code with any solver. */
+#ifndef STICKSLIP_CP_H
+#define STICKSLIP_CP_H
+
+#include <stickslip/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ss_block_kind { SS_BLOCK_FREE, SS_BLOCK_NONNEGATIVE, SS_BLOCK_BOX, SS_BLOCK_FRICTION } ss_block_kind;
+
+typedef enum ss_cone { SS_CONE_POLYHEDRAL, SS_CONE_PYRAMID, SS_CONE_QUADRATIC } ss_cone;
+
+typedef struct ss_block {
+  ss_block_kind kind;
+  int first, size;     /* rows first .. first + size - 1 */
+  double lower, upper; /* box */
+  ss_cone cone;        /* friction */
+  int directions;      /* friction, polyhedral: even, at least 4 (ignored where size is 2) */
+  double mu;           /* friction */
+} ss_block;
+
+/* The caller owns all arrays. G is dense and row-major: G[i * n + j]. */
+typedef struct ss_cp {
+  int n, n_blocks;
+  const double *G;
+  const double *g;
+  const ss_block *blocks;
+} ss_cp;
+
+/* What a solver says of itself; whether to believe it is the judge's affair. */
+typedef enum ss_outcome {
+  SS_SOLVED,
+  SS_LIMIT,       /* iteration limit */
+  SS_RAY,         /* ended on a secondary ray: no solution found */
+  SS_STALLED,     /* breakdown: singular basis, not finite */
+  SS_NOT_ADMITTED /* this solver does not handle such a problem (block kind, size) */
+} ss_outcome;
+
+const char *ss_outcome_name(ss_outcome outcome);
+
+typedef struct ss_cp_options {
+  const char *solver;  /* a name from ss_cp_solvers(); "auto": a ladder of them */
+  double tolerance;    /* residual that counts as solved */
+  int iteration_limit; /* 0: the solver's own choice */
+} ss_cp_options;
+
+ss_cp_options ss_cp_options_default(void);
+
+typedef struct ss_cp_result {
+  ss_outcome outcome;
+  double residual;    /* by ss_cp_judge */
+  int iterations;     /* pivots, sweeps or bases tried, over all solvers that were tried */
+  int fallbacks;      /* how many rungs of the ladder failed before the one that solved */
+  const char *solver; /* the one that produced z */
+} ss_cp_result;
+
+/* Memory for the solvers, grown on demand and then reused: a second solve of the same size allocates nothing. */
+typedef struct ss_cp_workspace ss_cp_workspace;
+ss_status ss_cp_workspace_create(ss_cp_workspace **out, ss_error *error);
+void ss_cp_workspace_destroy(ss_cp_workspace *workspace);
+
+/* Solves; z (n numbers) is the starting guess where `warm` says so, and the answer afterwards. The outcome is data:
+ * the status is SS_OK also where no solution was found. */
+ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
+
+/* Natural residual of z: the largest over all blocks of |w| (free), |min(z, w)| (nonnegative), |z - clamp(z - w)|
+ * (box), and |min(z_n, w_n)|, |z_t - P(z_t - w_t)| (friction; P projects on mu max(z_n, 0) S), divided by 1 + max |g|.
+ * Infinite where z or the data are not finite. w (n numbers, may be NULL) receives G z + g. */
+double ss_cp_judge(const ss_cp *problem, const double *z, double *w);
+
+/* The cone part of it: how far the friction impulses lie outside their set, and how much more power another impulse of
+ * the set would dissipate than the one chosen (maximum-dissipation defect), both as maxima over the blocks. */
+void ss_cp_friction_defects(const ss_cp *problem, const double *z, const double *w, double *cone, double *dissipation);
+
+/* Calls `found` for every solution of a small problem (complementary bases are enumerated; friction must be polyhedral,
+ * pyramid or planar). Fails with SS_ERROR_UNSUPPORTED above the size that can be enumerated. */
+typedef void (*ss_cp_found)(void *user, const double *z);
+ss_status ss_cp_all_solutions(const ss_cp *problem, double tolerance, ss_cp_workspace *workspace, ss_cp_found found,
+                              void *user, int *count, ss_error *error);
+
+/* Checks sizes, blocks and numbers; every entry point above may assume what this has accepted. */
+ss_status ss_cp_validate(const ss_cp *problem, ss_error *error);
+
+/* Plain text, exact (hexadecimal floats); docs/problem-format.md. */
+ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error);
+
+/* The table of solvers, ended by a row whose name is NULL. */
+typedef struct ss_cp_solver_info {
+  const char *name;
+  const char *summary;
+} ss_cp_solver_info;
+const ss_cp_solver_info *ss_cp_solvers(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

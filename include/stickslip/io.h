@@ -1,0 +1,35 @@
+/* Files: scenes in, trajectories out. */
+#ifndef STICKSLIP_IO_H
+#define STICKSLIP_IO_H
+
+#include <stickslip/sim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reads a YAML scene. `settings` are "name=value" texts that override declared parameters (--set); the value is a
+ * constant expression. On failure error has file, line and column. */
+ss_status ss_scene_load(const char *path, const char *const *settings, int n_settings, ss_scene **out, ss_error *error);
+
+/* The same from memory; `name` stands for the file in messages. */
+ss_status ss_scene_parse(const char *text, size_t length, const char *name, const char *const *settings, int n_settings,
+                         ss_scene **out, ss_error *error);
+
+/* Recorders are observers: open one, attach it with ss_sim_observe, close it after the run. The file is created (and
+ * proven writable) by open, under a temporary name beside `path` that close(complete = true) renames; a run that fails
+ * leaves what it has under `path` too, marked incomplete. `every`: record each n-th step (and the last). */
+typedef struct ss_recorder ss_recorder;
+ss_status ss_recorder_open_hdf5(const char *path, const ss_sim *sim, long every, ss_recorder **out, ss_error *error);
+ss_status ss_recorder_open_csv(const char *path, const ss_sim *sim, long every, ss_recorder **out, ss_error *error);
+ss_observer ss_recorder_observer(ss_recorder *recorder);
+ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error);
+
+/* HDF5 result to CSV, the same columns as ss_recorder_open_csv. */
+ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

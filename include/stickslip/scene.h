@@ -1,0 +1,205 @@
+/* A scene: the description of bodies, shapes, joints, forces and of how to simulate them. Filled in by hand (C) or by
+ * ss_scene_load (stickslip/io.h), and compiled to a model (stickslip/sim.h). All strings and arrays that are handed to
+ * ss_scene_add_* are copied. Units are the user's own; SI is assumed by the default gravity.
+ *
+ * Words here, scene keys and documentation are the same. */
+#ifndef STICKSLIP_SCENE_H
+#define STICKSLIP_SCENE_H
+
+#include <stickslip/base.h>
+#include <stickslip/cp.h>
+#include <stickslip/expression.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SS_WORLD (-1) /* index that stands for the immovable world where a body is expected */
+
+/* Velocity coordinates: x y z of the centre of mass in the world's frame, rx ry rz about the body's own axes. */
+enum { SS_X = 1, SS_Y = 2, SS_Z = 4, SS_RX = 8, SS_RY = 16, SS_RZ = 32, SS_ALL = 63 };
+
+typedef enum ss_planar { SS_SPATIAL, SS_PLANAR_XY, SS_PLANAR_XZ, SS_PLANAR_YZ } ss_planar;
+
+typedef struct ss_material_def {
+  const char *name;
+  double friction;
+  double restitution;
+  ss_mark mark;
+} ss_material_def;
+
+/* Override for a pair of materials, of bodies, or of one of each. NAN: keep what the materials say, which is the
+ * geometric mean of the two frictions and the larger of the two restitutions. */
+typedef struct ss_contact_def {
+  const char *between[2]; /* names of materials or bodies, or "world" */
+  bool collide;
+  double friction, restitution;
+  ss_mark mark;
+} ss_contact_def;
+
+typedef enum ss_shape_type {
+  SS_SHAPE_POINT,
+  SS_SHAPE_SPHERE,
+  SS_SHAPE_HALF_SPACE,
+  SS_SHAPE_BOX,
+  SS_SHAPE_CAPSULE,
+  SS_SHAPE_TYPES
+} ss_shape_type;
+
+typedef struct ss_shape_def {
+  ss_shape_type type;
+  ss_pose pose;         /* of the shape in its body's frame */
+  double radius;        /* sphere, capsule */
+  double length;        /* capsule: between the centres of its end spheres, along the shape's x axis (see axis) */
+  ss_vec3 size;         /* box: full edge lengths */
+  ss_vec3 axis;         /* capsule: direction in the shape's frame, any length but zero */
+  ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
+  double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
+  const char *material; /* NULL: the one named "default" */
+  ss_mark mark;
+} ss_shape_def;
+
+typedef struct ss_body_def {
+  const char *name;
+  unsigned freedom; /* SS_X | ... */
+  double mass;      /* NAN: from density and shapes */
+  double density;   /* NAN: mass is given */
+  bool has_inertia;
+  double inertia[6]; /* Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, in the body's frame; else from the shapes */
+  bool has_center_of_mass;
+  ss_vec3 center_of_mass;   /* in the body's frame; else from the shapes where density is given, else the origin */
+  ss_pose pose;             /* of the body's frame */
+  ss_vec3 velocity;         /* of the body frame's origin, world frame */
+  ss_vec3 angular_velocity; /* world frame */
+  const ss_shape_def *shapes;
+  int n_shapes;
+  ss_mark mark;
+} ss_body_def;
+
+typedef enum ss_joint_type {
+  SS_JOINT_DISTANCE,
+  SS_JOINT_REVOLUTE,
+  SS_JOINT_SPHERICAL,
+  SS_JOINT_PRISMATIC,
+  SS_JOINT_FIXED,
+  SS_JOINT_TYPES
+} ss_joint_type;
+
+/* anchors and axes are in each body's own frame. A joint built with `at` (one point and axis in the world's frame at
+ * t = 0) leaves the anchors to the compiler: set has_at. */
+typedef struct ss_joint_def {
+  ss_joint_type type;
+  const char *name; /* may be NULL */
+  int body[2];      /* index or SS_WORLD */
+  bool has_at;
+  ss_vec3 at; /* world frame, at t = 0 */
+  ss_vec3 anchor[2];
+  bool has_axis;
+  ss_vec3 axis;  /* revolute, prismatic: world frame at t = 0, where has_at; else in the first body's frame */
+  double length; /* distance; NAN: the distance at t = 0 */
+  ss_mark mark;
+} ss_joint_def;
+
+typedef enum ss_force_type {
+  SS_FORCE_SPRING,
+  SS_FORCE_DAMPER,
+  SS_FORCE_SPRING_DAMPER,
+  SS_FORCE_APPLIED,
+  SS_FORCE_TYPES
+} ss_force_type;
+
+/* Jacobians of springs and dampers in the linearly implicit schemes. */
+typedef enum ss_jacobian {
+  SS_JACOBIAN_RANK_ONE, /* LIT (9.2), (9.3): solvable for every step, stiffly stable */
+  SS_JACOBIAN_EXACT     /* second order; used where the system matrix stays positive definite, else rank one */
+} ss_jacobian;
+
+typedef struct ss_force_def {
+  ss_force_type type;
+  const char *name;                       /* may be NULL */
+  int body[2];                            /* spring, damper, spring-damper; applied: body[0] */
+  ss_vec3 anchor[2];                      /* in each body's own frame; applied: anchor[0] is the point of attack */
+  double stiffness, rest_length, damping; /* rest_length NAN: the length at t = 0 */
+  ss_jacobian jacobian;
+  const ss_expression *force[3];  /* applied: world frame, functions of t; NULL is zero */
+  const ss_expression *torque[3]; /* applied: world frame */
+  ss_mark mark;
+} ss_force_def;
+
+typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
+
+enum { SS_EVENT_COLLISION = 1 }; /* events that are located inside a step */
+
+/* How to simulate. Zero-initialised is not valid: start from ss_simulation_default. */
+typedef struct ss_simulation {
+  const char *scheme;  /* a name from the table of schemes */
+  double alpha, gamma; /* `gavrea` only */
+  double step, duration;
+  ss_cone cone;
+  int directions;
+  ss_restitution restitution;
+  bool has_events; /* false: the scheme's own choice */
+  unsigned events;
+  const char *solver;
+  double tolerance; /* residual up to which a step counts as certified */
+  ss_mark mark;
+} ss_simulation;
+
+ss_simulation ss_simulation_default(void);
+
+typedef struct ss_scene {
+  const char *file; /* where it came from; NULL if built in C */
+  const char *name, *source;
+  const char *text; /* the file as it was read; NULL if built in C */
+  ss_planar planar;
+  ss_vec3 gravity;
+  ss_material_def *materials;
+  ss_contact_def *contacts;
+  ss_shape_def *world_shapes;
+  ss_body_def *bodies;
+  ss_joint_def *joints;
+  ss_force_def *forces;
+  int n_materials, n_contacts, n_world_shapes, n_bodies, n_joints, n_forces;
+  ss_simulation simulation;
+  struct ss_arena *arena; /* owns everything above */
+} ss_scene;
+
+/* An empty spatial scene with gravity 9.81 along -z. */
+ss_status ss_scene_create(ss_scene **out, ss_error *error);
+void ss_scene_destroy(ss_scene *scene);
+
+/* Planar scenes: bodies lose the coordinates out of the plane, friction acts in the plane, gravity becomes 9.81 along
+ * the plane's second axis, downwards. Call before bodies are added. */
+void ss_scene_set_planar(ss_scene *scene, ss_planar planar);
+
+ss_shape_def ss_shape_default(ss_shape_type type);
+ss_body_def ss_body_default(const char *name);
+ss_joint_def ss_joint_default(ss_joint_type type, int body_a, int body_b);
+ss_force_def ss_force_default(ss_force_type type);
+
+ss_status ss_scene_add_material(ss_scene *scene, const ss_material_def *material, ss_error *error);
+ss_status ss_scene_add_contact(ss_scene *scene, const ss_contact_def *contact, ss_error *error);
+ss_status ss_scene_add_world_shape(ss_scene *scene, const ss_shape_def *shape, ss_error *error);
+ss_status ss_scene_add_body(ss_scene *scene, const ss_body_def *body, ss_error *error); /* index: n_bodies - 1 */
+ss_status ss_scene_add_joint(ss_scene *scene, const ss_joint_def *joint, ss_error *error);
+ss_status ss_scene_add_force(ss_scene *scene, const ss_force_def *force, ss_error *error);
+
+/* Index of the body with this name, SS_WORLD for "world", -2 if there is none. */
+int ss_scene_find_body(const ss_scene *scene, const char *name);
+
+/* Tables (name and one line of explanation per row, ended by NULL) behind `stickslip list`. */
+typedef struct ss_table_row {
+  const char *name;
+  const char *summary;
+} ss_table_row;
+const ss_table_row *ss_table_schemes(void);
+const ss_table_row *ss_table_joints(void);
+const ss_table_row *ss_table_forces(void);
+const ss_table_row *ss_table_shapes(void);
+const ss_table_row *ss_table_laws(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,144 @@
+/* Simulation: a model is compiled from a scene, a sim owns a state and advances it.
+ *
+ *     const ss_model *   immutable, shared by threads
+ *     ss_state           time, positions, velocities, contact memory: copied, saved, restored
+ *     ss_sim             model + state + options + workspace; ss_sim_step is the only thing that advances time */
+#ifndef STICKSLIP_SIM_H
+#define STICKSLIP_SIM_H
+
+#include <stickslip/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ss_model ss_model;
+typedef struct ss_sim ss_sim;
+
+/* Compiles: checks masses, names, joints that must hold and bodies that must not overlap at t = 0. */
+ss_status ss_model_create(const ss_scene *scene, ss_model **out, ss_error *error);
+void ss_model_destroy(ss_model *model);
+
+int ss_model_bodies(const ss_model *model);
+int ss_model_coordinates(const ss_model *model);                 /* velocity coordinates of all bodies together */
+int ss_model_joint_rows(const ss_model *model);                  /* scalar joint equations */
+const char *ss_model_body_name(const ss_model *model, int body); /* "world" for SS_WORLD */
+double ss_model_body_mass(const ss_model *model, int body);
+/* The joint that scalar joint equation `row` belongs to: its name, or "joint N". */
+const char *ss_model_joint_row_name(const ss_model *model, int row);
+
+/* A touching contact that the next step must remember. */
+typedef struct ss_touch {
+  uint64_t key;      /* shape pair and feature */
+  int hits;          /* collisions within the current step: bouncing that accumulates comes to rest */
+  bool closed;       /* carries force, or would */
+  bool stuck;        /* friction holds it */
+  double impulse[3]; /* normal, tangential: warm start */
+} ss_touch;
+
+typedef struct ss_state {
+  double t;
+  long step;       /* steps done */
+  double *q;       /* 7 per body: position of the centre of mass, orientation w x y z */
+  double *v;       /* velocity coordinates, body after body */
+  ss_touch *touch; /* ordered by key */
+  int n_touch, touch_capacity;
+} ss_state;
+
+/* Options start from the scene's own `simulation` section. */
+ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_sim **out, ss_error *error);
+void ss_sim_destroy(ss_sim *sim);
+
+/* Advances by one step (shorter if the duration ends before). SS_ERROR_UNCERTIFIED: the state is the one before. */
+ss_status ss_sim_step(ss_sim *sim, ss_error *error);
+bool ss_sim_done(const ss_sim *sim); /* duration reached */
+long ss_sim_steps_total(const ss_sim *sim);
+
+const ss_model *ss_sim_model(const ss_sim *sim);
+const ss_simulation *ss_sim_options(const ss_sim *sim);
+const ss_state *ss_sim_state(const ss_sim *sim);
+
+/* The body's own frame (not its centre of mass), as in the scene file. */
+typedef struct ss_motion {
+  ss_pose pose;
+  ss_vec3 velocity, angular_velocity; /* world frame */
+} ss_motion;
+ss_motion ss_sim_motion(const ss_sim *sim, int body);
+
+/* Weighted velocity alpha v+ + (1 - alpha) v of the last step (MDI (4.10)); after a collision the velocity itself. */
+const double *ss_sim_weighted_velocity(const ss_sim *sim);
+
+/* Signed residuals of all scalar joint equations at the present position (lengths or sines of angles). */
+void ss_sim_joint_residuals(const ss_sim *sim, double *residuals);
+
+/* Contacts with the forces of the last step. */
+typedef struct ss_contact_report {
+  int body[2];
+  ss_vec3 point, normal; /* world frame, at the start of the last (part of the) step; normal from body[1] to body[0] */
+  double gap;
+  ss_vec3 impulse; /* on body[0], world frame, over the last step */
+  bool stuck;
+} ss_contact_report;
+int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
+
+/* ---- what a run is worth: maxima and sums over all steps so far ---- */
+
+typedef struct ss_certificate {
+  double complementarity; /* judge's residual, MATH section 5 */
+  double penetration;     /* max(-gap), lengths */
+  double joint_drift;     /* max |joint residual| */
+  double cone;            /* friction outside its cone */
+  double dissipation;     /* maximum-dissipation defect */
+  double energy_created;  /* energy beyond initial + work; and by impacts, added up */
+  bool certified;         /* every step's residual was within the tolerance */
+} ss_certificate;
+
+/* final = initial + work - friction_loss - impact_loss - damping_loss + remainder */
+typedef struct ss_energy {
+  double initial, final;
+  double kinetic, potential, elastic; /* parts of final */
+  double work, friction_loss, impact_loss, damping_loss, remainder;
+} ss_energy;
+
+typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_EVENT_KINDS } ss_event_kind;
+const char *ss_event_name(ss_event_kind kind);
+
+typedef struct ss_event {
+  double t;
+  ss_event_kind kind;
+  int body[2];
+  double energy_created; /* collisions: kinetic energy after minus before, where positive */
+} ss_event;
+
+typedef struct ss_solves {
+  long count, iterations, fallbacks, cuts;
+  double seconds; /* wall time inside the complementarity solver */
+} ss_solves;
+
+typedef struct ss_report {
+  ss_certificate certificate;
+  ss_energy energy;
+  ss_solves solves;
+  long events[SS_EVENT_KINDS]; /* how many of each kind */
+  long contacts_maximum;
+  double contacts_mean;
+  double velocity_variation, weighted_variation; /* sums of |v+ - v| over all steps, 2-norm over the coordinates */
+} ss_report;
+const ss_report *ss_sim_report(const ss_sim *sim);
+
+/* Observers are called after every step, and for every event as it happens (event functions may be NULL). */
+typedef struct ss_observer {
+  void *user;
+  ss_status (*step)(void *user, const ss_sim *sim, ss_error *error);
+  void (*event)(void *user, const ss_sim *sim, const ss_event *event);
+} ss_observer;
+ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error);
+
+/* Writes the complementarity problem that was solved last (or could not be solved) to a file. */
+ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
