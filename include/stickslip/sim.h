@@ -26,6 +26,9 @@ const char *ss_model_body_name(const ss_model *model, int body); /* "world" for 
 double ss_model_body_mass(const ss_model *model, int body);
 /* The joint that scalar joint equation `row` belongs to: its name, or "joint N". */
 const char *ss_model_joint_row_name(const ss_model *model, int row);
+/* The scene's name, and its text as it was read (NULL if built in C), for results that say where they come from. */
+const char *ss_model_scene_name(const ss_model *model);
+const char *ss_model_scene_text(const ss_model *model);
 
 /* A touching contact that the next step must remember. */
 typedef struct ss_touch {
@@ -70,6 +73,11 @@ const double *ss_sim_weighted_velocity(const ss_sim *sim);
 
 /* Signed residuals of all scalar joint equations at the present position (lengths or sines of angles). */
 void ss_sim_joint_residuals(const ss_sim *sim, double *residuals);
+/* Rank of the joint rows at the present position: coordinates - rank are the degrees of freedom, rows - rank are
+ * redundant. */
+int ss_sim_joint_rank(const ss_sim *sim);
+/* max |nu^T v| over the joint rows: how far the present velocities are from respecting the joints. */
+double ss_sim_joint_velocity_residual(const ss_sim *sim);
 
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
