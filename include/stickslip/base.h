@@ -51,6 +51,12 @@ typedef struct ss_pose {
   ss_quat orientation;
 } ss_pose;
 
+/* A row of the tables of things to choose from: name and one line of explanation; a NULL name ends the table. */
+typedef struct ss_table_row {
+  const char *name;
+  const char *summary;
+} ss_table_row;
+
 /* Place in a scene file; {0, 0} for what was built in C. */
 typedef struct ss_mark {
   int line, column;

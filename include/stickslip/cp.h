@@ -105,10 +105,7 @@ ss_status ss_cp_validate(const ss_cp *problem, ss_error *error);
 ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error);
 
 /* The table of solvers, ended by a row whose name is NULL. */
-typedef struct ss_cp_solver_info {
-  const char *name;
-  const char *summary;
-} ss_cp_solver_info;
+typedef ss_table_row ss_cp_solver_info;
 const ss_cp_solver_info *ss_cp_solvers(void);
 
 #ifdef __cplusplus

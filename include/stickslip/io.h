@@ -4,6 +4,8 @@
 
 #include <stickslip/sim.h>
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,6 +29,7 @@ ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool compl
 
 /* HDF5 result to CSV, the same columns as ss_recorder_open_csv. */
 ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);
+ss_status ss_export_csv_stream(const char *result, FILE *csv, ss_error *error);
 
 #ifdef __cplusplus
 }

@@ -188,10 +188,6 @@ ss_status ss_scene_add_force(ss_scene *scene, const ss_force_def *force, ss_erro
 int ss_scene_find_body(const ss_scene *scene, const char *name);
 
 /* Tables (name and one line of explanation per row, ended by NULL) behind `stickslip list`. */
-typedef struct ss_table_row {
-  const char *name;
-  const char *summary;
-} ss_table_row;
 const ss_table_row *ss_table_schemes(void);
 const ss_table_row *ss_table_joints(void);
 const ss_table_row *ss_table_forces(void);

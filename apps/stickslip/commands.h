@@ -1,0 +1,11 @@
+/* The entry points of the subcommands, one per file. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+int command_run(int argc, char **argv);
+int command_converge(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_export(int argc, char **argv);
+int command_list(int argc, char **argv);
+
+#endif

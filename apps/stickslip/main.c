@@ -1,0 +1,50 @@
+/* The command line. One subcommand per file; this table is all that connects them. */
+#include "cli.h"
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const command commands[] = {
+    {"run", "simulate a scene, certify every step, record the motion", command_run},
+    {"converge", "errors and observed order over a range of step sizes and schemes", command_converge},
+    {"check", "validate a scene: degrees of freedom, redundant constraints, consistency at t = 0", command_check},
+    {"export", "turn a result file into another format", command_export},
+    {"list", "what there is to choose from: schemes, solvers, joints, forces, shapes, laws", command_list},
+    {NULL, NULL, NULL},
+};
+
+static void print_overview(FILE *stream) {
+  (void)fprintf(stream, "usage: stickslip COMMAND ...\n\n"
+                        "Simulates rigid mechanisms with contact, friction, impacts and joints.\n\n");
+  for (const command *c = commands; c->name; c++) (void)fprintf(stream, "  %-10s %s\n", c->name, c->summary);
+  (void)fprintf(stream, "\n  stickslip COMMAND --help explains a command; stickslip --version prints the version.\n"
+                        "  Exit code: 0 done, 1 the run failed (no certified step possible), 2 bad input or usage.\n");
+}
+
+static int dispatch(int argc, char **argv) {
+  if (argc < 2) {
+    print_overview(stderr);
+    return EXIT_USAGE;
+  }
+  const char *name = argv[1];
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    print_overview(stdout);
+    return EXIT_DONE;
+  }
+  if (strcmp(name, "--version") == 0) {
+    (void)printf("stickslip %s\n", SS_VERSION);
+    return EXIT_DONE;
+  }
+  for (const command *c = commands; c->name; c++)
+    if (strcmp(c->name, name) == 0) return c->run(argc - 1, argv + 1);
+  const char *near = nearest_name(name, commands, sizeof(command));
+  if (near) return usage_error("unknown command '%s'; did you mean '%s'?", name, near);
+  return usage_error("unknown command '%s'; see stickslip --help", name);
+}
+
+int main(int argc, char **argv) {
+  const int code = dispatch(argc, argv);
+  if ((fflush(stdout) || ferror(stdout)) && code == EXIT_DONE) return usage_error("cannot write to standard output");
+  return code;
+}

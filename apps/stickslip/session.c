@@ -1,0 +1,65 @@
+#include "session.h"
+
+#include <math.h>
+#include <string.h>
+
+overrides overrides_none(void) {
+  return (overrides){.step = NAN, .duration = NAN, .alpha = NAN, .gamma = NAN};
+}
+
+static ss_status check_name(const char *what, const char *name, const void *table, size_t stride, ss_error *error) {
+  for (const char *row = table;; row += stride) {
+    const char *known;
+    memcpy(&known, row, sizeof known);
+    if (!known) break;
+    if (strcmp(known, name) == 0) return SS_OK;
+  }
+  const char *near = nearest_name(name, table, stride);
+  if (near) return ss_fail(error, SS_ERROR_INPUT, "unknown %s '%s'; did you mean '%s'?", what, name, near);
+  return ss_fail(error, SS_ERROR_INPUT, "unknown %s '%s'; see stickslip list %ss", what, name, what);
+}
+
+ss_status check_scheme(const char *name, ss_error *error) {
+  return check_name("scheme", name, ss_table_schemes(), sizeof(ss_table_row), error);
+}
+
+static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, ss_error *error) {
+  if (o->scheme) {
+    if (check_scheme(o->scheme, error)) return SS_ERROR_INPUT;
+    simulation->scheme = o->scheme;
+  }
+  if (o->solver) {
+    const bool automatic = strcmp(o->solver, "auto") == 0;
+    if (!automatic && check_name("solver", o->solver, ss_cp_solvers(), sizeof(ss_cp_solver_info), error))
+      return SS_ERROR_INPUT;
+    simulation->solver = o->solver;
+  }
+  if (!isnan(o->step)) {
+    if (!(o->step > 0)) return ss_fail(error, SS_ERROR_INPUT, "--step must be positive, got %g", o->step);
+    simulation->step = o->step;
+  }
+  if (!isnan(o->duration)) {
+    if (!(o->duration > 0)) return ss_fail(error, SS_ERROR_INPUT, "--duration must be positive, got %g", o->duration);
+    simulation->duration = o->duration;
+  }
+  if (!isnan(o->alpha)) simulation->alpha = o->alpha;
+  if (!isnan(o->gamma)) simulation->gamma = o->gamma;
+  return SS_OK;
+}
+
+ss_status session_open(session *s, const char *path, const overrides *o, ss_error *error) {
+  ss_status status = ss_scene_load(path, o->set.items, o->set.n, &s->scene, error);
+  if (status) return status;
+  s->simulation = s->scene->simulation;
+  status = apply_overrides(&s->simulation, o, error);
+  if (status) return status;
+  return ss_model_create(s->scene, &s->model, error);
+}
+
+void session_close(session *s) {
+  ss_model_destroy(s->model);
+  ss_scene_destroy(s->scene);
+  *s = (session){0};
+}
+
+const char *session_name(const session *s) { return s->scene->name ? s->scene->name : s->scene->file; }

@@ -1,0 +1,32 @@
+/* A scene on its way from the command line to a simulation: loaded, overridden, compiled. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "cli.h"
+
+/* What the command line may override. NAN and NULL: what the scene says. */
+typedef struct overrides {
+  const char *scheme, *solver;
+  double step, duration, alpha, gamma;
+  text_list set; /* name=value */
+} overrides;
+
+overrides overrides_none(void);
+
+typedef struct session {
+  ss_scene *scene;
+  ss_model *model;
+  ss_simulation simulation; /* the scene's, with the overrides */
+} session;
+
+/* Loads and compiles. A zeroed session may be closed at any time. */
+ss_status session_open(session *s, const char *path, const overrides *o, ss_error *error);
+void session_close(session *s);
+
+/* Checks the name against the table of schemes. */
+ss_status check_scheme(const char *name, ss_error *error);
+
+/* The scene's name, or its file where it has none. */
+const char *session_name(const session *s);
+
+#endif
