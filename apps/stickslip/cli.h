@@ -50,8 +50,9 @@ typedef struct usage {
 
 enum { PARSE_GO_ON = -1 };
 
-/* Fills in the targets and the positionals (max_positionals entries). Returns PARSE_GO_ON, or the exit code to end with:
- * after --help, or after a usage error that has been reported. Lists point into argv; free their items afterwards. */
+/* Fills in the targets and the positionals (max_positionals entries). Returns PARSE_GO_ON, or the exit code to end
+ * with: after --help, or after a usage error that has been reported. Lists point into argv; free their items
+ * afterwards. */
 int parse_options(const usage *usage, int argc, char **argv, const char **positionals);
 
 /* ---- messages.c ---- */
@@ -63,8 +64,8 @@ __attribute__((format(printf, 1, 2)))
 #endif
 int usage_error(const char *format, ...); /* EXIT_USAGE */
 
-/* The name nearest to `word` in a table of `stride`-sized rows that start with a name and end with NULL; NULL if none is
- * near enough to be what was meant. */
+/* The name nearest to `word` in a table of `stride`-sized rows that start with a name and end with NULL; NULL if none
+ * is near enough to be what was meant. */
 const char *nearest_name(const char *word, const void *table, size_t stride);
 
 double wall_clock(void); /* seconds, monotonic */

@@ -10,7 +10,7 @@ int command_export(int argc, char **argv) {
   const option options[] = {{"to", OPTION_TEXT, &format, "csv", "the format to write (vtk is not in this version)"},
                             {"o", OPTION_TEXT, &output, "OUT", "write to this file instead of standard output"},
                             {0}};
-  const usage usage = {"export",
+  const usage command_line = {"export",
                        "RESULT",
                        1,
                        1,
@@ -18,7 +18,7 @@ int command_export(int argc, char **argv) {
                        options,
                        "  stickslip export pendulum.h5 --to csv -o pendulum.csv\n"};
   const char *result = NULL;
-  const int parsed = parse_options(&usage, argc, argv, &result);
+  const int parsed = parse_options(&command_line, argc, argv, &result);
   if (parsed != PARSE_GO_ON) return parsed;
   if (!format) return usage_error("export: --to is missing; the formats are: csv");
   if (strcmp(format, "vtk") == 0) return usage_error("export --to vtk is not available in this version");

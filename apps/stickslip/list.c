@@ -11,15 +11,21 @@ typedef struct listing {
 } listing;
 
 static const listing listings[] = {
-    {"schemes", ss_table_schemes}, {"solvers", ss_cp_solvers},     {"joints", ss_table_joints}, {"forces", ss_table_forces},
-    {"shapes", ss_table_shapes},   {"laws", ss_table_laws}, {NULL, NULL},
+    {"schemes", ss_table_schemes},
+    {"solvers", ss_cp_solvers},
+    {"joints", ss_table_joints},
+    {"forces", ss_table_forces},
+    {"shapes", ss_table_shapes},
+    {"laws", ss_table_laws},
+    {NULL, NULL},
 };
 
 static void print_listing(const listing *l) {
   int width = 0;
   for (const ss_table_row *row = l->rows(); row->name; row++)
     if ((int)strlen(row->name) > width) width = (int)strlen(row->name);
-  for (const ss_table_row *row = l->rows(); row->name; row++) (void)printf("%-*s  %s\n", width, row->name, row->summary);
+  for (const ss_table_row *row = l->rows(); row->name; row++)
+    (void)printf("%-*s  %s\n", width, row->name, row->summary);
 }
 
 static json_t *listing_json(const listing *l) {
@@ -42,7 +48,7 @@ static int print_json(const listing *only) {
 int command_list(int argc, char **argv) {
   bool json = false;
   const option options[] = {{"json", OPTION_FLAG, &json, NULL, "print JSON"}, {0}};
-  const usage usage = {"list",
+  const usage command_line = {"list",
                        "[schemes|solvers|joints|forces|shapes|laws]",
                        0,
                        1,
@@ -50,7 +56,7 @@ int command_list(int argc, char **argv) {
                        options,
                        "  stickslip list schemes\n  stickslip list solvers --json\n"};
   const char *name = NULL;
-  const int parsed = parse_options(&usage, argc, argv, &name);
+  const int parsed = parse_options(&command_line, argc, argv, &name);
   if (parsed != PARSE_GO_ON) return parsed;
   const listing *only = NULL;
   for (const listing *l = listings; l->name; l++)

@@ -48,12 +48,20 @@ static int store_item(const option *o, const char *value, int capacity) {
 
 static int store(const option *o, const char *value, int argc) {
   switch (o->kind) {
-  case OPTION_FLAG: *(bool *)o->target = true; return PARSE_GO_ON;
-  case OPTION_TEXT: *(const char **)o->target = value; return PARSE_GO_ON;
-  case OPTION_NUMBER: return store_number(o, value);
-  case OPTION_COUNT: return store_count(o, value);
-  case OPTION_LIST: return store_item(o, value, argc);
-  case OPTION_REFUSED: break;
+  case OPTION_FLAG:
+    *(bool *)o->target = true;
+    return PARSE_GO_ON;
+  case OPTION_TEXT:
+    *(const char **)o->target = value;
+    return PARSE_GO_ON;
+  case OPTION_NUMBER:
+    return store_number(o, value);
+  case OPTION_COUNT:
+    return store_count(o, value);
+  case OPTION_LIST:
+    return store_item(o, value, argc);
+  case OPTION_REFUSED:
+    break;
   }
   return usage_error("%s%s is not available in this version", dashes(o), o->name);
 }

@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-overrides overrides_none(void) {
-  return (overrides){.step = NAN, .duration = NAN, .alpha = NAN, .gamma = NAN};
-}
+overrides overrides_none(void) { return (overrides){.step = NAN, .duration = NAN, .alpha = NAN, .gamma = NAN}; }
 
 static ss_status check_name(const char *what, const char *name, const void *table, size_t stride, ss_error *error) {
   for (const char *row = table;; row += stride) {

@@ -1,0 +1,27 @@
+#include "io/csv.h"
+
+#include "io/recorder.h"
+
+#include <string.h>
+
+bool ss_csv_header_start(FILE *stream) { return fputs("t", stream) != EOF; }
+
+static bool put_name(FILE *stream, const char *name, const char *column) {
+  const bool quoted = strpbrk(name, ",\"\r\n") != NULL;
+  if (fputs(quoted ? ",\"" : ",", stream) == EOF) return false;
+  for (const char *c = name; *c; c++)
+    if ((*c == '"' && putc('"', stream) == EOF) || putc(*c, stream) == EOF) return false;
+  return fprintf(stream, ".%s%s", column, quoted ? "\"" : "") > 0;
+}
+
+bool ss_csv_header_body(FILE *stream, const char *name) {
+  for (int i = 0; i < SS_MOTION_COLUMNS; i++)
+    if (!put_name(stream, name, ss_motion_column_names[i])) return false;
+  return true;
+}
+
+bool ss_csv_number(FILE *stream, double value, bool first) {
+  return fprintf(stream, first ? "%.17g" : ",%.17g", value) > 0;
+}
+
+bool ss_csv_end_row(FILE *stream) { return putc('\n', stream) != EOF; }

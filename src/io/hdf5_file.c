@@ -1,0 +1,166 @@
+#include "io/hdf5_file.h"
+
+#include "core/arena.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ss_hdf5_quiet ss_hdf5_quiet_begin(void) {
+  ss_hdf5_quiet quiet = {NULL, NULL};
+  (void)H5Eget_auto2(H5E_DEFAULT, &quiet.print, &quiet.data);
+  (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  return quiet;
+}
+
+void ss_hdf5_quiet_end(ss_hdf5_quiet quiet) { (void)H5Eset_auto2(H5E_DEFAULT, quiet.print, quiet.data); }
+
+char *ss_hdf5_link_name(const char *name) {
+  const size_t size = 3 * strlen(name) + 1;
+  char *link = ss_alloc(size);
+  if (!link) return NULL;
+  const bool only_dots = strspn(name, ".") == strlen(name);
+  size_t used = 0;
+  for (const char *c = name; *c; c++) {
+    const bool escape = *c == '/' || *c == '%' || (only_dots && *c == '.');
+    used += (size_t)snprintf(link + used, size - used, escape ? "%%%02X" : "%c", (unsigned char)*c);
+  }
+  return link;
+}
+
+static hid_t text_type(void) {
+  const hid_t type = H5Tcopy(H5T_C_S1);
+  if (type < 0 || H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0) return H5I_INVALID_HID;
+  return type;
+}
+
+static bool set_attribute(hid_t object, const char *name, hid_t type, const void *value) {
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const bool exists = H5Aexists(object, name) > 0;
+  const hid_t attribute =
+      exists ? H5Aopen(object, name, H5P_DEFAULT) : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  const bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
+  if (attribute >= 0) (void)H5Aclose(attribute);
+  if (space >= 0) (void)H5Sclose(space);
+  return good;
+}
+
+bool ss_hdf5_set_text(hid_t object, const char *name, const char *value) {
+  const hid_t type = text_type();
+  const char *text = value ? value : "";
+  const bool good = type >= 0 && set_attribute(object, name, type, (const void *)&text);
+  if (type >= 0) (void)H5Tclose(type);
+  return good;
+}
+
+bool ss_hdf5_set_number(hid_t object, const char *name, double value) {
+  return set_attribute(object, name, H5T_NATIVE_DOUBLE, &value);
+}
+
+bool ss_hdf5_set_integer(hid_t object, const char *name, long value) {
+  return set_attribute(object, name, H5T_NATIVE_LONG, &value);
+}
+
+static bool write_strings(hid_t group, const char *name, hid_t space, const void *values) {
+  const hid_t type = text_type();
+  const hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const bool good = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+  if (dataset >= 0) (void)H5Dclose(dataset);
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  return good;
+}
+
+bool ss_hdf5_write_text(hid_t group, const char *name, const char *text) {
+  return write_strings(group, name, H5Screate(H5S_SCALAR), (const void *)&text);
+}
+
+bool ss_hdf5_write_texts(hid_t group, const char *name, const char *const *texts, int n) {
+  const hsize_t size = (hsize_t)n;
+  return write_strings(group, name, H5Screate_simple(1, &size, NULL), (const void *)texts);
+}
+
+/* Chunks of one block, compressed; no chunk cache, because whole chunks are written at once. */
+static hid_t create_dataset(hid_t group, const char *name, hid_t type, hsize_t width) {
+  const hsize_t start[2] = {0, width}, limit[2] = {H5S_UNLIMITED, width}, chunk[2] = {SS_HDF5_BLOCK, width};
+  const int rank = width ? 2 : 1;
+  const hid_t space = H5Screate_simple(rank, start, limit);
+  const hid_t creation = H5Pcreate(H5P_DATASET_CREATE), access = H5Pcreate(H5P_DATASET_ACCESS);
+  bool good = space >= 0 && H5Pset_chunk(creation, rank, chunk) >= 0 && H5Pset_chunk_cache(access, 1, 0, 1) >= 0;
+  if (good && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0)
+    good = H5Pset_shuffle(creation) >= 0 && H5Pset_deflate(creation, 2) >= 0;
+  const hid_t dataset =
+      good ? H5Dcreate2(group, name, type, space, H5P_DEFAULT, creation, access) : (hid_t)H5I_INVALID_HID;
+  if (access >= 0) (void)H5Pclose(access);
+  if (creation >= 0) (void)H5Pclose(creation);
+  if (space >= 0) (void)H5Sclose(space);
+  return dataset;
+}
+
+bool ss_hdf5_column_create(ss_hdf5_column *column, hid_t group, const char *name, hid_t type, int width) {
+  *column = (ss_hdf5_column){.dataset = H5I_INVALID_HID, .type = type, .width = (hsize_t)width};
+  column->row_size = H5Tget_size(type) * (size_t)(width ? width : 1);
+  column->rows = ss_alloc(column->row_size * SS_HDF5_BLOCK);
+  if (!column->rows) return false;
+  column->dataset = create_dataset(group, name, type, column->width);
+  return column->dataset >= 0;
+}
+
+bool ss_hdf5_column_append(ss_hdf5_column *column, int n_rows) {
+  if (n_rows == 0) return true;
+  const int rank = column->width ? 2 : 1;
+  const hsize_t count[2] = {(hsize_t)n_rows, column->width}, start[2] = {column->written, 0};
+  const hsize_t size[2] = {column->written + (hsize_t)n_rows, column->width};
+  if (H5Dset_extent(column->dataset, size) < 0) return false;
+  const hid_t file_space = H5Dget_space(column->dataset), memory_space = H5Screate_simple(rank, count, NULL);
+  const bool good = file_space >= 0 && memory_space >= 0 &&
+                    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+                    H5Dwrite(column->dataset, column->type, memory_space, file_space, H5P_DEFAULT, column->rows) >= 0;
+  if (memory_space >= 0) (void)H5Sclose(memory_space);
+  if (file_space >= 0) (void)H5Sclose(file_space);
+  column->written += (hsize_t)n_rows;
+  return good;
+}
+
+void *ss_hdf5_column_row(const ss_hdf5_column *column, int row) {
+  return column->rows + column->row_size * (size_t)row;
+}
+
+bool ss_hdf5_column_release(ss_hdf5_column *column) {
+  const bool good = !column->rows || column->dataset < 0 || H5Dclose(column->dataset) >= 0;
+  ss_free(column->rows);
+  *column = (ss_hdf5_column){0};
+  return good;
+}
+
+static bool has_size(hid_t space, hsize_t n_rows, hsize_t width) {
+  hsize_t size[2] = {0, 0};
+  const int rank = width ? 2 : 1;
+  return H5Sget_simple_extent_ndims(space) == rank && H5Sget_simple_extent_dims(space, size, NULL) == rank &&
+         size[0] == n_rows && size[1] == width;
+}
+
+bool ss_hdf5_read_rows(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t count, int width, double *rows) {
+  const hsize_t start[2] = {first, 0}, block[2] = {count, (hsize_t)width};
+  const hid_t file_space = H5Dget_space(dataset), memory_space = H5Screate_simple(width ? 2 : 1, block, NULL);
+  const bool good = file_space >= 0 && memory_space >= 0 && has_size(file_space, n_rows, (hsize_t)width) &&
+                    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, block, NULL) >= 0 &&
+                    H5Dread(dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, rows) >= 0;
+  if (memory_space >= 0) (void)H5Sclose(memory_space);
+  if (file_space >= 0) (void)H5Sclose(file_space);
+  return good;
+}
+
+bool ss_hdf5_length(hid_t dataset, hsize_t *n) {
+  const hid_t space = H5Dget_space(dataset);
+  const bool good =
+      space >= 0 && H5Sget_simple_extent_ndims(space) == 1 && H5Sget_simple_extent_dims(space, n, NULL) == 1;
+  if (space >= 0) (void)H5Sclose(space);
+  return good;
+}
+
+bool ss_hdf5_read_texts(hid_t dataset, char **texts) {
+  const hid_t type = text_type();
+  const bool good = type >= 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0;
+  if (type >= 0) (void)H5Tclose(type);
+  return good;
+}

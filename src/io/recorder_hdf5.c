@@ -1,0 +1,242 @@
+/* HDF5 trajectories that explain themselves:
+ *
+ *     /                     attributes: format, version, scene_name, scheme, solver, step, duration, complete (0 or 1)
+ *     /scene                the scene file's text (absent if the scene was built in C)
+ *     /body_names           [B] in the order of the scene; events refer to it
+ *     /time                 [N]
+ *     /bodies/NAME/         position [N,3], orientation [N,4] (w x y z), velocity [N,3], angular_velocity [N,3]; world
+ *                           frame; attributes name, index. In NAME, '/' and '%' are written as %2F and %25
+ *     /energy/              kinetic potential elastic total work friction_loss impact_loss damping_loss remainder, [N]
+ *     /events/              t, kind (text), a, b (index of a body, -1: the world), energy_created, [E]
+ *     /certificate          attributes: the run's certificate and energy_created, certified (0 or 1)
+ *
+ * Rows are buffered in blocks of SS_HDF5_BLOCK; a step costs a few copies and allocates nothing. */
+#include "io/recorder.h"
+
+#include "core/arena.h"
+#include "io/hdf5_file.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BODY_COLUMNS = 4, ENERGY_COLUMNS = 9, EVENT_COLUMNS = 5, KIND_SIZE = 16 };
+
+typedef struct hdf5_recorder {
+  ss_recorder base;
+  hid_t file, kind_type;
+  int n_bodies;
+  int n_rows, n_events; /* in the blocks, not yet in the file */
+  ss_hdf5_column time;
+  ss_hdf5_column *bodies; /* BODY_COLUMNS per body */
+  ss_hdf5_column energy[ENERGY_COLUMNS];
+  ss_hdf5_column events[EVENT_COLUMNS]; /* t, kind, a, b, energy_created */
+} hdf5_recorder;
+
+static ss_status cannot_write(const hdf5_recorder *h, ss_error *error) {
+  return ss_fail(error, SS_ERROR_IO, "cannot write '%s': HDF5 could not write to it", h->base.file.path);
+}
+
+/* ---- rows and events ---- */
+
+static bool append_rows(hdf5_recorder *h) {
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  bool good = ss_hdf5_column_append(&h->time, h->n_rows);
+  for (int i = 0; i < h->n_bodies * BODY_COLUMNS; i++) good = ss_hdf5_column_append(&h->bodies[i], h->n_rows) && good;
+  for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_append(&h->energy[i], h->n_rows) && good;
+  h->n_rows = 0;
+  ss_hdf5_quiet_end(quiet);
+  return good;
+}
+
+static bool append_events(hdf5_recorder *h) {
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  bool good = true;
+  for (int i = 0; i < EVENT_COLUMNS; i++) good = ss_hdf5_column_append(&h->events[i], h->n_events) && good;
+  h->n_events = 0;
+  ss_hdf5_quiet_end(quiet);
+  return good;
+}
+
+static void put(const ss_hdf5_column *column, int row, const void *value) {
+  memcpy(ss_hdf5_column_row(column, row), value, column->row_size);
+}
+
+static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
+  static const int first[BODY_COLUMNS] = {0, 3, 7, 10}; /* of position, orientation, velocity, angular velocity */
+  hdf5_recorder *h = (hdf5_recorder *)recorder;
+  put(&h->time, h->n_rows, &ss_sim_state(sim)->t);
+  for (int body = 0; body < h->n_bodies; body++) {
+    double columns[SS_MOTION_COLUMNS];
+    const ss_motion motion = ss_sim_motion(sim, body);
+    ss_motion_columns(&motion, columns);
+    for (int i = 0; i < BODY_COLUMNS; i++) put(&h->bodies[body * BODY_COLUMNS + i], h->n_rows, columns + first[i]);
+  }
+  const ss_energy *e = &ss_sim_report(sim)->energy;
+  const double energy[ENERGY_COLUMNS] = {e->kinetic,       e->potential,   e->elastic,      e->final,    e->work,
+                                         e->friction_loss, e->impact_loss, e->damping_loss, e->remainder};
+  for (int i = 0; i < ENERGY_COLUMNS; i++) put(&h->energy[i], h->n_rows, &energy[i]);
+  if (++h->n_rows < SS_HDF5_BLOCK || append_rows(h)) return SS_OK;
+  return cannot_write(h, error);
+}
+
+static ss_status hdf5_event(ss_recorder *recorder, const ss_event *event, ss_error *error) {
+  hdf5_recorder *h = (hdf5_recorder *)recorder;
+  char kind[KIND_SIZE] = {0};
+  (void)snprintf(kind, sizeof kind, "%s", ss_event_name(event->kind));
+  put(&h->events[0], h->n_events, &event->t);
+  put(&h->events[1], h->n_events, kind);
+  put(&h->events[2], h->n_events, &event->body[0]);
+  put(&h->events[3], h->n_events, &event->body[1]);
+  put(&h->events[4], h->n_events, &event->energy_created);
+  if (++h->n_events < SS_HDF5_BLOCK || append_events(h)) return SS_OK;
+  return cannot_write(h, error);
+}
+
+/* ---- the end ---- */
+
+static bool write_certificate(hid_t file, const ss_certificate *c, bool complete) {
+  const hid_t group = H5Gcreate2(file, "certificate", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const bool good = group >= 0 && ss_hdf5_set_number(group, "complementarity", c->complementarity) &&
+                    ss_hdf5_set_number(group, "penetration", c->penetration) &&
+                    ss_hdf5_set_number(group, "joint_drift", c->joint_drift) &&
+                    ss_hdf5_set_number(group, "cone", c->cone) &&
+                    ss_hdf5_set_number(group, "dissipation", c->dissipation) &&
+                    ss_hdf5_set_number(group, "energy_created", c->energy_created) &&
+                    ss_hdf5_set_integer(group, "certified", c->certified && complete);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
+/* Closes everything that is open; true if nothing was lost. */
+static bool close_all(hdf5_recorder *h) {
+  bool good = ss_hdf5_column_release(&h->time);
+  for (int i = 0; h->bodies && i < h->n_bodies * BODY_COLUMNS; i++)
+    good = ss_hdf5_column_release(&h->bodies[i]) && good;
+  for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_release(&h->energy[i]) && good;
+  for (int i = 0; i < EVENT_COLUMNS; i++) good = ss_hdf5_column_release(&h->events[i]) && good;
+  if (h->kind_type >= 0) (void)H5Tclose(h->kind_type);
+  if (h->file >= 0) good = H5Fclose(h->file) >= 0 && good;
+  h->file = h->kind_type = H5I_INVALID_HID;
+  return good;
+}
+
+static ss_status hdf5_finish(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error) {
+  hdf5_recorder *h = (hdf5_recorder *)recorder;
+  bool good = append_rows(h);
+  good = append_events(h) && good;
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  good = good && write_certificate(h->file, &ss_sim_report(sim)->certificate, complete) &&
+         ss_hdf5_set_integer(h->file, "complete", complete);
+  good = close_all(h) && good;
+  ss_hdf5_quiet_end(quiet);
+  return good ? SS_OK : cannot_write(h, error);
+}
+
+static void hdf5_release(ss_recorder *recorder) {
+  hdf5_recorder *h = (hdf5_recorder *)recorder;
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  (void)close_all(h);
+  ss_hdf5_quiet_end(quiet);
+  ss_free(h->bodies);
+  ss_free(h);
+}
+
+static const ss_recorder_kind hdf5_kind = {hdf5_row, hdf5_event, hdf5_finish, hdf5_release};
+
+/* ---- the beginning ---- */
+
+static bool create_body(hdf5_recorder *h, hid_t bodies, const ss_model *model, int body) {
+  static const char *const names[BODY_COLUMNS] = {"position", "orientation", "velocity", "angular_velocity"};
+  static const int widths[BODY_COLUMNS] = {3, 4, 3, 3};
+  const char *name = ss_model_body_name(model, body);
+  char *link = ss_hdf5_link_name(name);
+  if (!link) return false;
+  const hid_t group = H5Gcreate2(bodies, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  ss_free(link);
+  bool good = group >= 0 && ss_hdf5_set_text(group, "name", name) && ss_hdf5_set_integer(group, "index", body);
+  for (int i = 0; good && i < BODY_COLUMNS; i++)
+    good = ss_hdf5_column_create(&h->bodies[body * BODY_COLUMNS + i], group, names[i], H5T_NATIVE_DOUBLE, widths[i]);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
+static bool create_bodies(hdf5_recorder *h, const ss_model *model) {
+  h->bodies = ss_alloc(sizeof *h->bodies * (size_t)h->n_bodies * BODY_COLUMNS);
+  const char **names = ss_alloc(sizeof *names * (size_t)h->n_bodies);
+  const hid_t group = H5Gcreate2(h->file, "bodies", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  bool good = h->bodies && names && group >= 0;
+  for (int body = 0; good && body < h->n_bodies; body++) {
+    names[body] = ss_model_body_name(model, body);
+    good = create_body(h, group, model, body);
+  }
+  good = good && (h->n_bodies == 0 || ss_hdf5_write_texts(h->file, "body_names", names, h->n_bodies));
+  if (group >= 0) (void)H5Gclose(group);
+  ss_free((void *)names);
+  return good;
+}
+
+static bool create_columns(hid_t file, const char *name, ss_hdf5_column *columns, const char *const *names,
+                           const hid_t *types, int n) {
+  const hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  bool good = group >= 0;
+  for (int i = 0; good && i < n; i++)
+    good = ss_hdf5_column_create(&columns[i], group, names[i], types ? types[i] : H5T_NATIVE_DOUBLE, 0);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
+static bool create_tables(hdf5_recorder *h) {
+  static const char *const energy[ENERGY_COLUMNS] = {"kinetic",       "potential",   "elastic",      "total",    "work",
+                                                     "friction_loss", "impact_loss", "damping_loss", "remainder"};
+  static const char *const events[EVENT_COLUMNS] = {"t", "kind", "a", "b", "energy_created"};
+  h->kind_type = H5Tcopy(H5T_C_S1);
+  if (h->kind_type < 0 || H5Tset_size(h->kind_type, KIND_SIZE) < 0) return false;
+  const hid_t types[EVENT_COLUMNS] = {H5T_NATIVE_DOUBLE, h->kind_type, H5T_NATIVE_INT, H5T_NATIVE_INT,
+                                      H5T_NATIVE_DOUBLE};
+  return ss_hdf5_column_create(&h->time, h->file, "time", H5T_NATIVE_DOUBLE, 0) &&
+         create_columns(h->file, "energy", h->energy, energy, NULL, ENERGY_COLUMNS) &&
+         create_columns(h->file, "events", h->events, events, types, EVENT_COLUMNS);
+}
+
+static bool describe_run(hid_t file, const ss_sim *sim) {
+  const ss_simulation *options = ss_sim_options(sim);
+  const char *text = ss_model_scene_text(ss_sim_model(sim));
+  return ss_hdf5_set_text(file, "format", "stickslip result 1") && ss_hdf5_set_text(file, "version", SS_VERSION) &&
+         ss_hdf5_set_text(file, "scene_name", ss_model_scene_name(ss_sim_model(sim))) &&
+         ss_hdf5_set_text(file, "scheme", options->scheme) && ss_hdf5_set_text(file, "solver", options->solver) &&
+         ss_hdf5_set_number(file, "step", options->step) && ss_hdf5_set_number(file, "duration", options->duration) &&
+         ss_hdf5_set_integer(file, "complete", 0) && (!text || ss_hdf5_write_text(file, "scene", text));
+}
+
+static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *sim, ss_error *error) {
+  ss_status status = ss_output_file_create(&h->base.file, path, error);
+  if (status) return status;
+  status = ss_output_file_require_regular(&h->base.file, error);
+  if (status) return status;
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  h->file = H5Fcreate(h->base.file.working, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const bool good = h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) &&
+                    create_tables(h) && H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
+  ss_hdf5_quiet_end(quiet);
+  return good ? ss_recorder_start(&h->base, sim, error) : cannot_write(h, error);
+}
+
+ss_status ss_recorder_open_hdf5(const char *path, const ss_sim *sim, long every, ss_recorder **out, ss_error *error) {
+  *out = NULL;
+  if (every < 1) return ss_fail(error, SS_ERROR_INPUT, "a recorder needs every >= 1, got %ld", every);
+  hdf5_recorder *h = ss_alloc(sizeof *h);
+  if (!h) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  h->base = (ss_recorder){.kind = &hdf5_kind, .every = every};
+  h->file = h->kind_type = H5I_INVALID_HID;
+  h->n_bodies = ss_model_bodies(ss_sim_model(sim));
+  const ss_status status = hdf5_create(h, path, sim, error);
+  if (status) {
+    ss_output_file_discard(&h->base.file);
+    ss_output_file_release(&h->base.file);
+    hdf5_release(&h->base);
+    return status;
+  }
+  *out = &h->base;
+  return SS_OK;
+}
