@@ -1,0 +1,73 @@
+/* What the pair files share. One file per family defines constants of type ss_pair; pairs.c puts them into the table.
+ *
+ * Everywhere: a is the first shape, b the second, normals point from b to a. Points are spheres of radius 0. */
+#ifndef SS_GEOM_PAIRS_H
+#define SS_GEOM_PAIRS_H
+
+#include "geom/geom.h"
+
+extern const ss_pair ss_pair_sphere_sphere;
+extern const ss_pair ss_pair_sphere_half_space;
+extern const ss_pair ss_pair_sphere_box;
+extern const ss_pair ss_pair_sphere_capsule;
+extern const ss_pair ss_pair_half_space_box;
+extern const ss_pair ss_pair_half_space_capsule;
+extern const ss_pair ss_pair_box_box;
+extern const ss_pair ss_pair_box_capsule;
+extern const ss_pair ss_pair_capsule_capsule;
+
+/* The axes of a frame in world coordinates: columns of its rotation matrix. */
+static inline ss_vec3 quat_axis_x(ss_quat q) {
+  return v3(1 - 2 * (q.y * q.y + q.z * q.z), 2 * (q.x * q.y + q.w * q.z), 2 * (q.x * q.z - q.w * q.y));
+}
+static inline ss_vec3 quat_axis_z(ss_quat q) {
+  return v3(2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x), 1 - 2 * (q.x * q.x + q.y * q.y));
+}
+
+/* Length of d, and its direction in *unit; `fallback` where d is zero. No overflow, no underflow. */
+static inline double length_and_direction(ss_vec3 d, ss_vec3 fallback, ss_vec3 *unit) {
+  const double square = v3_dot(d, d);
+  if (square > 1e-280 && square < 1e280) {
+    const double length = sqrt(square);
+    *unit = v3_scale(1 / length, d);
+    return length;
+  }
+  const double largest = fmax(fmax(fabs(d.x), fabs(d.y)), fabs(d.z));
+  if (!(largest > 0)) {
+    *unit = fallback;
+    return 0;
+  }
+  const ss_vec3 scaled = v3(d.x / largest, d.y / largest, d.z / largest);
+  const double length = v3_norm(scaled);
+  *unit = v3_scale(1 / length, scaled);
+  return length * largest;
+}
+
+/* Two spheres, the heart of all round pairs. `fallback`: the normal where the centres coincide. */
+static inline void contact_of_spheres(ss_vec3 ca, double ra, ss_vec3 cb, double rb, ss_vec3 fallback, uint32_t feature,
+                                      ss_contact_point *out) {
+  ss_vec3 n;
+  const double distance = length_and_direction(v3_sub(ca, cb), fallback, &n);
+  out->gap = distance - (ra + rb);
+  out->normal = n;
+  out->point_a = v3_axpy(ca, -ra, n);
+  out->point_b = v3_axpy(cb, rb, n);
+  out->feature = feature;
+}
+
+/* Appends a contact to the n that are there; where there is no room the one with the largest gap gives way. */
+static inline int contact_add(ss_contact_point out[SS_PAIR_CONTACTS], int n, const ss_contact_point *contact,
+                              double reach) {
+  if (!(contact->gap <= reach)) return n;
+  if (n < SS_PAIR_CONTACTS) {
+    out[n] = *contact;
+    return n + 1;
+  }
+  int worst = 0;
+  for (int i = 1; i < n; i++)
+    if (out[i].gap > out[worst].gap) worst = i;
+  if (contact->gap < out[worst].gap) out[worst] = *contact;
+  return n;
+}
+
+#endif
