@@ -11,12 +11,12 @@ int command_export(int argc, char **argv) {
                             {"o", OPTION_TEXT, &output, "OUT", "write to this file instead of standard output"},
                             {0}};
   const usage command_line = {"export",
-                       "RESULT",
-                       1,
-                       1,
-                       "Turns the HDF5 result of `stickslip run -o` into another format.",
-                       options,
-                       "  stickslip export pendulum.h5 --to csv -o pendulum.csv\n"};
+                              "RESULT",
+                              1,
+                              1,
+                              "Turns the HDF5 result of `stickslip run -o` into another format.",
+                              options,
+                              "  stickslip export pendulum.h5 --to csv -o pendulum.csv\n"};
   const char *result = NULL;
   const int parsed = parse_options(&command_line, argc, argv, &result);
   if (parsed != PARSE_GO_ON) return parsed;

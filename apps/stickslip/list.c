@@ -48,13 +48,14 @@ static int print_json(const listing *only) {
 int command_list(int argc, char **argv) {
   bool json = false;
   const option options[] = {{"json", OPTION_FLAG, &json, NULL, "print JSON"}, {0}};
-  const usage command_line = {"list",
-                       "[schemes|solvers|joints|forces|shapes|laws]",
-                       0,
-                       1,
-                       "Prints what can be chosen in a scene or on the command line; everything, if no table is named.",
-                       options,
-                       "  stickslip list schemes\n  stickslip list solvers --json\n"};
+  const usage command_line = {
+      "list",
+      "[schemes|solvers|joints|forces|shapes|laws]",
+      0,
+      1,
+      "Prints what can be chosen in a scene or on the command line; everything, if no table is named.",
+      options,
+      "  stickslip list schemes\n  stickslip list solvers --json\n"};
   const char *name = NULL;
   const int parsed = parse_options(&command_line, argc, argv, &name);
   if (parsed != PARSE_GO_ON) return parsed;

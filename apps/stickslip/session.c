@@ -40,6 +40,9 @@ static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, 
     if (!(o->duration > 0)) return ss_fail(error, SS_ERROR_INPUT, "--duration must be positive, got %g", o->duration);
     simulation->duration = o->duration;
   }
+  if ((!isnan(o->alpha) || !isnan(o->gamma)) && strcmp(simulation->scheme, "gavrea") != 0)
+    return ss_fail(error, SS_ERROR_INPUT, "--alpha and --gamma belong to the scheme gavrea, not to %s",
+                   simulation->scheme);
   if (!isnan(o->alpha)) simulation->alpha = o->alpha;
   if (!isnan(o->gamma)) simulation->gamma = o->gamma;
   return SS_OK;

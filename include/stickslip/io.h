@@ -26,6 +26,8 @@ ss_status ss_recorder_open_hdf5(const char *path, const ss_sim *sim, long every,
 ss_status ss_recorder_open_csv(const char *path, const ss_sim *sim, long every, ss_recorder **out, ss_error *error);
 ss_observer ss_recorder_observer(ss_recorder *recorder);
 ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error);
+/* Instead of close: throws the file away (a run that never started). NULL is allowed. */
+void ss_recorder_discard(ss_recorder *recorder);
 
 /* HDF5 result to CSV, the same columns as ss_recorder_open_csv. */
 ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);

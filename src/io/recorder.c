@@ -72,3 +72,10 @@ ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool compl
   recorder->kind->release(recorder);
   return status;
 }
+
+void ss_recorder_discard(ss_recorder *recorder) {
+  if (!recorder) return;
+  ss_output_file_discard(&recorder->file);
+  ss_output_file_release(&recorder->file);
+  recorder->kind->release(recorder);
+}

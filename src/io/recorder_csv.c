@@ -73,9 +73,7 @@ ss_status ss_recorder_open_csv(const char *path, const ss_sim *sim, long every, 
   csv->base = (ss_recorder){.kind = &csv_kind, .every = every};
   const ss_status status = csv_open_stream(csv, path, sim, error);
   if (status) {
-    ss_output_file_discard(&csv->base.file);
-    ss_output_file_release(&csv->base.file);
-    csv_release(&csv->base);
+    ss_recorder_discard(&csv->base);
     return status;
   }
   *out = &csv->base;

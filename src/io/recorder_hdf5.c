@@ -232,9 +232,7 @@ ss_status ss_recorder_open_hdf5(const char *path, const ss_sim *sim, long every,
   h->n_bodies = ss_model_bodies(ss_sim_model(sim));
   const ss_status status = hdf5_create(h, path, sim, error);
   if (status) {
-    ss_output_file_discard(&h->base.file);
-    ss_output_file_release(&h->base.file);
-    hdf5_release(&h->base);
+    ss_recorder_discard(&h->base);
     return status;
   }
   *out = &h->base;

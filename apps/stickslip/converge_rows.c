@@ -1,0 +1,106 @@
+#include "converge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Sums up the errors of a run while it goes. The velocity's L1 norm is the sum of h |v - v_ref| over the ends of the
+ * steps, ST Table 1. */
+typedef struct comparison {
+  const reference *reference;
+  double h;
+  long stride; /* reference samples per step */
+  double velocity_l1, position_max;
+} comparison;
+
+static ss_status compare(void *user, const ss_sim *sim, ss_error *error) {
+  comparison *c = user;
+  const reference *r = c->reference;
+  const ss_state *state = ss_sim_state(sim);
+  (void)error;
+  const long sample = state->step * c->stride - 1;
+  if (sample >= r->n_taken) return SS_OK; /* the shorter last step of a duration that is no multiple of h */
+  const double *row = r->samples + (size_t)sample * (size_t)(r->n_q + r->n_v);
+  c->velocity_l1 += c->h * velocity_distance(r, row, state);
+  c->position_max = fmax(c->position_max, position_distance(r, row, state));
+  return SS_OK;
+}
+
+static ss_status fill_row(converge_row *row, const ss_sim *sim, const reference *r, ss_error *error) {
+  const ss_state *state = ss_sim_state(sim);
+  const ss_report *report = ss_sim_report(sim);
+  row->position_error = position_distance(r, r->last, state);
+  row->velocity_error = velocity_distance(r, r->last, state);
+  row->velocity_variation = report->velocity_variation;
+  row->weighted_variation = report->weighted_variation;
+  row->complementarity = report->certificate.complementarity;
+  row->penetration = report->certificate.penetration;
+  row->energy_created = report->certificate.energy_created;
+  row->certified = report->certificate.certified;
+  row->collisions = report->events[SS_COLLISION];
+  row->joint_errors = calloc((size_t)ss_model_joint_rows(ss_sim_model(sim)) + 1, sizeof(double));
+  if (!row->joint_errors) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  ss_sim_joint_residuals(sim, row->joint_errors);
+  return SS_OK;
+}
+
+static ss_status measure(converge_row *row, const session *s, const char *scheme, const reference *r, ss_error *error) {
+  ss_simulation simulation = s->simulation;
+  simulation.scheme = scheme;
+  simulation.step = row->h;
+  comparison c = {.reference = r, .h = row->h};
+  const ss_observer observer = {.user = &c, .step = compare};
+  const bool nested = r->spacing > 0 && is_multiple(row->h, r->spacing, &c.stride);
+  ss_sim *sim = NULL;
+  ss_status status = ss_sim_create(s->model, &simulation, &sim, error);
+  if (!status && nested) status = ss_sim_observe(sim, &observer, error);
+  if (!status) status = run_to_end(sim, scheme, &row->seconds, error);
+  if (!status) status = fill_row(row, sim, r, error);
+  if (!status && nested) {
+    row->velocity_error_l1 = c.velocity_l1;
+    row->position_error_max = c.position_max;
+  }
+  ss_sim_destroy(sim);
+  return status;
+}
+
+/* log of the error's ratio over log of the step's; log2 of the errors' ratio where the step was halved. */
+static double observed_order(const converge_row *coarse, const converge_row *fine) {
+  const double order = log(coarse->position_error / fine->position_error) / log(coarse->h / fine->h);
+  return isfinite(order) ? order : (double)NAN;
+}
+
+static converge_row empty_row(double h) {
+  return (converge_row){.h = h,
+                        .position_error = NAN,
+                        .velocity_error = NAN,
+                        .velocity_error_l1 = NAN,
+                        .position_error_max = NAN,
+                        .order = NAN,
+                        .velocity_variation = NAN,
+                        .weighted_variation = NAN,
+                        .complementarity = NAN,
+                        .penetration = NAN,
+                        .energy_created = NAN};
+}
+
+ss_status converge_rows(converge_table *table, const session *s, const reference *r, const double *steps, int n,
+                        ss_error *error) {
+  table->rows = calloc((size_t)n, sizeof *table->rows);
+  if (!table->rows) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < n; i++) {
+    converge_row *row = &table->rows[table->n++];
+    *row = empty_row(steps[i]);
+    const ss_status status = measure(row, s, table->scheme, r, error);
+    if (status && status != SS_ERROR_UNCERTIFIED) return status;
+    if (status) (void)fprintf(stderr, "stickslip: %s with step %g: %s\n", table->scheme, steps[i], error->message);
+    if (i > 0) row->order = observed_order(row - 1, row);
+  }
+  return SS_OK;
+}
+
+void converge_table_release(converge_table *table) {
+  for (int i = 0; i < table->n; i++) free(table->rows[i].joint_errors);
+  free(table->rows);
+  *table = (converge_table){0};
+}

@@ -1,0 +1,8 @@
+/* Ctrl-C ends a run in good order: the loop stops after the step, results are saved, the exit code is 128 + signal. */
+#ifndef INTERRUPT_H
+#define INTERRUPT_H
+
+void interrupt_catch(void); /* SIGINT and SIGTERM; a second one kills as usual */
+int interrupt_signal(void); /* 0: none */
+
+#endif

@@ -1,0 +1,50 @@
+#include "progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Seconds between two redraws, and between two looks at the clock: a few looks per redraw. */
+static const double REDRAW = 0.1, LOOK = 0.02;
+
+progress progress_start(const char *label, bool wanted) {
+  const double now = wall_clock();
+  return (progress){.shown = wanted && isatty(STDERR_FILENO),
+                    .label = label,
+                    .start = now,
+                    .last_check = now,
+                    .last_draw = now,
+                    .stride = 1,
+                    .countdown = 1};
+}
+
+static void draw(const progress *p, const ss_sim *sim, double now) {
+  enum { WIDTH = 24 };
+  const double t = ss_sim_state(sim)->t, duration = ss_sim_options(sim)->duration, spent = now - p->start;
+  const double done = duration > 0 ? fmin(t / duration, 1) : 1;
+  const int filled = (int)(done * WIDTH);
+  (void)fprintf(stderr, "\r\x1b[K%s [", p->label);
+  for (int i = 0; i < WIDTH; i++) (void)fputc(i < filled ? '#' : '.', stderr);
+  (void)fprintf(stderr, "] t = %.4g / %.4g  %.3gx real time  %d contacts  residual %.1e  %.0f s left", t, duration,
+                t / spent, ss_sim_contacts(sim, NULL, 0), ss_sim_report(sim)->certificate.complementarity,
+                done > 0 ? spent * (1 - done) / done : 0);
+  (void)fflush(stderr);
+}
+
+void progress_step(progress *p, const ss_sim *sim) {
+  if (!p->shown || --p->countdown > 0) return;
+  const double now = wall_clock(), elapsed = now - p->last_check;
+  if (elapsed < LOOK / 2 && p->stride < 1L << 30)
+    p->stride *= 2;
+  else if (elapsed > 2 * LOOK && p->stride > 1)
+    p->stride /= 2;
+  p->countdown = p->stride;
+  p->last_check = now;
+  if (now - p->last_draw < REDRAW) return;
+  p->last_draw = now;
+  draw(p, sim, now);
+}
+
+void progress_clear(const progress *p) {
+  if (p->shown) (void)fputs("\r\x1b[K", stderr);
+}

@@ -1,0 +1,19 @@
+/* A progress line on stderr, only where stderr is a terminal. */
+#ifndef PROGRESS_H
+#define PROGRESS_H
+
+#include "cli.h"
+
+typedef struct progress {
+  bool shown;        /* stderr is a terminal */
+  const char *label; /* what is running */
+  double start;      /* wall clock */
+  double last_check, last_draw;
+  long stride, countdown; /* steps between two looks at the clock, so that they cost nothing */
+} progress;
+
+progress progress_start(const char *label, bool wanted);
+void progress_step(progress *p, const ss_sim *sim);
+void progress_clear(const progress *p);
+
+#endif

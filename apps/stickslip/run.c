@@ -1,0 +1,239 @@
+/* stickslip run: load, simulate, record, certify. */
+#include "commands.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "run_result.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct run_options {
+  overrides overrides;
+  const char *scene, *hdf5, *csv, *problem;
+  long every, threads, events; /* events < 0: the default */
+  bool json;
+} run_options;
+
+/* ---- command line ---- */
+
+static int parse_run(int argc, char **argv, run_options *o) {
+  const option options[] = {
+      {"o", OPTION_TEXT, &o->hdf5, "OUT.h5", "record the motion, the energies and the events (HDF5)"},
+      {"csv", OPTION_TEXT, &o->csv, "OUT.csv", "record the motion (CSV)"},
+      {"every", OPTION_COUNT, &o->every, "N", "record each N-th step only (and the last)"},
+      {"scheme", OPTION_TEXT, &o->overrides.scheme, "S", "time-stepping scheme (stickslip list schemes)"},
+      {"step", OPTION_NUMBER, &o->overrides.step, "H", "step size; a constant expression such as 2^-5"},
+      {"duration", OPTION_NUMBER, &o->overrides.duration, "T", "simulated time"},
+      {"solver", OPTION_TEXT, &o->overrides.solver, "X", "complementarity solver (stickslip list solvers)"},
+      {"alpha", OPTION_NUMBER, &o->overrides.alpha, "A", "weight of the velocities (scheme gavrea)"},
+      {"gamma", OPTION_NUMBER, &o->overrides.gamma, "G", "weight of the position update (scheme gavrea)"},
+      {"set", OPTION_LIST, &o->overrides.set, "NAME=VALUE", "override a declared parameter; may be repeated"},
+      {"events", OPTION_COUNT, &o->events, "N", "list the first N events only (default: 10; with --json: all)"},
+      {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
+      {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
+      {"html", OPTION_REFUSED, NULL, "OUT.html", "page with the moving scene"},
+      {"checkpoint", OPTION_REFUSED, NULL, "FILE", "save the state at the end"},
+      {"resume", OPTION_REFUSED, NULL, "FILE", "go on from a saved state"},
+      {"threads", OPTION_COUNT, &o->threads, "N", "only 1 in this version"},
+      {0}};
+  const usage command_line = {
+      "run",
+      "SCENE",
+      1,
+      1,
+      "Simulates a scene, checks that every step solves its own complementarity problem, and prints where the bodies\n"
+      "ended and what the run is worth. Nothing is written unless an output is named. If no certified step can be\n"
+      "found, the exit code is 1, what there is so far is saved (marked incomplete), and the failing problem is\n"
+      "written to SCENE-failed.cp or to the file that --dump-problem names.",
+      options,
+      "  stickslip run scenes/double-pendulum-wall.yaml\n"
+      "  stickslip run scenes/double-pendulum-wall.yaml -o pendulum.h5 --step 2^-8 --scheme moreau\n"
+      "  stickslip run scenes/double-pendulum-wall.yaml --set L=2 --json\n"};
+  const int parsed = parse_options(&command_line, argc, argv, &o->scene);
+  if (parsed != PARSE_GO_ON) return parsed;
+  if (o->every == 0) return usage_error("--every must be at least 1");
+  if (o->threads != 1) return usage_error("--threads %ld is not available in this version", o->threads);
+  return PARSE_GO_ON;
+}
+
+/* ---- outputs ---- */
+
+typedef struct outputs {
+  ss_recorder *recorders[2];
+} outputs;
+
+static ss_status attach(ss_sim *sim, ss_recorder *recorder, ss_error *error) {
+  const ss_observer observer = ss_recorder_observer(recorder);
+  return ss_sim_observe(sim, &observer, error);
+}
+
+/* Opens, which proves that the files can be written, before anything is simulated. */
+static ss_status outputs_open(outputs *out, const run_options *o, ss_sim *sim, ss_error *error) {
+  ss_status status = SS_OK;
+  if (o->hdf5) status = ss_recorder_open_hdf5(o->hdf5, sim, o->every, &out->recorders[0], error);
+  if (!status && o->csv) status = ss_recorder_open_csv(o->csv, sim, o->every, &out->recorders[1], error);
+  for (int i = 0; !status && i < 2; i++)
+    if (out->recorders[i]) status = attach(sim, out->recorders[i], error);
+  return status;
+}
+
+static ss_status outputs_close(outputs *out, const ss_sim *sim, bool complete, ss_error *error) {
+  ss_status status = SS_OK;
+  for (int i = 0; i < 2; i++) {
+    ss_error own = {0};
+    const ss_status closed = ss_recorder_close(out->recorders[i], sim, complete, &own);
+    if (closed && !status) *error = own;
+    if (closed && !status) status = closed;
+    out->recorders[i] = NULL;
+  }
+  return status;
+}
+
+/* After a failure before the first step: nothing that has been opened leaves a trace. */
+static void outputs_discard(outputs *out) {
+  for (int i = 0; i < 2; i++) ss_recorder_discard(out->recorders[i]);
+}
+
+/* The problem's file is only written at the end; whether it can be is known now. */
+static ss_status check_writable(const char *path, ss_error *error) {
+  const bool existed = access(path, F_OK) == 0;
+  FILE *stream = fopen(path, "ab");
+  if (!stream) return ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+  (void)fclose(stream);
+  if (!existed) (void)unlink(path);
+  return SS_OK;
+}
+
+/* scenes/box.yaml -> box-failed.cp, in the working directory */
+static void default_problem_name(const char *scene, char *name, size_t size) {
+  const char *slash = strrchr(scene, '/');
+  const char *base = slash ? slash + 1 : scene;
+  const char *dot = strrchr(base, '.');
+  const int length = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
+  (void)snprintf(name, size, "%.*s-failed.cp", length, base);
+}
+
+static int write_problem(const ss_sim *sim, const run_options *o, bool failed) {
+  char name[NAME_MAX + 16];
+  const char *path = o->problem;
+  if (!path) {
+    if (!failed) return EXIT_DONE;
+    default_problem_name(o->scene, name, sizeof name);
+    path = name;
+  }
+  ss_error error = {0};
+  if (ss_sim_write_problem(sim, path, &error)) return report_error(&error);
+  (void)fprintf(stderr, "stickslip: the %s complementarity problem is in '%s'\n", failed ? "failing" : "last", path);
+  return EXIT_DONE;
+}
+
+/* ---- events ---- */
+
+static void keep_event(void *user, const ss_sim *sim, const ss_event *event) {
+  event_list *list = user;
+  (void)sim;
+  if (list->n >= list->limit || list->out_of_memory) return;
+  if (list->n == list->capacity) {
+    const long capacity = list->capacity ? 2 * list->capacity : 64;
+    ss_event *items = realloc(list->items, (size_t)capacity * sizeof *items);
+    if (!items) {
+      list->out_of_memory = true;
+      return;
+    }
+    list->items = items;
+    list->capacity = capacity;
+  }
+  list->items[list->n++] = *event;
+}
+
+static ss_status check_events(void *user, const ss_sim *sim, ss_error *error) {
+  (void)sim;
+  return ((const event_list *)user)->out_of_memory ? ss_fail(error, SS_ERROR_MEMORY, "out of memory") : SS_OK;
+}
+
+/* ---- the run ---- */
+
+/* Steps to the end, to a failure or to a signal. */
+static ss_status advance(ss_sim *sim, const char *label, ss_error *error) {
+  progress bar = progress_start(label, true);
+  ss_status status = SS_OK;
+  while (!status && !ss_sim_done(sim) && !interrupt_signal()) {
+    status = ss_sim_step(sim, error);
+    progress_step(&bar, sim);
+  }
+  progress_clear(&bar);
+  return status;
+}
+
+/* Runs a prepared simulation and tells the outcome; returns the exit code. */
+static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events) {
+  ss_error error = {0}, close_error = {0};
+  const double start = wall_clock();
+  const ss_status status = advance(sim, session_name(s), &error);
+  const double seconds = wall_clock() - start;
+  const bool complete = !status && ss_sim_done(sim);
+  if (!complete && !status) (void)snprintf(error.message, sizeof error.message, "stopped by a signal");
+  const ss_status closed = outputs_close(out, sim, complete, &close_error);
+  const run_result result = {.session = s,
+                             .sim = sim,
+                             .events = events,
+                             .wall_seconds = seconds,
+                             .complete = complete,
+                             .message = complete ? NULL : error.message,
+                             .outputs = {closed ? NULL : o->hdf5, closed ? NULL : o->csv}};
+  int code = EXIT_DONE; /* from here on messages, then the code */
+  if (o->json)
+    code = run_print_json(&result);
+  else
+    run_print_text(&result);
+  (void)fflush(stdout);
+  if (!complete) (void)report_error(&error);
+  if (closed) (void)report_error(&close_error);
+  const int written = write_problem(sim, o, status == SS_ERROR_UNCERTIFIED);
+  if (status) return status == SS_ERROR_UNCERTIFIED ? EXIT_FAILED : EXIT_USAGE;
+  if (!complete) return EXIT_SIGNAL + interrupt_signal();
+  if (closed || written) return EXIT_USAGE;
+  return run_certified(&result) ? code : EXIT_FAILED;
+}
+
+static ss_status prepare(const run_options *o, const session *s, event_list *events, ss_sim **sim, outputs *out,
+                         ss_error *error) {
+  ss_status status = ss_sim_create(s->model, &s->simulation, sim, error);
+  if (status) return status;
+  const ss_observer observer = {.user = events, .step = check_events, .event = keep_event};
+  status = ss_sim_observe(*sim, &observer, error);
+  if (!status && o->problem) status = check_writable(o->problem, error);
+  return status ? status : outputs_open(out, o, *sim, error);
+}
+
+int command_run(int argc, char **argv) {
+  run_options o = {.overrides = overrides_none(), .every = 1, .threads = 1, .events = -1};
+  int code = parse_run(argc, argv, &o);
+  if (code != PARSE_GO_ON) {
+    free((void *)o.overrides.set.items);
+    return code;
+  }
+  session s = {0};
+  ss_sim *sim = NULL;
+  outputs out = {{0}};
+  event_list events = {.limit = o.events >= 0 ? o.events : o.json ? LONG_MAX : 10};
+  ss_error error = {0};
+  ss_status status = session_open(&s, o.scene, &o.overrides, &error);
+  if (!status) status = prepare(&o, &s, &events, &sim, &out, &error);
+  if (status) {
+    code = report_error(&error);
+    outputs_discard(&out);
+  } else {
+    interrupt_catch();
+    code = simulate(&o, &s, sim, &out, &events);
+  }
+  ss_sim_destroy(sim);
+  session_close(&s);
+  free(events.items);
+  free((void *)o.overrides.set.items);
+  return code;
+}

@@ -1,0 +1,73 @@
+/* The object that `stickslip run --json` prints. */
+#include "json.h"
+#include "run_result.h"
+
+static json_t *body_json(const ss_sim *sim, int body) {
+  const ss_motion m = ss_sim_motion(sim, body);
+  return json_pack("{s:o, s:o, s:o, s:o}", "position", json_vector(m.pose.position), "orientation",
+                   json_quaternion(m.pose.orientation), "velocity", json_vector(m.velocity), "angular_velocity",
+                   json_vector(m.angular_velocity));
+}
+
+static json_t *final_json(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  json_t *bodies = json_object();
+  for (int body = 0; bodies && body < ss_model_bodies(model); body++)
+    if (json_object_set_new(bodies, ss_model_body_name(model, body), body_json(sim, body))) return NULL;
+  return json_pack("{s:o, s:o}", "t", json_number(ss_sim_state(sim)->t), "bodies", bodies);
+}
+
+static json_t *certificate_json(const run_result *r) {
+  const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "complementarity", json_number(c->complementarity),
+                   "penetration", json_number(c->penetration), "joint_drift", json_number(c->joint_drift), "cone",
+                   json_number(c->cone), "dissipation", json_number(c->dissipation), "energy_created",
+                   json_number(c->energy_created), "certified", run_certified(r));
+}
+
+static json_t *energy_json(const ss_energy *e) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "initial", json_number(e->initial), "final",
+                   json_number(e->final), "kinetic", json_number(e->kinetic), "potential", json_number(e->potential),
+                   "elastic", json_number(e->elastic), "work", json_number(e->work), "friction_loss",
+                   json_number(e->friction_loss), "impact_loss", json_number(e->impact_loss), "damping_loss",
+                   json_number(e->damping_loss), "remainder", json_number(e->remainder));
+}
+
+static json_t *events_json(const run_result *r) {
+  const ss_model *model = ss_sim_model(r->sim);
+  const long *count = ss_sim_report(r->sim)->events;
+  json_t *list = json_array();
+  for (long i = 0; list && i < r->events->n; i++) {
+    const ss_event *e = &r->events->items[i];
+    json_t *entry =
+        json_pack("{s:o, s:s, s:[o, o]}", "t", json_number(e->t), "kind", ss_event_name(e->kind), "between",
+                  json_text(ss_model_body_name(model, e->body[0])), json_text(ss_model_body_name(model, e->body[1])));
+    if (json_array_append_new(list, entry)) return NULL;
+  }
+  return json_pack("{s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "stick_slip",
+                   (json_int_t)(count[SS_STICK] + count[SS_SLIP]), "take_off", (json_int_t)count[SS_TAKE_OFF], "list",
+                   list);
+}
+
+static json_t *solves_json(const ss_solves *s) {
+  return json_pack("{s:I, s:I, s:I, s:I, s:o}", "count", (json_int_t)s->count, "iterations", (json_int_t)s->iterations,
+                   "fallbacks", (json_int_t)s->fallbacks, "cuts", (json_int_t)s->cuts, "seconds",
+                   json_number(s->seconds));
+}
+
+int run_print_json(const run_result *r) {
+  const ss_simulation *o = ss_sim_options(r->sim);
+  const ss_report *report = ss_sim_report(r->sim);
+  json_t *contacts = json_pack("{s:I, s:o}", "maximum", (json_int_t)report->contacts_maximum, "mean",
+                               json_number(report->contacts_mean));
+  json_t *root = json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene",
+      json_text(session_name(r->session)), "file", json_text(r->session->scene->file), "scheme", json_text(o->scheme),
+      "solver", json_text(o->solver), "step", json_number(o->step), "duration", json_number(o->duration), "steps",
+      (json_int_t)ss_sim_state(r->sim)->step, "wall_seconds", json_number(r->wall_seconds), "complete", r->complete,
+      "final", final_json(r->sim), "certificate", certificate_json(r), "energy", energy_json(&report->energy), "events",
+      events_json(r), "contacts", contacts, "solves", solves_json(&report->solves), "velocity_variation",
+      json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation));
+  if (root && r->message && json_object_set_new(root, "error", json_text(r->message))) root = NULL;
+  return json_print(root);
+}

@@ -1,0 +1,30 @@
+/* What `stickslip run` has to tell at the end, and the two ways of telling it. */
+#ifndef RUN_RESULT_H
+#define RUN_RESULT_H
+
+#include "session.h"
+
+/* The first events of a run, as many as are wanted. */
+typedef struct event_list {
+  ss_event *items;
+  long n, capacity, limit;
+  bool out_of_memory;
+} event_list;
+
+typedef struct run_result {
+  const session *session;
+  const ss_sim *sim;
+  const event_list *events;
+  double wall_seconds;
+  bool complete;       /* the duration was reached */
+  const char *message; /* why not */
+  const char *outputs[2];
+} run_result;
+
+/* Certified: the duration was reached and every step solved its own problem. */
+bool run_certified(const run_result *r);
+
+void run_print_text(const run_result *r); /* run_text.c */
+int run_print_json(const run_result *r);  /* run_json.c */
+
+#endif

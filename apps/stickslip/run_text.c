@@ -1,0 +1,87 @@
+/* The summary that `stickslip run` prints: what ran, where it ended, what it is worth. */
+#include "run_result.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BODIES_SHOWN = 10 };
+
+bool run_certified(const run_result *r) { return r->complete && ss_sim_report(r->sim)->certificate.certified; }
+
+static void print_head(const run_result *r) {
+  const ss_simulation *o = ss_sim_options(r->sim);
+  const ss_state *state = ss_sim_state(r->sim);
+  (void)printf("%s", session_name(r->session));
+  if (r->session->scene->source) (void)printf(" (%s)", r->session->scene->source);
+  (void)printf("\n  %s, step %.6g, solver %s: %ld steps to t = %.6g in %.3g s", o->scheme, o->step, o->solver,
+               state->step, state->t, r->wall_seconds);
+  if (r->wall_seconds > 0) (void)printf(" (%.3gx real time)", state->t / r->wall_seconds);
+  (void)printf("\n\n");
+}
+
+static void print_bodies(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  const int n = ss_model_bodies(model), shown = n < BODIES_SHOWN ? n : BODIES_SHOWN;
+  int width = 4;
+  for (int body = 0; body < shown; body++) {
+    const int length = (int)strlen(ss_model_body_name(model, body));
+    if (length > width) width = length < 24 ? length : 24;
+  }
+  (void)printf("  %-*s %35s %35s\n", width, "body", "position", "velocity");
+  for (int body = 0; body < shown; body++) {
+    const ss_motion m = ss_sim_motion(sim, body);
+    const ss_vec3 p = m.pose.position, v = m.velocity;
+    (void)printf("  %-*.*s %11.6g %11.6g %11.6g %11.4g %11.4g %11.4g\n", width, width, ss_model_body_name(model, body),
+                 p.x, p.y, p.z, v.x, v.y, v.z);
+  }
+  if (shown < n) (void)printf("  ... and %d more bodies\n", n - shown);
+  (void)printf("\n");
+}
+
+static void print_certificate(const run_result *r) {
+  const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
+  if (run_certified(r))
+    (void)printf("  CERTIFIED: every step solves its own problem\n");
+  else
+    (void)printf("  NOT CERTIFIED%s%s\n", r->message ? ": " : "", r->message ? r->message : "");
+  (void)printf("    complementarity %.1e   penetration %.1e   joint drift %.1e\n", c->complementarity, c->penetration,
+               c->joint_drift);
+  (void)printf("    cone %.1e   dissipation %.1e   energy created %.1e\n\n", c->cone, c->dissipation,
+               c->energy_created);
+}
+
+static void print_energy(const ss_energy *e) {
+  (void)printf("  energy    initial %.6g + work %.6g - friction %.6g - impacts %.6g - damping %.6g + remainder %.2g = "
+               "final %.6g\n",
+               e->initial, e->work, e->friction_loss, e->impact_loss, e->damping_loss, e->remainder, e->final);
+}
+
+static void print_events(const run_result *r) {
+  const ss_model *model = ss_sim_model(r->sim);
+  const long *count = ss_sim_report(r->sim)->events;
+  long total = 0;
+  for (int kind = 0; kind < SS_EVENT_KINDS; kind++) total += count[kind];
+  (void)printf("  events    %ld collisions, %ld stick-slip, %ld take-off\n", count[SS_COLLISION],
+               count[SS_STICK] + count[SS_SLIP], count[SS_TAKE_OFF]);
+  for (long i = 0; i < r->events->n; i++) {
+    const ss_event *e = &r->events->items[i];
+    (void)printf("            t = %-12.9g %-10s %s - %s\n", e->t, ss_event_name(e->kind),
+                 ss_model_body_name(model, e->body[0]), ss_model_body_name(model, e->body[1]));
+  }
+  if (r->events->n < total && r->events->n > 0)
+    (void)printf("            ... and %ld more (--events N)\n", total - r->events->n);
+}
+
+void run_print_text(const run_result *r) {
+  const ss_report *report = ss_sim_report(r->sim);
+  print_head(r);
+  print_bodies(r->sim);
+  print_certificate(r);
+  print_energy(&report->energy);
+  print_events(r);
+  (void)printf("  contacts  %ld at most, %.3g on average\n", report->contacts_maximum, report->contacts_mean);
+  (void)printf("  solves    %ld with %ld iterations and %ld fallbacks in %.3g s\n", report->solves.count,
+               report->solves.iterations, report->solves.fallbacks, report->solves.seconds);
+  for (size_t i = 0; i < sizeof r->outputs / sizeof r->outputs[0]; i++)
+    if (r->outputs[i]) (void)printf("  written   %s\n", r->outputs[i]);
+}
