@@ -36,6 +36,7 @@ typedef struct ss_block {
   ss_cone cone;        /* friction */
   int directions;      /* friction, polyhedral: even, at least 4 (ignored where size is 2) */
   double mu;           /* friction */
+  double extra;        /* friction: normal impulse that counts for the set besides z_n: mu (z_n + extra) S; usually 0 */
 } ss_block;
 
 /* The caller owns all arrays. G is dense and row-major: G[i * n + j]. */

@@ -28,6 +28,8 @@ struct ss_arena;
 ss_status ss_expression_parse(const char *text, const ss_parameter *parameters, int n_parameters, bool time,
                               struct ss_arena *arena, const ss_expression **out, ss_error *error);
 double ss_expression_value(const ss_expression *expression, double t);
+/* A copy that lives in another arena; *out is NULL where expression is. False: out of memory. */
+bool ss_expression_copy(const ss_expression *expression, struct ss_arena *arena, const ss_expression **out);
 bool ss_expression_is_constant(const ss_expression *expression);
 
 /* Parse and evaluate in one go, for constants. The value is checked to be finite. */

@@ -36,7 +36,7 @@ typedef struct ss_touch {
   int hits;          /* collisions within the current step: bouncing that accumulates comes to rest */
   bool closed;       /* carries force, or would */
   bool stuck;        /* friction holds it */
-  double impulse[3]; /* normal, tangential: warm start */
+  double impulse[3]; /* on the first body, world frame: warm start */
 } ss_touch;
 
 typedef struct ss_state {

@@ -1,0 +1,33 @@
+/* Active set: which contacts the step's problem must hold (MATH section 3: {j : gap_j <= 0}, not looking ahead).
+ *
+ *   closed in the last step        active: it carries force until it takes off
+ *   gap <= 0, approaching          collides now: an impact comes before anything else
+ *   gap <= 0, neither              active: it has come to rest, or starts at rest
+ *   gap <= 0, separating           watched: it has just bounced
+ *   gap > 0                        watched: its collision, if any, is located inside the step
+ *
+ * Zero gap means below a tolerance at rounding level, zero speed likewise. A scheme at position level that does not
+ * locate collisions holds all contacts in reach instead: Phi/h + n.v >= 0 lets them approach (ST (3)). */
+#include "step/workspace.h"
+
+void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
+  const double gap_tolerance = 1e-10 * sim->model->length;
+  const double gravity = v3_norm(sim->model->gravity);
+  const bool hold_all = sim->scheme->position_level && !sim->locate_collisions;
+  *collides_now = false;
+  *speed_tolerance = 1e-9 * sim->h * gravity + 1e-12 * sim->speed_bound;
+  sim->n_active = 0;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    const bool touching = c->at.gap <= gap_tolerance;
+    if (hold_all || c->closed) {
+      c->active = true;
+    } else if (touching && c->rate < -*speed_tolerance) {
+      c->active = *collides_now = true;
+    } else {
+      c->active = touching && c->rate <= *speed_tolerance;
+    }
+    c->touching = touching;
+    sim->n_active += c->active;
+  }
+}

@@ -1,0 +1,87 @@
+/* Broad phase: pairs of shapes that may touch within the step.
+ *
+ * Few pairs (most mechanisms): all of them, listed once. Many: boxes around the shapes, grown by the way they can go in
+ * the step, are sorted along x and swept. Half-spaces are unbounded and meet everybody. */
+#include "step/workspace.h"
+
+#include <stdlib.h>
+
+enum { FEW_PAIRS = 128 };
+
+static ss_status append(ss_candidates *list, const ss_candidate *item, ss_error *error) {
+  const ss_status status = ss_grow((void **)&list->items, &list->capacity, list->n + 1, sizeof *item, error);
+  if (status == SS_OK) list->items[list->n++] = *item;
+  return status;
+}
+
+static ss_status try_pair(ss_sim *sim, ss_candidates *list, int i, int j, ss_error *error) {
+  ss_candidate candidate;
+  if (!ss_candidate_make(sim->model, i < j ? i : j, i < j ? j : i, &candidate)) return SS_OK;
+  return append(list, &candidate, error);
+}
+
+ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error) {
+  const int n = sim->model->n_shapes;
+  sim->few_pairs = (long)n * (n - 1) / 2 <= FEW_PAIRS;
+  if (!sim->few_pairs) return SS_OK;
+  for (int i = 0; i < n; i++)
+    for (int j = i + 1; j < n; j++) {
+      const ss_status status = try_pair(sim, &sim->all, i, j, error);
+      if (status != SS_OK) return status;
+    }
+  return SS_OK;
+}
+
+/* low x y z, high x y z of every shape, grown by how far it can move. */
+static void compute_bounds(ss_sim *sim, double h) {
+  const ss_model *model = sim->model;
+  for (int i = 0; i < model->n_shapes; i++) {
+    const ss_shape *shape = &model->shapes[i];
+    const ss_pose body = ss_pose_of(sim->state.q, shape->body), pose = ss_shape_pose(shape, &body);
+    ss_vec3 low, high;
+    ss_shape_bounds(shape, &pose, &low, &high);
+    const double grow = shape->body < 0 ? 0 : h * sim->speed_bound;
+    double *b = sim->bounds + 6 * (size_t)i;
+    b[0] = low.x - grow, b[1] = low.y - grow, b[2] = low.z - grow;
+    b[3] = high.x + grow, b[4] = high.y + grow, b[5] = high.z + grow;
+  }
+}
+
+/* Nearly sorted from the last step: insertion is linear then. */
+static void sort_order(ss_sim *sim) {
+  for (int k = 1; k < sim->model->n_shapes; k++) {
+    const int item = sim->order[k];
+    const double low = sim->bounds[6 * (size_t)item];
+    int place = k;
+    for (; place > 0 && sim->bounds[6 * (size_t)sim->order[place - 1]] > low; place--)
+      sim->order[place] = sim->order[place - 1];
+    sim->order[place] = item;
+  }
+}
+
+static int by_shapes(const void *left, const void *right) {
+  const ss_candidate *a = left, *b = right;
+  if (a->shape[0] != b->shape[0]) return a->shape[0] < b->shape[0] ? -1 : 1;
+  return (a->shape[1] > b->shape[1]) - (a->shape[1] < b->shape[1]);
+}
+
+ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error) {
+  if (sim->few_pairs) return SS_OK;
+  compute_bounds(sim, h);
+  sort_order(sim);
+  sim->near.n = 0;
+  for (int k = 0; k < sim->model->n_shapes; k++) {
+    const int i = sim->order[k];
+    const double *a = sim->bounds + 6 * (size_t)i;
+    for (int l = k + 1; l < sim->model->n_shapes; l++) {
+      const int j = sim->order[l];
+      const double *b = sim->bounds + 6 * (size_t)j;
+      if (b[0] > a[3]) break;
+      if (b[1] > a[4] || b[4] < a[1] || b[2] > a[5] || b[5] < a[2]) continue;
+      const ss_status status = try_pair(sim, &sim->near, i, j, error);
+      if (status != SS_OK) return status;
+    }
+  }
+  if (sim->near.n) qsort(sim->near.items, (size_t)sim->near.n, sizeof *sim->near.items, by_shapes);
+  return SS_OK;
+}

@@ -1,0 +1,78 @@
+/* Pairs of shapes, contact points at any configuration, and the check at t = 0. */
+#include "contact/contact.h"
+
+bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
+  const ss_shape *a = &model->shapes[i], *b = &model->shapes[j];
+  if (a->body == b->body) return false;
+  bool swapped = false;
+  out->pair = ss_pair_find(a->type, b->type, &swapped);
+  if (!out->pair) return false;
+  out->law = ss_model_law(model, a, b);
+  out->shape[0] = swapped ? j : i;
+  out->shape[1] = swapped ? i : j;
+  return out->law.collide;
+}
+
+uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature) {
+  return (uint64_t)candidate->shape[0] << 44 | (uint64_t)candidate->shape[1] << 24 | (feature & 0xffffffu);
+}
+
+void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
+                   ss_contact_point *out) {
+  const ss_shape *a = &model->shapes[contact->shape[0]], *b = &model->shapes[contact->shape[1]];
+  const ss_pose pa = ss_shape_pose(a, body_a), pb = ss_shape_pose(b, body_b);
+  contact->pair->gap(a, &pa, b, &pb, contact->at.feature, out);
+}
+
+static ss_vec3 point_velocity(const ss_model *model, int body, const ss_pose *pose, const double *v, ss_vec3 point) {
+  if (body < 0) return v3(0, 0, 0);
+  ss_vec3 linear, angular;
+  ss_twist_of(model, v, body, &linear, &angular);
+  if (!model->bodies[body].turns) return linear;
+  return v3_add(linear, v3_cross(quat_rotate(pose->orientation, angular), v3_sub(point, pose->position)));
+}
+
+double ss_contact_rate(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
+                       const ss_pose *body_a, const ss_pose *body_b, const double *v) {
+  const ss_vec3 va = point_velocity(model, contact->body[0], body_a, v, at->point_a);
+  const ss_vec3 vb = point_velocity(model, contact->body[1], body_b, v, at->point_b);
+  return v3_dot(at->normal, v3_sub(va, vb));
+}
+
+static ss_status check_pair(const ss_model *model, const ss_scene *scene, const ss_candidate *c, ss_error *error) {
+  const ss_shape *a = &model->shapes[c->shape[0]], *b = &model->shapes[c->shape[1]];
+  const ss_pose world = pose_identity();
+  const ss_pose pa = ss_shape_pose(a, a->body < 0 ? &world : &model->bodies[a->body].pose);
+  const ss_pose pb = ss_shape_pose(b, b->body < 0 ? &world : &model->bodies[b->body].pose);
+  ss_contact_point points[SS_PAIR_CONTACTS];
+  const int n = c->pair->collide(a, &pa, b, &pb, 0, points);
+  const double smaller = fmin(a->reach, b->reach);
+  const double allowed = fmax(1e-6 * model->length, 1e-3 * (isfinite(smaller) ? smaller : 0));
+  for (int i = 0; i < n; i++) {
+    if (points[i].gap >= -allowed) continue;
+    const int owner = a->body >= 0 ? a->body : b->body;
+    return ss_fail_at(error, scene, scene->bodies[owner].mark, SS_ERROR_INPUT,
+                      "'%s' and '%s' overlap by %g at the start; move them apart, or exempt them with "
+                      "contacts: [{between: [%s, %s], collide: false}]",
+                      ss_model_body_name(model, a->body), ss_model_body_name(model, b->body), -points[i].gap,
+                      ss_model_body_name(model, a->body), ss_model_body_name(model, b->body));
+  }
+  return SS_OK;
+}
+
+ss_status ss_check_overlap(const ss_model *model, const ss_scene *scene, ss_error *error) {
+  for (int i = 0; i < model->n_shapes; i++)
+    for (int j = i + 1; j < model->n_shapes; j++) {
+      ss_candidate candidate;
+      const ss_shape *a = &model->shapes[i], *b = &model->shapes[j];
+      if (isfinite(a->reach) && isfinite(b->reach) && a->body >= 0 && b->body >= 0) {
+        const ss_pose pa = ss_shape_pose(a, &model->bodies[a->body].pose);
+        const ss_pose pb = ss_shape_pose(b, &model->bodies[b->body].pose);
+        if (v3_norm(v3_sub(pa.position, pb.position)) > a->reach + b->reach) continue;
+      }
+      if (!ss_candidate_make(model, i, j, &candidate)) continue;
+      const ss_status status = check_pair(model, scene, &candidate, error);
+      if (status != SS_OK) return status;
+    }
+  return SS_OK;
+}

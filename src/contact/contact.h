@@ -1,0 +1,66 @@
+/* Contacts: which pairs of shapes may touch in this step, where, and which of them the step's problem must hold. */
+#ifndef SS_CONTACT_CONTACT_H
+#define SS_CONTACT_CONTACT_H
+
+#include "geom/geom.h"
+#include "model/model.h"
+
+typedef struct ss_contact {
+  uint64_t key; /* shape pair and feature: the identity that survives from step to step */
+  const ss_pair *pair;
+  int shape[2]; /* a and b, in the order of the pair table */
+  int body[2];
+  ss_contact_point at; /* at the start of the (part of the) step */
+  double rate;         /* d gap/dt there */
+  double mu, restitution;
+  bool closed;   /* was touching at the end of the last step */
+  bool active;   /* has rows in the step's problem */
+  bool touching; /* gap at rounding level, or below */
+  bool was_stuck;
+  int hits; /* collisions in this step so far */
+  ss_vec3 tangent[2];
+  int row, n_rows; /* its rows: normal, tangential ones; row -1: none */
+  int block;
+  double impulse[3]; /* the solution: normal, tangential */
+  ss_vec3 pressed;   /* the same as a vector on body a, world frame; before the solve: that of the last step */
+  bool stuck;
+  double bounce, returned; /* impact: restitution of this collision, impulse e c_n that it returns */
+  ss_vec3 total;           /* impact: impulse of all phases, on body a */
+} ss_contact;
+
+/* Two shapes that may touch: law and pair function looked up once. */
+typedef struct ss_candidate {
+  const ss_pair *pair;
+  int shape[2];
+  ss_law law;
+} ss_candidate;
+
+/* Every pair that can collide at all, where they are few; grown during the run by the broad phase where they are many.
+ */
+typedef struct ss_candidates {
+  ss_candidate *items;
+  int n, capacity;
+} ss_candidates;
+
+/* Fills in a candidate for shapes i and j; false if they never collide. */
+bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out);
+
+/* World pose of a shape whose body has pose p. */
+static inline ss_pose ss_shape_pose(const ss_shape *shape, const ss_pose *body) {
+  return shape->body < 0 ? shape->local : pose_compose(body, &shape->local);
+}
+
+uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature);
+
+/* Contact point of a known feature with its two bodies at these poses. */
+void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
+                   ss_contact_point *out);
+
+/* d gap/dt at a contact point for bodies at these poses with these velocities. */
+double ss_contact_rate(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
+                       const ss_pose *body_a, const ss_pose *body_b, const double *v);
+
+/* At t = 0 no two bodies may overlap deeply. */
+ss_status ss_check_overlap(const ss_model *model, const ss_scene *scene, ss_error *error);
+
+#endif

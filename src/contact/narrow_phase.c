@@ -1,0 +1,48 @@
+/* Narrow phase: contact points of all near pairs at the start of the step, with what is remembered of each. */
+#include "step/workspace.h"
+
+static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
+                             const ss_pose body[2], ss_error *error) {
+  const ss_status status =
+      ss_grow((void **)&sim->contacts, &sim->contact_capacity, sim->n_contacts + 1, sizeof *sim->contacts, error);
+  if (status != SS_OK) return status;
+  ss_contact *contact = &sim->contacts[sim->n_contacts++];
+  *contact = (ss_contact){.key = ss_contact_key(candidate, point->feature),
+                          .pair = candidate->pair,
+                          .at = *point,
+                          .mu = candidate->law.friction,
+                          .restitution = candidate->law.restitution,
+                          .row = -1};
+  for (int side = 0; side < 2; side++) {
+    contact->shape[side] = candidate->shape[side];
+    contact->body[side] = sim->model->shapes[candidate->shape[side]].body;
+  }
+  contact->rate = ss_contact_rate(sim->model, contact, point, &body[0], &body[1], sim->state.v);
+  const ss_touch *touch = ss_touch_find(&sim->state, contact->key);
+  if (touch) {
+    contact->closed = touch->closed;
+    contact->was_stuck = touch->stuck;
+    contact->hits = touch->hits;
+    contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
+  }
+  return SS_OK;
+}
+
+ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
+  const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
+  const double reach = 2 * h * sim->speed_bound + 1e-3 * sim->model->length;
+  sim->n_contacts = 0;
+  for (int k = 0; k < list->n; k++) {
+    const ss_candidate *candidate = &list->items[k];
+    const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
+    const ss_pose body[2] = {ss_pose_of(sim->state.q, a->body), ss_pose_of(sim->state.q, b->body)};
+    const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
+    ss_contact_point points[SS_PAIR_CONTACTS];
+    const int n = candidate->pair->collide(a, &pa, b, &pb, reach, points);
+    for (int i = 0; i < n; i++) {
+      const ss_status status = add_contact(sim, candidate, &points[i], body, error);
+      if (status != SS_OK) return status;
+    }
+  }
+  return SS_OK;
+}

@@ -1,0 +1,43 @@
+/* Contact memory: what a touching contact hands to the next step. Ordered by key. */
+#include "step/workspace.h"
+
+#include <stdlib.h>
+
+const ss_touch *ss_touch_find(const ss_state *state, uint64_t key) {
+  int low = 0, high = state->n_touch;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (state->touch[middle].key < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < state->n_touch && state->touch[low].key == key ? &state->touch[low] : NULL;
+}
+
+static int by_key(const void *left, const void *right) {
+  const uint64_t a = ((const ss_touch *)left)->key, b = ((const ss_touch *)right)->key;
+  return (a > b) - (a < b);
+}
+
+ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
+  ss_state *state = &sim->state;
+  const ss_status status =
+      ss_grow((void **)&state->touch, &state->touch_capacity, sim->n_contacts, sizeof *state->touch, error);
+  if (status != SS_OK) return status;
+  state->n_touch = 0;
+  bool sorted = true;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (!c->closed && c->hits == 0) continue;
+    ss_touch *touch = &state->touch[state->n_touch++];
+    *touch = (ss_touch){.key = c->key,
+                        .hits = c->hits,
+                        .closed = c->closed,
+                        .stuck = c->stuck,
+                        .impulse = {c->pressed.x, c->pressed.y, c->pressed.z}};
+    sorted &= touch == state->touch || touch[-1].key < touch->key;
+  }
+  if (!sorted) qsort(state->touch, (size_t)state->n_touch, sizeof *state->touch, by_key);
+  return SS_OK;
+}

@@ -1,0 +1,166 @@
+/* Collisions inside a step (LIT section 6, MATH section 2): for every watched contact the earliest time at which its
+ * gap, followed along the step's trajectory, goes from positive to negative.
+ *
+ * The gap is known with its rate at both ends, which gives a cubic; the cubic is trusted where it predicts the gap in
+ * the middle, else the interval is halved, so that a thin body that passes through another within the step is caught
+ * too. Intervals are skipped where the gaps at their ends exceed what the relative speed can close. The root of the
+ * cubic is polished on the gap itself. */
+#include "step/workspace.h"
+
+typedef struct sample {
+  double tau, gap, rate;
+} sample;
+
+typedef struct track {
+  ss_sim *sim;
+  const ss_contact *contact;
+  double h, speed; /* speed: the gap cannot change faster */
+} track;
+
+static sample look(const track *t, double tau) {
+  ss_sim *sim = t->sim;
+  const double fraction = tau / t->h;
+  const ss_contact *c = t->contact;
+  ss_pose pose[2];
+  for (int side = 0; side < 2; side++) {
+    pose[side] = ss_advance_body(sim, c->body[side], sim->delta, tau, fraction);
+    if (c->body[side] < 0) continue;
+    const ss_body *body = &sim->model->bodies[c->body[side]];
+    for (int i = body->first; i < body->first + body->n; i++)
+      sim->scratch_v[i] = sim->state.v[i] + fraction * sim->delta[i];
+  }
+  ss_contact_point at;
+  ss_contact_at(sim->model, c, &pose[0], &pose[1], &at);
+  return (sample){tau, at.gap, ss_contact_rate(sim->model, c, &at, &pose[0], &pose[1], sim->scratch_v)};
+}
+
+/* Cubic Hermite through two samples, x in [0, 1]. */
+static double cubic(const sample *a, const sample *b, double x) {
+  const double width = b->tau - a->tau, y = 1 - x;
+  return y * y * ((1 + 2 * x) * a->gap + x * width * a->rate) + x * x * ((3 - 2 * x) * b->gap - y * width * b->rate);
+}
+
+/* Where the cubic's derivative vanishes inside (0, 1), in ascending order; how many. */
+static int stationary(const sample *a, const sample *b, double at[2]) {
+  const double width = b->tau - a->tau, d = b->gap - a->gap;
+  const double c1 = width * a->rate, c2 = 3 * d - width * (2 * a->rate + b->rate);
+  const double c3 = width * (a->rate + b->rate) - 2 * d; /* gap = .. + c1 x + c2 x^2 + c3 x^3 */
+  const double root = c2 * c2 - 3 * c3 * c1;
+  if (root <= 0) return 0;
+  const double s = -(c2 + (c2 >= 0 ? sqrt(root) : -sqrt(root)));
+  double x[2] = {c3 != 0 ? s / (3 * c3) : -1, s != 0 ? c1 / s : -1};
+  if (x[0] > x[1]) {
+    const double swap = x[0];
+    x[0] = x[1];
+    x[1] = swap;
+  }
+  int n = 0;
+  for (int i = 0; i < 2; i++)
+    if (x[i] > 0 && x[i] < 1) at[n++] = x[i];
+  return n;
+}
+
+/* First x at which the cubic comes down through zero; negative: it does not. */
+static double first_descent(const sample *a, const sample *b) {
+  double knots[4] = {0};
+  const int n = 1 + stationary(a, b, knots + 1);
+  knots[n] = 1;
+  for (int i = 0; i < n; i++) {
+    double low = knots[i], high = knots[i + 1];
+    if (!(cubic(a, b, low) > 0) || cubic(a, b, high) > 0) continue;
+    for (int k = 0; k < 60 && high - low > 1e-16; k++) {
+      const double middle = (low + high) / 2;
+      if (cubic(a, b, middle) > 0)
+        low = middle;
+      else
+        high = middle;
+    }
+    return high;
+  }
+  return -1;
+}
+
+/* Root of the gap itself between a (positive) and b (not positive): regula falsi, Illinois variant. */
+static double polish(const track *t, sample a, sample b) {
+  int side = 0;
+  for (int k = 0; k < 60; k++) {
+    if (b.gap == 0 || b.tau - a.tau <= 1e-16 * t->h) break;
+    const double tau = a.tau + (b.tau - a.tau) * a.gap / (a.gap - b.gap);
+    if (!(tau > a.tau) || !(tau < b.tau)) break;
+    sample m = look(t, tau);
+    if (m.gap > 0) {
+      if (side == 1) b.gap /= 2;
+      a = m;
+      side = 1;
+    } else {
+      if (side == -1) a.gap /= 2;
+      b = m;
+      side = -1;
+    }
+  }
+  return b.tau;
+}
+
+/* A cubic's root between samples a and b, confirmed on the gap; negative: none. */
+static double confirm(const track *t, sample a, sample b) {
+  const double x = first_descent(&a, &b);
+  if (x < 0) return -1;
+  const double width = b.tau - a.tau;
+  for (int k = 0; k < 3; k++) { /* brackets that close in on the cubic's root from both sides */
+    const double margin = width * (k == 0 ? 1e-6 : k == 1 ? 1e-3 : 0.25);
+    const double before = a.tau + x * width - margin, after = a.tau + x * width + margin;
+    const sample low = before > a.tau ? look(t, before) : a;
+    const sample high = after < b.tau ? look(t, after) : b;
+    if (low.gap > 0 && high.gap <= 0) return polish(t, low, high);
+  }
+  if (a.gap > 0 && b.gap <= 0) return polish(t, a, b);
+  const sample there = look(t, a.tau + x * width);
+  return there.gap <= 0 && there.rate < 0 ? there.tau : -1;
+}
+
+static double search(const track *t, sample a, sample b, int depth) {
+  const double width = b.tau - a.tau;
+  if (a.gap > 0 && b.gap > 0 && a.gap + b.gap >= t->speed * width) return -1;
+  const sample middle = look(t, a.tau + width / 2);
+  const double error = fabs(middle.gap - cubic(&a, &b, 0.5));
+  const double scale = fmax(fabs(middle.gap), fmin(fabs(a.gap), fabs(b.gap)));
+  if (error <= 0.05 * scale + 1e-12 * t->sim->model->length || depth == 0) return confirm(t, a, b);
+  const double first = search(t, a, middle, depth - 1);
+  return first >= 0 ? first : search(t, middle, b, depth - 1);
+}
+
+/* How fast a point of the body's shapes can move at velocity v. */
+static double body_speed(const ss_model *model, int body, const double *v) {
+  if (body < 0) return 0;
+  ss_vec3 linear, angular;
+  ss_twist_of(model, v, body, &linear, &angular);
+  const double turn = v3_norm(angular);
+  return v3_norm(linear) + (turn > 0 ? turn * model->bodies[body].reach : 0);
+}
+
+double ss_largest_speed(const ss_model *model, const double *v) {
+  double largest = 0;
+  for (int k = 0; k < model->n_bodies; k++) largest = fmax(largest, body_speed(model, k, v));
+  return largest;
+}
+
+double ss_first_collision(ss_sim *sim, double h, bool *found) {
+  double first = h;
+  *found = false;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (c->active) continue;
+    double speed = 0;
+    for (int side = 0; side < 2; side++)
+      speed +=
+          fmax(body_speed(sim->model, c->body[side], sim->state.v), body_speed(sim->model, c->body[side], sim->v_end));
+    const track t = {sim, c, h, speed};
+    if (c->at.gap > speed * h) continue;
+    const sample start = {0, c->at.gap, c->rate}, end = look(&t, h);
+    const double tau = search(&t, start, end, 20);
+    if (tau < 0 || tau >= first) continue;
+    first = tau;
+    *found = true;
+  }
+  return first;
+}

@@ -1,0 +1,121 @@
+/* Impacts (LIT section 6, MATH section 2), all touching contacts together.
+ *
+ * Poisson: compression is the step problem with h = 0 and alpha = 1; decompression is the same problem started from the
+ * compressed velocity with the extra impulse e c_n along each normal. Coulomb's law holds in both phases: the friction
+ * of the decompression is bounded by mu (e c_n + c_x). LIT (6.6) bounds it by mu c_x alone, which makes a ball that
+ * slides through a bounce lose mu c_n of its tangential momentum instead of mu (1 + e) c_n.
+ * Newton: one problem with n.v+ + e n.v- >= 0.
+ *
+ * A contact that has bounced several times within one step, and whose further bounces would all end before the step
+ * does, comes to rest at once: accumulating bounces (Zeno) end. */
+#include "step/workspace.h"
+
+#include <string.h>
+
+enum { FREE_BOUNCES = 4, MOST_BOUNCES = 1000 };
+
+/* Restitution of this collision. The flight after it takes 2 e |rate| / a, all later ones together 1/(1-e) of that. */
+static double restitution(const ss_sim *sim, const ss_contact *c, double remaining) {
+  if (c->hits >= MOST_BOUNCES) return 0;
+  if (c->hits < FREE_BOUNCES || c->restitution == 0 || c->restitution >= 1) return c->restitution;
+  const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+  const double gained = ss_contact_rate(sim->model, c, &c->at, &a, &b, sim->delta); /* over the last attempted part */
+  const double acceleration = -gained / sim->last_attempt;
+  if (!(acceleration > 0)) return c->restitution;
+  const double accumulated = -2 * c->restitution * c->rate / acceleration / (1 - c->restitution);
+  return accumulated <= remaining ? 0 : c->restitution;
+}
+
+/* Energy that friction takes: impulse times mean slip. */
+static double friction_loss(const ss_sim *sim, const double *v_before) {
+  double sum = 0;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    for (int k = 1; c->row >= 0 && k < c->n_rows; k++) {
+      const ss_row *row = &sim->problem.rows[c->row + k];
+      sum -= c->impulse[k] * (ss_row_dot(sim->model, row, v_before) + ss_row_dot(sim->model, row, sim->state.v)) / 2;
+    }
+  }
+  return sum;
+}
+
+/* Solves the problem as it stands and applies its impulses and the returned ones. */
+static ss_status phase(ss_sim *sim, double *lost_to_friction, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  bool certified;
+  const ss_status status = ss_solve(sim, &certified, error);
+  if (status != SS_OK) return status;
+  if (!certified)
+    return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified solution of the impact at t = %.17g", sim->state.t);
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (c->row < 0) continue;
+    p->z[c->row] += c->returned;
+    c->total = v3_add(c->total, v3_axpy(c->pressed, c->returned, c->at.normal));
+  }
+  memcpy(sim->scratch_v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+  ss_velocity_change(sim);
+  for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->delta[i];
+  *lost_to_friction += friction_loss(sim, sim->scratch_v);
+  return SS_OK;
+}
+
+/* From compression to decompression: the velocities reached are the new g, the returned impulses act on them and count
+ * for friction. False: nothing is returned. */
+static bool decompress(ss_sim *sim) {
+  ss_problem *p = &sim->problem;
+  bool any = false;
+  memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
+  for (int k = 0; k < sim->n_contacts; k++) {
+    ss_contact *c = &sim->contacts[k];
+    if (c->row < 0) continue;
+    c->returned = c->bounce * c->impulse[0];
+    any |= c->returned > 0;
+    p->blocks[c->block].extra = c->returned;
+    for (int i = 0; i < p->n; i++) p->g[i] += p->G[(size_t)i * (size_t)p->n + (size_t)c->row] * c->returned;
+  }
+  memset(p->z, 0, sizeof(double) * (size_t)p->n);
+  return any;
+}
+
+static void finish(ss_sim *sim, double speed_tolerance, double created) {
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (c->row < 0) continue;
+    const bool hit = c->rate < -speed_tolerance && c->touching && !c->closed;
+    c->closed = ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->state.v) <= speed_tolerance;
+    c->pressed = c->total;
+    if (!hit) continue;
+    c->hits++;
+    ss_emit(sim, SS_COLLISION, c, created);
+  }
+}
+
+ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_error *error) {
+  const bool newton = sim->options.restitution == SS_RESTITUTION_NEWTON;
+  const double before = ss_kinetic_energy(sim->model, sim->state.v);
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    c->bounce = restitution(sim, c, remaining);
+    c->returned = 0;
+    c->total = v3(0, 0, 0);
+  }
+  ss_forces_none(sim);
+  ss_status status = ss_rows_impact(sim, error);
+  if (status != SS_OK) return status;
+  ss_discretise(sim, 1);
+  for (int i = 0; newton && i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row >= 0 && c->rate < 0) sim->problem.g[c->row] += c->bounce * c->rate;
+  }
+  double friction = 0;
+  status = phase(sim, &friction, error);
+  if (status == SS_OK && !newton && decompress(sim)) status = phase(sim, &friction, error);
+  if (status != SS_OK) return status;
+  const double lost = before - ss_kinetic_energy(sim->model, sim->state.v);
+  sim->report.energy.friction_loss += friction;
+  sim->report.energy.impact_loss += lost - friction;
+  if (lost < 0) sim->created_by_impacts -= lost;
+  finish(sim, speed_tolerance, lost < 0 ? -lost : 0);
+  return ss_touch_store(sim, error);
+}

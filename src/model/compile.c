@@ -1,0 +1,101 @@
+/* From a scene to a model: the parts in order, then the checks that need the whole at t = 0. */
+#include "model/model.h"
+
+#include "contact/contact.h"
+#include "model/joint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+ss_status ss_fail_at(ss_error *error, const ss_scene *scene, ss_mark mark, ss_status status, const char *format, ...) {
+  if (!error) return status;
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+  va_end(arguments);
+  error->status = status;
+  error->line = mark.line;
+  error->column = mark.column;
+  error->file[0] = '\0';
+  if (scene->file) (void)snprintf(error->file, sizeof error->file, "%s", scene->file);
+  return status;
+}
+
+/* Typical length: tolerances for "touching" and "holds at the start" are relative to it. */
+static double typical_length(const ss_model *model) {
+  double length = 0;
+  for (int i = 0; i < model->n_shapes; i++)
+    if (isfinite(model->shapes[i].reach)) length = fmax(length, model->shapes[i].reach);
+  for (int i = 0; i < model->n_joints; i++) {
+    const ss_joint *joint = &model->joints[i];
+    length = fmax(length, fmax(v3_norm(joint->anchor[0]), joint->body[1] < 0 ? 0 : v3_norm(joint->anchor[1])));
+    if (joint->type == SS_JOINT_DISTANCE) length = fmax(length, joint->length);
+  }
+  return length > 0 ? length : 1;
+}
+
+static ss_status copy_scene_texts(ss_model *model, const ss_scene *scene, ss_error *error) {
+  model->scene_name = ss_arena_strdup(model->arena, scene->name ? scene->name : "");
+  model->file = ss_arena_strdup(model->arena, scene->file);
+  model->text = ss_arena_strdup(model->arena, scene->text);
+  model->simulation = scene->simulation;
+  model->simulation.scheme = ss_arena_strdup(model->arena, scene->simulation.scheme);
+  model->simulation.solver = ss_arena_strdup(model->arena, scene->simulation.solver);
+  if (!model->scene_name || (scene->file && !model->file) || (scene->text && !model->text) ||
+      !model->simulation.scheme || !model->simulation.solver)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  model->planar = scene->planar;
+  model->gravity = scene->gravity;
+  model->plane_normal = scene->planar == SS_PLANAR_XY   ? v3(0, 0, 1)
+                        : scene->planar == SS_PLANAR_XZ ? v3(0, 1, 0)
+                                                        : v3(1, 0, 0);
+  return SS_OK;
+}
+
+static ss_status compile(ss_model *model, const ss_scene *scene, ss_error *error) {
+  ss_status status = copy_scene_texts(model, scene, error);
+  if (status == SS_OK) status = ss_compile_bodies(model, scene, error);
+  if (status == SS_OK) status = ss_compile_laws(model, scene, error);
+  if (status == SS_OK) status = ss_compile_joints(model, scene, error);
+  if (status == SS_OK) status = ss_compile_forces(model, scene, error);
+  if (status != SS_OK) return status;
+  model->length = typical_length(model);
+  return ss_check_overlap(model, scene, error);
+}
+
+ss_status ss_model_create(const ss_scene *scene, ss_model **out, ss_error *error) {
+  *out = NULL;
+  ss_arena *arena = ss_arena_create();
+  ss_model *model = arena ? SS_ARENA_ARRAY(arena, ss_model, 1) : NULL;
+  if (!model) {
+    ss_arena_destroy(arena);
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  model->arena = arena;
+  const ss_status status = compile(model, scene, error);
+  if (status == SS_OK)
+    *out = model;
+  else
+    ss_model_destroy(model);
+  return status;
+}
+
+void ss_model_destroy(ss_model *model) {
+  if (model) ss_arena_destroy(model->arena);
+}
+
+int ss_model_bodies(const ss_model *model) { return model->n_bodies; }
+int ss_model_coordinates(const ss_model *model) { return model->n_v; }
+int ss_model_joint_rows(const ss_model *model) { return model->n_joint_rows; }
+double ss_model_body_mass(const ss_model *model, int body) { return model->bodies[body].mass; }
+
+const char *ss_model_body_name(const ss_model *model, int body) {
+  return body < 0 ? "world" : model->bodies[body].name;
+}
+
+const char *ss_model_joint_row_name(const ss_model *model, int row) {
+  for (int i = 0; i < model->n_joints; i++)
+    if (row < model->joints[i].first_row + model->joints[i].n_rows) return model->joints[i].name;
+  return "";
+}

@@ -1,0 +1,58 @@
+/* Materials and what happens between them. */
+#include "model/model.h"
+
+#include <string.h>
+
+int ss_find_material(const ss_scene *scene, const char *name) {
+  for (int i = 0; i < scene->n_materials; i++)
+    if (strcmp(scene->materials[i].name, name) == 0) return i;
+  return -1;
+}
+
+ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *error) {
+  model->n_materials = scene->n_materials;
+  model->materials = SS_ARENA_ARRAY(model->arena, ss_material_def, scene->n_materials);
+  model->n_overrides = scene->n_contacts;
+  model->overrides = SS_ARENA_ARRAY(model->arena, ss_law_override, scene->n_contacts);
+  if (!model->materials || !model->overrides) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < scene->n_materials; i++) {
+    model->materials[i] = scene->materials[i];
+    model->materials[i].name = ss_arena_strdup(model->arena, scene->materials[i].name);
+    if (!model->materials[i].name) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    model->restitution_anywhere |= scene->materials[i].restitution > 0;
+  }
+  for (int i = 0; i < scene->n_contacts; i++) {
+    const ss_contact_def *def = &scene->contacts[i];
+    ss_law_override *override = &model->overrides[i];
+    *override = (ss_law_override){.collide = def->collide, .friction = def->friction, .restitution = def->restitution};
+    for (int side = 0; side < 2; side++) {
+      override->body[side] = ss_scene_find_body(scene, def->between[side]);
+      override->material[side] = override->body[side] == SS_ANY_BODY ? ss_find_material(scene, def->between[side]) : -1;
+      if (override->body[side] == SS_ANY_BODY && override->material[side] < 0)
+        return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "no body or material is named '%s'",
+                          def->between[side]);
+    }
+    model->restitution_anywhere |= def->restitution > 0;
+  }
+  return SS_OK;
+}
+
+static bool side_matches(const ss_law_override *override, int side, const ss_shape *shape) {
+  return override->material[side] >= 0 ? override->material[side] == shape->material
+                                       : override->body[side] == shape->body;
+}
+
+ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b) {
+  const ss_material_def *ma = &model->materials[a->material], *mb = &model->materials[b->material];
+  ss_law law = {true, a->material == b->material ? ma->friction : sqrt(ma->friction * mb->friction),
+                fmax(ma->restitution, mb->restitution)};
+  for (int i = 0; i < model->n_overrides; i++) {
+    const ss_law_override *o = &model->overrides[i];
+    if (!(side_matches(o, 0, a) && side_matches(o, 1, b)) && !(side_matches(o, 0, b) && side_matches(o, 1, a)))
+      continue;
+    law.collide = o->collide;
+    if (!isnan(o->friction)) law.friction = o->friction;
+    if (!isnan(o->restitution)) law.restitution = o->restitution;
+  }
+  return law;
+}

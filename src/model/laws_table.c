@@ -1,0 +1,13 @@
+/* The laws a user can choose between, for `stickslip list laws`. */
+#include <stickslip/scene.h>
+
+const ss_table_row *ss_table_laws(void) {
+  static const ss_table_row table[] = {
+      {"polyhedral", "friction cone with `directions` sides, one corner along the slip"},
+      {"pyramid", "friction bounded separately along two directions"},
+      {"poisson", "restitution of the impulse: compression, then a fraction e of it returned"},
+      {"newton", "restitution of the speed: n.v+ = -e n.v-"},
+      {NULL, NULL},
+  };
+  return table;
+}

@@ -1,0 +1,120 @@
+/* The compiled model: immutable after ss_model_create, everything in centre-of-mass frames and packed coordinates. */
+#ifndef SS_MODEL_MODEL_H
+#define SS_MODEL_MODEL_H
+
+#include "core/arena.h"
+#include "core/math3.h"
+#include "geom/geom.h"
+
+#include <stickslip/sim.h>
+
+typedef struct ss_body {
+  const char *name;
+  unsigned freedom;
+  int n;                     /* free velocity coordinates, 1..6 */
+  int first;                 /* where they start in v */
+  signed char slot[6];       /* x y z rx ry rz -> place among the n, or -1: locked, not in the linear algebra */
+  signed char coordinate[6]; /* the inverse map */
+  bool turns;                /* has a rotational coordinate */
+  bool gyroscopic;           /* has at least two, so that F(v) matters */
+  double mass;
+  ss_mat3 inertia;        /* about the centre of mass, body frame */
+  double m[36], minv[36]; /* mass block and its inverse, n x n row-major */
+  ss_vec3 com;            /* centre of mass in the body's frame */
+  double reach;           /* radius about the centre of mass that contains all shapes; INFINITY with a half-space */
+  ss_pose pose;           /* at t = 0, of the centre-of-mass frame */
+} ss_body;
+
+enum { SS_JOINT_ROWS = 6 }; /* no joint has more scalar equations */
+
+typedef struct ss_joint {
+  ss_joint_type type;
+  const char *name;
+  int body[2];
+  ss_vec3 anchor[2]; /* centre-of-mass frames */
+  ss_quat frame[2];  /* joint frame in each body's frame; its x axis is the joint's axis */
+  double length;
+  unsigned row_mask; /* equations that involve a free coordinate; the others are left out */
+  int n_rows, first_row;
+} ss_joint;
+
+typedef struct ss_force {
+  ss_force_type type;
+  int body[2];
+  ss_vec3 anchor[2]; /* centre-of-mass frames */
+  double stiffness, rest_length, damping;
+  ss_jacobian jacobian;
+  const ss_expression *force[3], *torque[3];
+} ss_force;
+
+/* What happens between two materials or bodies. */
+typedef struct ss_law {
+  bool collide;
+  double friction, restitution;
+} ss_law;
+
+typedef struct ss_law_override {
+  int body[2];     /* index, SS_WORLD, or ANY_BODY */
+  int material[2]; /* index or -1: any */
+  bool collide;
+  double friction, restitution; /* NAN: keep */
+} ss_law_override;
+enum { SS_ANY_BODY = -2 };
+
+struct ss_model {
+  ss_arena *arena;
+  const char *scene_name, *file, *text;
+  ss_planar planar;
+  ss_vec3 gravity;
+  ss_vec3 plane_normal; /* planar scenes */
+  int n_bodies, n_v, n_shapes, n_joints, n_joint_rows, n_forces, n_materials, n_overrides;
+  ss_body *bodies;
+  ss_shape *shapes; /* ordered by body, the world's last */
+  ss_joint *joints;
+  ss_force *forces;
+  ss_material_def *materials;
+  ss_law_override *overrides;
+  double length; /* typical length: tolerances are relative to it */
+  bool restitution_anywhere;
+  ss_simulation simulation; /* the scene's own */
+  double *v0;               /* velocities at t = 0 */
+};
+
+/* A model's law for two shapes: materials combined, then overrides in the order of the scene. */
+ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b);
+
+/* Index of the scene's material with this name, -1 if there is none. */
+int ss_find_material(const ss_scene *scene, const char *name);
+
+/* Pieces of the compiler (compile.c calls them in this order). */
+ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *error);
+ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *error);
+ss_status ss_compile_joints(ss_model *model, const ss_scene *scene, ss_error *error);
+ss_status ss_compile_forces(ss_model *model, const ss_scene *scene, ss_error *error);
+
+/* Puts the scene's file and the place into the error and returns its status. */
+ss_status ss_fail_at(ss_error *error, const ss_scene *scene, ss_mark mark, ss_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 5, 6)))
+#endif
+    ;
+
+/* Pose of a body's centre-of-mass frame, the identity for the world. */
+static inline ss_pose ss_pose_of(const double *q, int body) {
+  if (body < 0) return pose_identity();
+  const double *p = q + (size_t)body * 7;
+  return (ss_pose){{p[0], p[1], p[2]}, {p[3], p[4], p[5], p[6]}};
+}
+
+/* Velocity coordinates of a body as two vectors: world-frame linear, body-frame angular. Locked ones are zero. */
+static inline void ss_twist_of(const ss_model *model, const double *v, int body, ss_vec3 *linear, ss_vec3 *angular) {
+  double c[6] = {0};
+  if (body >= 0) {
+    const ss_body *b = &model->bodies[body];
+    for (int i = 0; i < b->n; i++) c[b->coordinate[i]] = v[b->first + i];
+  }
+  *linear = v3(c[0], c[1], c[2]);
+  *angular = v3(c[3], c[4], c[5]);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* A row of the step's problem: the gradient of one scalar velocity with respect to the coordinates of two bodies. */
+#ifndef SS_MODEL_ROW_H
+#define SS_MODEL_ROW_H
+
+#include "model/model.h"
+
+#include <string.h>
+
+typedef struct ss_row {
+  int body[2];    /* SS_WORLD: that side is empty */
+  double j[2][6]; /* packed like the bodies' coordinates */
+} ss_row;
+
+/* Adds the gradient of direction . (velocity of the body's point at world offset r from its centre of mass)
+ * plus moment . (angular velocity), both vectors in the world's frame. */
+static inline void ss_row_set(const ss_model *model, ss_row *row, int side, int body, ss_quat orientation,
+                              ss_vec3 direction, ss_vec3 moment) {
+  row->body[side] = body;
+  if (body < 0) return;
+  const ss_body *b = &model->bodies[body];
+  double c[6] = {direction.x, direction.y, direction.z, 0, 0, 0};
+  if (b->turns) {
+    const ss_vec3 local = quat_rotate(quat_conjugate(orientation), moment);
+    c[3] = local.x;
+    c[4] = local.y;
+    c[5] = local.z;
+  }
+  for (int i = 0; i < b->n; i++) row->j[side][i] = c[b->coordinate[i]];
+}
+
+/* Gradient of direction . (velocity of a's point p - velocity of b's point p'), world coordinates. */
+static inline ss_row ss_row_points(const ss_model *model, int a, const ss_pose *pose_a, ss_vec3 point_a, int b,
+                                   const ss_pose *pose_b, ss_vec3 point_b, ss_vec3 direction) {
+  ss_row row;
+  const ss_vec3 reverse = v3_neg(direction);
+  ss_row_set(model, &row, 0, a, pose_a->orientation, direction, v3_cross(v3_sub(point_a, pose_a->position), direction));
+  ss_row_set(model, &row, 1, b, pose_b->orientation, reverse, v3_cross(v3_sub(point_b, pose_b->position), reverse));
+  return row;
+}
+
+/* Gradient of moment . (angular velocity of a - that of b), world frame. */
+static inline ss_row ss_row_turn(const ss_model *model, int a, ss_quat orientation_a, int b, ss_quat orientation_b,
+                                 ss_vec3 moment) {
+  ss_row row;
+  const ss_vec3 none = {0, 0, 0};
+  ss_row_set(model, &row, 0, a, orientation_a, none, moment);
+  ss_row_set(model, &row, 1, b, orientation_b, none, v3_neg(moment));
+  return row;
+}
+
+static inline double ss_row_dot_side(const ss_model *model, const ss_row *row, int side, const double *v) {
+  if (row->body[side] < 0) return 0;
+  const ss_body *b = &model->bodies[row->body[side]];
+  double sum = 0;
+  for (int i = 0; i < b->n; i++) sum += row->j[side][i] * v[b->first + i];
+  return sum;
+}
+
+/* row . v */
+static inline double ss_row_dot(const ss_model *model, const ss_row *row, const double *v) {
+  return ss_row_dot_side(model, row, 0, v) + ss_row_dot_side(model, row, 1, v);
+}
+
+#endif

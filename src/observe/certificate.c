@@ -1,0 +1,61 @@
+/* The certificate: maxima over all accepted steps of what the judge and the positions say (MATH section 5). */
+#include "step/workspace.h"
+
+#include <string.h>
+
+void ss_certify_problem(ss_sim *sim, double residual) {
+  ss_certificate *c = &sim->report.certificate;
+  if (residual > c->complementarity) c->complementarity = residual;
+  if (sim->problem.n == sim->problem.n_free) return;
+  const ss_cp problem = ss_problem_view(&sim->problem);
+  double cone = 0, dissipation = 0;
+  ss_cp_friction_defects(&problem, sim->problem.z, sim->problem.slack, &cone, &dissipation);
+  c->cone = fmax(c->cone, cone);
+  c->dissipation = fmax(c->dissipation, dissipation);
+}
+
+void ss_certify_position(ss_sim *sim) {
+  ss_certificate *c = &sim->report.certificate;
+  if (sim->model->n_joint_rows) {
+    ss_joints_evaluate(sim->model, sim->state.q, sim->residuals, NULL);
+    for (int i = 0; i < sim->model->n_joint_rows; i++) c->joint_drift = fmax(c->joint_drift, fabs(sim->residuals[i]));
+  }
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *contact = &sim->contacts[i];
+    const ss_pose a = ss_pose_of(sim->state.q, contact->body[0]), b = ss_pose_of(sim->state.q, contact->body[1]);
+    ss_contact_point at;
+    ss_contact_at(sim->model, contact, &a, &b, &at);
+    if (-at.gap > c->penetration) c->penetration = -at.gap;
+  }
+}
+
+static double distance(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sqrt(sum);
+}
+
+/* Total variation of the natural and of the weighted velocity sequence (MDI (4.9)-(4.11)). */
+void ss_measure_variation(ss_sim *sim, bool collided) {
+  const int n = sim->model->n_v;
+  ss_report *report = &sim->report;
+  for (int i = 0; i < n; i++)
+    sim->weighted[i] =
+        collided ? sim->state.v[i] : (1 - sim->alpha) * sim->previous_v[i] + sim->alpha * sim->state.v[i];
+  report->velocity_variation += distance(sim->state.v, sim->previous_v, n);
+  report->weighted_variation += distance(sim->weighted, sim->previous_weighted, n);
+  memcpy(sim->previous_v, sim->state.v, sizeof(double) * (size_t)n);
+  memcpy(sim->previous_weighted, sim->weighted, sizeof(double) * (size_t)n);
+}
+
+const char *ss_event_name(ss_event_kind kind) {
+  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick", "slip", "take-off"};
+  return names[kind];
+}
+
+void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created) {
+  const ss_event event = {sim->state.t, kind, {contact->body[0], contact->body[1]}, energy_created};
+  sim->report.events[kind]++;
+  for (int i = 0; i < sim->n_observers; i++)
+    if (sim->observers[i].event) sim->observers[i].event(sim->observers[i].user, sim, &event);
+}

@@ -1,0 +1,83 @@
+/* The energy ledger (MATH section 5). With the mean velocity v_m = (v + v+)/2, kinetic energy changes by exactly
+ * v_m . M (v+ - v), so that each impulse p does the work p . v_m; potential and elastic energy are differences of state
+ * functions. What is left over is the scheme's numerical remainder. */
+#include "step/workspace.h"
+
+double ss_kinetic_energy(const ss_model *model, const double *v) {
+  double sum = 0;
+  for (int k = 0; k < model->n_bodies; k++) {
+    const ss_body *body = &model->bodies[k];
+    const double *vb = v + body->first;
+    for (int i = 0; i < body->n; i++)
+      for (int j = 0; j < body->n; j++) sum += vb[i] * body->m[i * body->n + j] * vb[j];
+  }
+  return sum / 2;
+}
+
+double ss_potential_energy(const ss_model *model, const double *q) {
+  double sum = 0;
+  for (int k = 0; k < model->n_bodies; k++) {
+    const double *p = q + 7 * (size_t)k;
+    sum -= model->bodies[k].mass * v3_dot(model->gravity, v3(p[0], p[1], p[2]));
+  }
+  return sum;
+}
+
+static void balance(ss_sim *sim) {
+  ss_energy *e = &sim->report.energy;
+  e->kinetic = ss_kinetic_energy(sim->model, sim->state.v);
+  e->potential = ss_potential_energy(sim->model, sim->state.q);
+  e->elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
+  e->final = e->kinetic + e->potential + e->elastic;
+  e->remainder = e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss);
+  ss_certificate *certificate = &sim->report.certificate;
+  const double gained = e->final - e->initial - e->work;
+  certificate->energy_created = fmax(certificate->energy_created, fmax(gained, sim->created_by_impacts));
+}
+
+void ss_ledger_start(ss_sim *sim) {
+  balance(sim);
+  sim->report.energy.initial = sim->report.energy.final;
+  sim->report.energy.remainder = 0;
+  sim->report.certificate.energy_created = 0;
+}
+
+static void contact_losses(ss_sim *sim, double fraction) {
+  ss_energy *e = &sim->report.energy;
+  const ss_model *model = sim->model;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || c->impulse[0] == 0) continue;
+    for (int k = 0; k < c->n_rows; k++) {
+      const ss_row *row = &sim->problem.rows[c->row + k];
+      const double mean = ss_row_dot(model, row, sim->state.v) + fraction / 2 * ss_row_dot(model, row, sim->delta);
+      *(k == 0 ? &e->impact_loss : &e->friction_loss) -= fraction * c->impulse[k] * mean;
+    }
+  }
+}
+
+/* A damper's impulse is -h d g.va, whether it is a row or explicit (then va is v). */
+static void damping_losses(ss_sim *sim, double h, double fraction) {
+  const ss_model *model = sim->model;
+  for (int k = 0; k < model->n_forces; k++) {
+    const ss_force *force = &model->forces[k];
+    if (force->type == SS_FORCE_APPLIED || force->damping == 0) continue;
+    double kappa;
+    const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->alpha : 0;
+    const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.v);
+    const double change = ss_row_dot(model, &link.row, sim->delta);
+    sim->report.energy.damping_loss +=
+        fraction * h * force->damping * (link.rate + weight * change) * (link.rate + fraction / 2 * change);
+  }
+}
+
+/* Called before the state moves: the part of a step of size h that is taken, fraction of it. */
+void ss_ledger_part(ss_sim *sim, double h, double fraction) {
+  contact_losses(sim, fraction);
+  if (sim->model->n_forces == 0) return;
+  damping_losses(sim, h, fraction);
+  for (int i = 0; i < sim->model->n_v; i++)
+    sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction / 2 * sim->delta[i]);
+}
+
+void ss_ledger_step(ss_sim *sim) { balance(sim); }

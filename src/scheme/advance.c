@@ -1,0 +1,50 @@
+/* From multipliers to the end of the step: v+ = v + A^-1 (kt + J^T z), q+ = q (+) h [(1-gamma) v + gamma v+].
+ *
+ * Inside the step, at tau = fraction h, the trajectory is v(tau) = v + fraction (v+ - v) and the position that the same
+ * update formula gives for a step of size tau: for gamma = 1/2 this is the cubic Hermite interpolant of LIT section 6.
+ */
+#include "step/workspace.h"
+
+#include <string.h>
+
+ss_pose ss_advance_body(const ss_sim *sim, int index, const double *delta, double tau, double fraction) {
+  if (index < 0) return pose_identity();
+  const ss_body *body = &sim->model->bodies[index];
+  ss_pose pose = ss_pose_of(sim->state.q, index);
+  double c[6] = {0};
+  for (int i = 0; i < body->n; i++) {
+    const double change = delta ? sim->gamma * fraction * delta[body->first + i] : 0;
+    c[body->coordinate[i]] = tau * (sim->state.v[body->first + i] + change);
+  }
+  pose.position = v3_add(pose.position, v3(c[0], c[1], c[2]));
+  if (body->turns) pose.orientation = quat_normalize(quat_multiply(pose.orientation, quat_exp(v3(c[3], c[4], c[5]))));
+  return pose;
+}
+
+void ss_store_pose(double *q, int body, ss_pose pose) {
+  double *p = q + 7 * (size_t)body;
+  p[0] = pose.position.x, p[1] = pose.position.y, p[2] = pose.position.z;
+  p[3] = pose.orientation.w, p[4] = pose.orientation.x, p[5] = pose.orientation.y, p[6] = pose.orientation.z;
+}
+
+/* delta = A^-1 (kt + J^T z) */
+void ss_velocity_change(ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  memcpy(sim->delta, sim->dv_free, sizeof(double) * (size_t)sim->model->n_v);
+  for (int i = 0; i < p->n; i++) {
+    if (p->z[i] == 0) continue;
+    for (int side = 0; side < 2; side++) {
+      if (p->rows[i].body[side] < 0) continue;
+      const ss_body *body = &sim->model->bodies[p->rows[i].body[side]];
+      const double *w = p->w + 12 * (size_t)i + 6 * side;
+      for (int k = 0; k < body->n; k++) sim->delta[body->first + k] += p->z[i] * w[k];
+    }
+  }
+}
+
+void ss_advance(ss_sim *sim, double h) {
+  ss_velocity_change(sim);
+  for (int i = 0; i < sim->model->n_v; i++) sim->v_end[i] = sim->state.v[i] + sim->delta[i];
+  for (int k = 0; k < sim->model->n_bodies; k++)
+    ss_store_pose(sim->q_end, k, ss_advance_body(sim, k, sim->delta, h, 1));
+}

@@ -1,0 +1,152 @@
+/* First half of the discretisation, before any constraint: the blocks of A, the impulses kt, and A^-1 kt.
+ *
+ *     A  = M - alpha h F'(v)                       block by block, one per body
+ *     kt = h [(1-alpha) k1(t,q,v) + alpha k1(t+h,q,v)] + h F(v) v
+ *
+ * F(v) v is the gyroscopic torque (I w) x w. Its Jacobian is F' = [I w]x - [w]x I. The papers keep the antisymmetric
+ * part [I w]x alone, which leaves A positive definite for every h but is first-order accurate; the full Jacobian
+ * restores second order and is used by schemes with alpha = 1/2 as long as the block stays positive definite.
+ *
+ * Springs and dampers of linearly implicit schemes are not here: they become rows with compliance (rows.c). */
+#include "step/workspace.h"
+
+#include <string.h>
+
+static void apply_force(const ss_sim *sim, const ss_force *force, double t, double weight) {
+  const ss_model *model = sim->model;
+  const ss_body *body = &model->bodies[force->body[0]];
+  const ss_pose pose = ss_pose_of(sim->state.q, force->body[0]);
+  double f[3], m[3];
+  for (int i = 0; i < 3; i++) {
+    f[i] = force->force[i] ? ss_expression_value(force->force[i], t) : 0;
+    m[i] = force->torque[i] ? ss_expression_value(force->torque[i], t) : 0;
+  }
+  const ss_vec3 direction = v3(f[0], f[1], f[2]);
+  const ss_vec3 arm = quat_rotate(pose.orientation, force->anchor[0]);
+  ss_row row;
+  ss_row_set(model, &row, 0, force->body[0], pose.orientation, direction,
+             v3_add(v3(m[0], m[1], m[2]), v3_cross(arm, direction)));
+  for (int i = 0; i < body->n; i++) sim->applied[body->first + i] += weight * row.j[0][i];
+}
+
+static void add_row(const ss_model *model, const ss_row *row, double impulse, double *out) {
+  for (int side = 0; side < 2; side++) {
+    if (row->body[side] < 0) continue;
+    const ss_body *body = &model->bodies[row->body[side]];
+    for (int i = 0; i < body->n; i++) out[body->first + i] += impulse * row->j[side][i];
+  }
+}
+
+bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa) {
+  if (force->type == SS_FORCE_APPLIED || !sim->scheme->implicit_forces) return false;
+  *kappa = sim->alpha * h * (force->damping + sim->gamma * h * force->stiffness);
+  return *kappa > 0;
+}
+
+static void element_forces(ss_sim *sim, double h) {
+  const ss_model *model = sim->model;
+  for (int k = 0; k < model->n_forces; k++) {
+    const ss_force *force = &model->forces[k];
+    double kappa;
+    if (force->type == SS_FORCE_APPLIED) {
+      const double t = sim->state.t;
+      if (sim->alpha < 1) apply_force(sim, force, t, h * (1 - sim->alpha));
+      apply_force(sim, force, t + h, h * sim->alpha);
+    } else if (!ss_force_is_row(sim, force, h, &kappa)) {
+      const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.v);
+      const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
+      add_row(model, &link.row, -h * tension, sim->kt);
+    }
+  }
+  for (int i = 0; i < model->n_v; i++) sim->kt[i] += sim->applied[i];
+}
+
+/* Inverse of a 3x3 matrix by cofactors; false unless its symmetric part is positive definite. */
+static bool invert3(const ss_mat3 *a, ss_mat3 *inverse) {
+  const double(*m)[3] = a->m;
+  const double s01 = (m[0][1] + m[1][0]) / 2, s02 = (m[0][2] + m[2][0]) / 2, s12 = (m[1][2] + m[2][1]) / 2;
+  const double minor = m[0][0] * m[1][1] - s01 * s01;
+  const double symmetric =
+      m[0][0] * (m[1][1] * m[2][2] - s12 * s12) - s01 * (s01 * m[2][2] - s12 * s02) + s02 * (s01 * s12 - m[1][1] * s02);
+  const double floor = 1e-3 * m[0][0] * m[1][1] * m[2][2]; /* well away from singular */
+  if (!(m[0][0] > 0) || !(minor > 0) || !(symmetric > floor)) return false;
+  const ss_vec3 r0 = v3(m[0][0], m[0][1], m[0][2]), r1 = v3(m[1][0], m[1][1], m[1][2]),
+                r2 = v3(m[2][0], m[2][1], m[2][2]);
+  const ss_vec3 c0 = v3_cross(r1, r2), c1 = v3_cross(r2, r0), c2 = v3_cross(r0, r1);
+  const double d = 1 / v3_dot(r0, c0);
+  *inverse =
+      (ss_mat3){{{d * c0.x, d * c1.x, d * c2.x}, {d * c0.y, d * c1.y, d * c2.y}, {d * c0.z, d * c1.z, d * c2.z}}};
+  return true;
+}
+
+static ss_mat3 cross_matrix(ss_vec3 a) { return (ss_mat3){{{0, -a.z, a.y}, {a.z, 0, -a.x}, {-a.y, a.x, 0}}}; }
+
+/* I - alpha h F' on the free rotations, identity on locked ones so that the block can be inverted as a whole. */
+static ss_mat3 rotation_block(const ss_body *body, ss_vec3 w, double ah, bool full) {
+  const ss_mat3 momentum = cross_matrix(mat3_mul(&body->inertia, w)), spin = cross_matrix(w);
+  const ss_mat3 turned = mat3_matmul(&spin, &body->inertia);
+  ss_mat3 a;
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) {
+      const bool free = body->slot[3 + i] >= 0 && body->slot[3 + j] >= 0;
+      a.m[i][j] = free ? body->inertia.m[i][j] - ah * (momentum.m[i][j] - (full ? turned.m[i][j] : 0)) : i == j;
+    }
+  return a;
+}
+
+static void gyroscopic(ss_sim *sim, int index, double h) {
+  const ss_body *body = &sim->model->bodies[index];
+  ss_vec3 linear, w;
+  ss_twist_of(sim->model, sim->state.v, index, &linear, &w);
+  const ss_vec3 torque = v3_cross(mat3_mul(&body->inertia, w), w);
+  for (int i = 0; i < 3; i++)
+    if (body->slot[3 + i] >= 0) sim->kt[body->first + body->slot[3 + i]] += h * v3_get(torque, i);
+
+  ss_mat3 a = rotation_block(body, w, sim->alpha * h, sim->alpha == 0.5), inverse;
+  if (!invert3(&a, &inverse)) {
+    a = rotation_block(body, w, sim->alpha * h, false); /* antisymmetric F: its symmetric part is the inertia itself */
+    if (!invert3(&a, &inverse)) return;                 /* nearly singular inertia: minv stays */
+  }
+  double *ainv = sim->ainv + 36 * (size_t)index;
+  for (int i = 0; i < body->n; i++)
+    for (int j = 0; j < body->n; j++) {
+      const int ci = body->coordinate[i], cj = body->coordinate[j];
+      if (ci >= 3 && cj >= 3) ainv[i * body->n + j] = inverse.m[ci - 3][cj - 3];
+    }
+}
+
+void ss_multiply_blocks(const ss_sim *sim, const double *x, double *out) {
+  for (int k = 0; k < sim->model->n_bodies; k++) {
+    const ss_body *body = &sim->model->bodies[k];
+    const double *ainv = sim->ainv + 36 * (size_t)k, *from = x + body->first;
+    for (int i = 0; i < body->n; i++) {
+      double sum = 0;
+      for (int j = 0; j < body->n; j++) sum += ainv[i * body->n + j] * from[j];
+      out[body->first + i] = sum;
+    }
+  }
+}
+
+void ss_forces(ss_sim *sim, double h) {
+  const ss_model *model = sim->model;
+  const double g[3] = {model->gravity.x, model->gravity.y, model->gravity.z};
+  memset(sim->applied, 0, sizeof(double) * (size_t)model->n_v);
+  for (int k = 0; k < model->n_bodies; k++) {
+    const ss_body *body = &model->bodies[k];
+    for (int i = 0; i < body->n; i++)
+      sim->kt[body->first + i] = body->coordinate[i] < 3 ? h * body->mass * g[body->coordinate[i]] : 0;
+    if (body->gyroscopic) gyroscopic(sim, k, h);
+  }
+  if (model->n_forces) element_forces(sim, h);
+  ss_multiply_blocks(sim, sim->kt, sim->dv_free);
+}
+
+/* An impact: no forces, A = M. */
+void ss_forces_none(ss_sim *sim) {
+  memset(sim->kt, 0, sizeof(double) * (size_t)sim->model->n_v);
+  memset(sim->applied, 0, sizeof(double) * (size_t)sim->model->n_v);
+  memset(sim->dv_free, 0, sizeof(double) * (size_t)sim->model->n_v);
+  for (int k = 0; k < sim->model->n_bodies; k++)
+    if (sim->model->bodies[k].gyroscopic)
+      memcpy(sim->ainv + 36 * (size_t)k, sim->model->bodies[k].minv, sizeof sim->model->bodies[k].minv);
+}

@@ -1,0 +1,162 @@
+/* Rows of the step's problem: joints, stiff forces, contacts. After this stage there are only rows and blocks.
+ *
+ *     joints        nu . va = 0
+ *     stiff forces  g . va + R z + s = 0: the linearly implicit spring-damper, kappa = alpha h (d + gamma h k):
+ *                   z = h f - alpha h^2 k g.v - kappa g.(v+ - v) is its impulse, so R = alpha/kappa and
+ *                   s = -g.v - R (h f - alpha h^2 k g.v). As kappa grows R goes to zero: a rigid link (LIT
+ * Theorem 9.3), with no stiff entry anywhere contacts      0 <= n.va + s perp c_n >= 0 and friction; s lets a gap that
+ * has drifted open close again
+ *
+ * The first tangent of a frictional contact points where the contact slips, or would: a polygon has its corner there,
+ * so that the friction force does not depend on how the scene is turned. */
+#include "step/workspace.h"
+
+static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
+  ss_status status = ss_grow((void **)&p->blocks, &p->block_capacity, blocks, sizeof *p->blocks, error);
+  if (status != SS_OK || rows <= p->capacity) return status;
+  const int capacity = rows < 8 ? 8 : rows + rows / 2;
+  ss_free(p->rows);
+  ss_free(p->numbers);
+  p->capacity = 0;
+  p->rows = ss_alloc(sizeof *p->rows * (size_t)capacity);
+  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * ((size_t)capacity + 17));
+  if (!p->rows || !p->numbers) return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
+  double *next = p->numbers;
+  double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, next += capacity) *parts[i] = next;
+  p->w = next;
+  p->G = next + 12 * (size_t)capacity;
+  p->capacity = capacity;
+  return SS_OK;
+}
+
+static void add_block(ss_problem *p, ss_block_kind kind, int first, int size) {
+  p->blocks[p->n_blocks++] = (ss_block){.kind = kind, .first = first, .size = size};
+}
+
+static int count_stiff(const ss_sim *sim, double h) {
+  int count = 0;
+  double kappa;
+  for (int k = 0; k < sim->model->n_forces; k++) count += ss_force_is_row(sim, &sim->model->forces[k], h, &kappa);
+  return count;
+}
+
+static void joint_rows(ss_sim *sim, double h) {
+  const ss_model *model = sim->model;
+  ss_problem *p = &sim->problem;
+  const double *q = sim->state.q;
+  if (h > 0 && sim->scheme->joints_at_midpoint) { /* LIT (5.2) */
+    for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
+    q = sim->mid_q;
+  }
+  ss_joints_evaluate(model, q, NULL, p->rows);
+  for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] = p->compliance[i] = 0;
+  p->n = p->n_joint = model->n_joint_rows;
+}
+
+static void stiff_rows(ss_sim *sim, double h) {
+  ss_problem *p = &sim->problem;
+  for (int k = 0; k < sim->model->n_forces; k++) {
+    const ss_force *force = &sim->model->forces[k];
+    double kappa;
+    if (!ss_force_is_row(sim, force, h, &kappa)) continue;
+    const ss_link link = ss_link_at(sim->model, force, sim->state.q, sim->state.v);
+    const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
+    const double impulse = -h * tension - sim->alpha * h * h * force->stiffness * link.rate;
+    p->rows[p->n] = link.row;
+    p->compliance[p->n] = sim->alpha / kappa;
+    p->offset[p->n] = -link.rate - sim->alpha / kappa * impulse;
+    p->n++;
+  }
+}
+
+/* Rows of both bodies for one direction at the contact. */
+static ss_row contact_row(const ss_sim *sim, const ss_contact *c, ss_vec3 direction) {
+  const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+  return ss_row_points(sim->model, c->body[0], &a, c->at.point_a, c->body[1], &b, c->at.point_b, direction);
+}
+
+static void choose_tangents(const ss_sim *sim, ss_contact *c) {
+  const ss_vec3 n = c->at.normal;
+  if (sim->model->planar != SS_SPATIAL) {
+    c->tangent[0] = v3_normalize(v3_cross(n, sim->model->plane_normal));
+    c->n_rows = 2;
+    return;
+  }
+  c->n_rows = 3;
+  const ss_vec3 u = v3_perpendicular(n), w = v3_cross(n, u);
+  double x = v3_dot(c->pressed, u), y = v3_dot(c->pressed, w);
+  if (!c->was_stuck || x * x + y * y == 0) { /* the slip that would follow without the contact */
+    const ss_row row_u = contact_row(sim, c, u), row_w = contact_row(sim, c, w);
+    x = ss_row_dot(sim->model, &row_u, sim->state.v) + ss_row_dot(sim->model, &row_u, sim->dv_free);
+    y = ss_row_dot(sim->model, &row_w, sim->state.v) + ss_row_dot(sim->model, &row_w, sim->dv_free);
+  }
+  const double length = sqrt(x * x + y * y);
+  c->tangent[0] =
+      length > 1e-13 * (1 + sim->speed_bound) ? v3_add(v3_scale(x / length, u), v3_scale(y / length, w)) : u;
+  c->tangent[1] = v3_cross(n, c->tangent[0]);
+}
+
+static void contact_rows(ss_sim *sim, ss_contact *c, double normal_offset) {
+  ss_problem *p = &sim->problem;
+  const int first = c->row = p->n;
+  c->n_rows = 1;
+  if (c->mu > 0) choose_tangents(sim, c);
+  for (int k = 0; k < c->n_rows; k++) {
+    p->rows[p->n] = contact_row(sim, c, k == 0 ? c->at.normal : c->tangent[k - 1]);
+    p->offset[p->n] = k == 0 ? normal_offset : 0;
+    p->compliance[p->n] = 0;
+    const ss_vec3 direction = k == 0 ? c->at.normal : c->tangent[k - 1];
+    p->z[p->n] = c->closed ? v3_dot(c->pressed, direction) : 0;
+    p->n++;
+  }
+  add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, first, c->n_rows);
+  c->block = p->n_blocks - 1;
+  ss_block *block = &p->blocks[c->block];
+  block->mu = c->mu;
+  block->cone = sim->options.cone;
+  block->directions = sim->options.directions;
+}
+
+/* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again.
+ * A penetration is divided by the full step, so that a short remainder does not turn rounding into a kick. */
+static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
+  if (c->at.gap >= 0) return c->at.gap / h;
+  return sim->scheme->position_level ? c->at.gap / sim->h : 0;
+}
+
+static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
+  const int free_rows = sim->model->n_joint_rows + (stiff ? count_stiff(sim, h) : 0);
+  const ss_status status = reserve(&sim->problem, free_rows + 3 * sim->n_contacts, 1 + sim->n_contacts, error);
+  if (status != SS_OK) return status;
+  ss_problem *p = &sim->problem;
+  p->n = p->n_blocks = p->n_joint = 0;
+  p->h = h;
+  if (sim->model->n_joint_rows) joint_rows(sim, h);
+  if (stiff) stiff_rows(sim, h);
+  p->n_free = p->n;
+  if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
+  return SS_OK;
+}
+
+ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
+  const ss_status status = begin(sim, h, sim->model->n_forces > 0, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    c->row = -1;
+    if (c->active) contact_rows(sim, c, normal_offset(sim, c, h));
+  }
+  return SS_OK;
+}
+
+ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
+  const ss_status status = begin(sim, 0, false, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    c->row = -1;
+    if (c->active || c->touching) contact_rows(sim, c, 0);
+  }
+  return SS_OK;
+}

@@ -1,0 +1,38 @@
+/* The schemes, as a table (MATH section 1). All solve
+ *
+ *     A v+ = A v + kt + J^T z,    A = M - alpha h (F + Kv) - alpha gamma h^2 Kq,    q+ = q (+) h [(1-gamma) v + gamma
+ * v+]
+ *
+ * with constraints on the weighted velocity alpha v+ + (1-alpha) v; they differ in the columns below only. */
+#include "scheme/scheme.h"
+
+#include <string.h>
+
+static const ss_scheme schemes[] = {
+    /* name                   alpha gamma given implicit position midpoint locates */
+    {"stewart-trinkle", 1, 1, false, false, true, false, false},     /* ST (3) */
+    {"anitescu-potra", 1, 1, false, false, false, false, true},      /* MDI [4] */
+    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true}, /* MDI [5] */
+    {"moreau", 1, 0.5, false, true, false, false, true},             /* MDI section 4, [30] */
+    {"trapezoidal", 0.5, 0.5, false, true, false, true, true},       /* LIT (5.3)-(5.9) */
+    {"gavrea", 0.5, 0.5, true, true, false, false, true},            /* MDI (4.4) */
+};
+
+static const ss_table_row table[] = {
+    {"stewart-trinkle", "first order, contact at position level: robust, inelastic by nature"},
+    {"anitescu-potra", "first order, contact at velocity level, explicit forces"},
+    {"anitescu-potra-stiff", "first order, springs and dampers linearly implicit"},
+    {"moreau", "midpoint positions, implicit constraints"},
+    {"trapezoidal", "second order, linearly implicit trapezoidal method"},
+    {"gavrea", "the family itself: alpha and gamma given"},
+    {NULL, NULL},
+};
+_Static_assert(sizeof table / sizeof *table == sizeof schemes / sizeof *schemes + 1, "one explanation per scheme");
+
+const ss_table_row *ss_table_schemes(void) { return table; }
+
+const ss_scheme *ss_scheme_find(const char *name) {
+  for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+    if (strcmp(schemes[i].name, name) == 0) return &schemes[i];
+  return NULL;
+}

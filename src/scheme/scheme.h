@@ -1,0 +1,20 @@
+/* Time-stepping schemes: the (alpha, gamma) family of MATH section 1, as data. */
+#ifndef SS_SCHEME_SCHEME_H
+#define SS_SCHEME_SCHEME_H
+
+#include <stickslip/scene.h>
+
+typedef struct ss_scheme {
+  const char *name;
+  double alpha, gamma;     /* weight of v+ in the constraints and forces; weight of v+ in the position update */
+  bool given;              /* alpha and gamma come from the user */
+  bool implicit_forces;    /* springs and dampers enter the system matrix; else they are explicit */
+  bool position_level;     /* normal condition Phi/h + n.v >= 0; else n.v >= 0 */
+  bool joints_at_midpoint; /* joint gradients at q + h v/2; else at q */
+  bool locates_collisions; /* by default, where nothing bounces */
+} ss_scheme;
+
+/* NULL: no scheme of that name. */
+const ss_scheme *ss_scheme_find(const char *name);
+
+#endif

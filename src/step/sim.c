@@ -1,0 +1,181 @@
+/* The sim's life and what can be asked of it. */
+#include "step/workspace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ss_status ss_grow(void **array, int *capacity, int needed, size_t element, ss_error *error) {
+  if (needed <= *capacity) return SS_OK;
+  const int larger = needed < 16 ? 16 : needed + needed / 2;
+  void *memory = ss_realloc(*array, element * (size_t)larger);
+  if (!memory) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  *array = memory;
+  *capacity = larger;
+  return SS_OK;
+}
+
+static ss_status check_options(const ss_sim *sim, ss_error *error) {
+  const ss_simulation *o = &sim->options;
+  if (!sim->scheme) return ss_fail(error, SS_ERROR_INPUT, "no scheme is named '%s'", o->scheme ? o->scheme : "");
+  if (!(o->step > 0) || !isfinite(o->step))
+    return ss_fail(error, SS_ERROR_INPUT, "the step must be positive, not %g", o->step);
+  if (!(o->duration > 0) || !isfinite(o->duration))
+    return ss_fail(error, SS_ERROR_INPUT, "the duration must be positive, not %g", o->duration);
+  if (o->duration / o->step > 9e15)
+    return ss_fail(error, SS_ERROR_INPUT, "the step %g is too small for the duration", o->step);
+  if (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1)
+    return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
+  if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
+    return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
+  return SS_OK;
+}
+
+static ss_status allocate(ss_sim *sim, ss_error *error) {
+  const ss_model *model = sim->model;
+  const size_t nq = 7 * (size_t)model->n_bodies, nv = (size_t)model->n_v, ns = (size_t)model->n_shapes;
+  struct {
+    double **array;
+    size_t size;
+  } const arrays[] = {
+      {&sim->state.q, nq},    {&sim->state.v, nv},
+      {&sim->mid_q, nq},      {&sim->ainv, 36 * (size_t)model->n_bodies},
+      {&sim->kt, nv},         {&sim->applied, nv},
+      {&sim->dv_free, nv},    {&sim->delta, nv},
+      {&sim->v_end, nv},      {&sim->q_end, nq},
+      {&sim->weighted, nv},   {&sim->previous_weighted, nv},
+      {&sim->previous_v, nv}, {&sim->q_saved, nq},
+      {&sim->v_saved, nv},    {&sim->residuals, (size_t)model->n_joint_rows},
+      {&sim->scratch_v, nv},  {&sim->bounds, 6 * ns},
+  };
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
+    if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
+  if (!sim->order) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
+  const ss_status status = ss_cp_workspace_create(&sim->cp, error);
+  return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
+}
+
+static void start(ss_sim *sim) {
+  const ss_model *model = sim->model;
+  for (int k = 0; k < model->n_bodies; k++) {
+    ss_store_pose(sim->state.q, k, model->bodies[k].pose);
+    memcpy(sim->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
+  }
+  memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->weighted, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->previous_v, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->previous_weighted, model->v0, sizeof(double) * (size_t)model->n_v);
+  sim->steps_total = (long)ceil(sim->options.duration / sim->options.step * (1 - 1e-12));
+  if (sim->steps_total < 1) sim->steps_total = 1;
+  sim->report.certificate.certified = true;
+  ss_ledger_start(sim);
+}
+
+static ss_status copy_names(ss_sim *sim, ss_error *error) {
+  sim->options.scheme = ss_arena_strdup(sim->arena, sim->options.scheme);
+  sim->options.solver = ss_arena_strdup(sim->arena, sim->options.solver ? sim->options.solver : "auto");
+  if (!sim->options.scheme || !sim->options.solver) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  return SS_OK;
+}
+
+ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_sim **out, ss_error *error) {
+  *out = NULL;
+  ss_arena *arena = ss_arena_create();
+  ss_sim *sim = arena ? SS_ARENA_ARRAY(arena, ss_sim, 1) : NULL;
+  if (!sim) {
+    ss_arena_destroy(arena);
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  sim->arena = arena;
+  sim->model = model;
+  sim->options = options ? *options : model->simulation;
+  ss_status status = copy_names(sim, error);
+  if (status == SS_OK) {
+    sim->scheme = ss_scheme_find(sim->options.scheme);
+    if (sim->scheme) {
+      sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
+      sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
+      sim->locate_collisions = sim->options.has_events ? (sim->options.events & SS_EVENT_COLLISION) != 0
+                                                       : sim->scheme->locates_collisions || model->restitution_anywhere;
+    }
+    status = check_options(sim, error);
+  }
+  if (status == SS_OK) status = allocate(sim, error);
+  if (status != SS_OK) {
+    ss_sim_destroy(sim);
+    return status;
+  }
+  start(sim);
+  *out = sim;
+  return SS_OK;
+}
+
+void ss_sim_destroy(ss_sim *sim) {
+  if (!sim) return;
+  ss_cp_workspace_destroy(sim->cp);
+  ss_free(sim->all.items);
+  ss_free(sim->near.items);
+  ss_free(sim->contacts);
+  ss_free(sim->state.touch);
+  ss_free(sim->touch_saved);
+  ss_free(sim->problem.rows);
+  ss_free(sim->problem.numbers);
+  ss_free(sim->problem.blocks);
+  ss_arena_destroy(sim->arena);
+}
+
+bool ss_sim_done(const ss_sim *sim) { return sim->state.step >= sim->steps_total; }
+long ss_sim_steps_total(const ss_sim *sim) { return sim->steps_total; }
+const ss_model *ss_sim_model(const ss_sim *sim) { return sim->model; }
+const ss_simulation *ss_sim_options(const ss_sim *sim) { return &sim->options; }
+const ss_state *ss_sim_state(const ss_sim *sim) { return &sim->state; }
+const double *ss_sim_weighted_velocity(const ss_sim *sim) { return sim->weighted; }
+const ss_report *ss_sim_report(const ss_sim *sim) { return &sim->report; }
+
+ss_motion ss_sim_motion(const ss_sim *sim, int index) {
+  const ss_body *body = &sim->model->bodies[index];
+  const ss_pose pose = ss_pose_of(sim->state.q, index);
+  const ss_vec3 arm = quat_rotate(pose.orientation, body->com);
+  ss_vec3 linear, angular;
+  ss_twist_of(sim->model, sim->state.v, index, &linear, &angular);
+  const ss_vec3 turn = quat_rotate(pose.orientation, angular);
+  return (ss_motion){{v3_sub(pose.position, arm), pose.orientation}, v3_sub(linear, v3_cross(turn, arm)), turn};
+}
+
+void ss_sim_joint_residuals(const ss_sim *sim, double *residuals) {
+  ss_joints_evaluate(sim->model, sim->state.q, residuals, NULL);
+}
+
+int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
+  int n = 0;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (!c->active) continue;
+    if (n < capacity)
+      out[n] = (ss_contact_report){{c->body[0], c->body[1]},
+                                   v3_scale(0.5, v3_add(c->at.point_a, c->at.point_b)),
+                                   c->at.normal,
+                                   c->at.gap,
+                                   c->pressed,
+                                   c->stuck};
+    n++;
+  }
+  return n;
+}
+
+ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error) {
+  const int most = (int)(sizeof sim->observers / sizeof *sim->observers);
+  if (sim->n_observers == most)
+    return ss_fail(error, SS_ERROR_INPUT, "at most %d observers can watch a simulation", most);
+  sim->observers[sim->n_observers++] = *observer;
+  return SS_OK;
+}
+
+ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
+  if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
+  const ss_cp problem = ss_problem_view(&sim->problem);
+  return ss_cp_write(&problem, path, error);
+}

@@ -1,0 +1,164 @@
+/* One step. Start reading here.
+ *
+ *     broad phase -> narrow phase -> active set -> forces, rows, discretise -> solve -> advance -> events -> observe
+ *
+ * A step of size h is taken in parts: a part ends where a collision is located, or where the step does. Before a part
+ * begins, contacts that touch and approach collide (impact). A problem whose solution the judge does not accept is
+ * never applied: the part is halved and tried again, and the run stops where that does not help. */
+#include "step/workspace.h"
+
+#include <string.h>
+
+enum { MOST_PARTS = 20000, MOST_CUTS = 30 };
+
+/* Pairs and contacts for a part of size h, and what the active ones demand. */
+static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
+  ss_status status = ss_broad_phase(sim, h, error);
+  if (status == SS_OK) status = ss_narrow_phase(sim, h, error);
+  if (status == SS_OK) ss_active_set(sim, speed_tolerance, collides_now);
+  return status;
+}
+
+static ss_status attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  ss_forces(sim, h);
+  ss_status status = ss_rows_step(sim, h, error);
+  if (status != SS_OK) return status;
+  ss_discretise(sim, sim->alpha);
+  status = ss_solve(sim, certified, error);
+  if (status != SS_OK || !*certified) return status;
+  ss_advance(sim, h);
+  sim->last_attempt = h;
+  *certified = isfinite(ss_largest_speed(sim->model, sim->v_end));
+  return SS_OK;
+}
+
+/* What the solution says of each contact: carrying, stuck, gone. */
+static void judge_contacts(ss_sim *sim, double speed_tolerance) {
+  const bool velocity_level = !sim->scheme->position_level || sim->locate_collisions;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (c->row < 0) continue;
+    const bool carries = c->impulse[0] > 0;
+    const bool closed = carries || (velocity_level && sim->problem.slack[c->row] <= speed_tolerance);
+    if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
+    if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
+    if (c->closed && closed && c->n_rows > 1 && c->stuck != c->was_stuck)
+      ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
+    c->closed = closed;
+  }
+}
+
+/* Moves the state to tau inside the part just solved, or to its end. */
+static void accept(ss_sim *sim, double h, double tau) {
+  const double fraction = tau / h;
+  const ss_model *model = sim->model;
+  if (tau < h) {
+    for (int k = 0; k < model->n_bodies; k++)
+      ss_store_pose(sim->q_end, k, ss_advance_body(sim, k, sim->delta, tau, fraction));
+    for (int i = 0; i < model->n_v; i++) sim->v_end[i] = sim->state.v[i] + fraction * sim->delta[i];
+  }
+  memcpy(sim->state.q, sim->q_end, sizeof(double) * 7 * (size_t)model->n_bodies);
+  memcpy(sim->state.v, sim->v_end, sizeof(double) * (size_t)model->n_v);
+  sim->state.t += tau;
+}
+
+/* One impact (taken = 0) or one part of at most h. */
+static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
+  double speed_tolerance;
+  bool collides_now, certified;
+  const double gravity = v3_norm(sim->model->gravity);
+  sim->speed_bound = 1.5 * ss_largest_speed(sim->model, sim->state.v) + 2 * h * gravity;
+  for (int cuts = 0;;) {
+    ss_status status = find_contacts(sim, h, &speed_tolerance, &collides_now, error);
+    if (status != SS_OK) return status;
+    if (collides_now && !sim->exhausted) {
+      *taken = 0;
+      *collided = true;
+      return ss_impact(sim, h, speed_tolerance, error);
+    }
+    status = attempt(sim, h, &certified, error);
+    if (status != SS_OK) return status;
+    if (!certified) {
+      if (++cuts > MOST_CUTS)
+        return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g", sim->state.t,
+                       h);
+      sim->report.solves.cuts++;
+      h /= 2;
+      continue;
+    }
+    const double speed = ss_largest_speed(sim->model, sim->v_end);
+    if (speed <= sim->speed_bound) break;
+    sim->speed_bound = 1.5 * speed; /* faster than was assumed: contacts may have been overlooked */
+  }
+  bool found = false;
+  const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
+  ss_ledger_part(sim, h, tau / h);
+  accept(sim, h, tau);
+  judge_contacts(sim, speed_tolerance);
+  *taken = tau;
+  return ss_touch_store(sim, error);
+}
+
+static ss_status save(ss_sim *sim, ss_error *error) {
+  const ss_state *s = &sim->state;
+  const ss_status status =
+      ss_grow((void **)&sim->touch_saved, &sim->touch_saved_capacity, s->n_touch, sizeof *s->touch, error);
+  if (status != SS_OK) return status;
+  memcpy(sim->q_saved, s->q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
+  memcpy(sim->v_saved, s->v, sizeof(double) * (size_t)sim->model->n_v);
+  if (s->n_touch) memcpy(sim->touch_saved, s->touch, sizeof *s->touch * (size_t)s->n_touch);
+  sim->n_touch_saved = s->n_touch;
+  sim->report_saved = sim->report;
+  return SS_OK;
+}
+
+static void restore(ss_sim *sim, double t) {
+  ss_state *s = &sim->state;
+  memcpy(s->q, sim->q_saved, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
+  memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->n_touch_saved) memcpy(s->touch, sim->touch_saved, sizeof *s->touch * (size_t)sim->n_touch_saved);
+  s->n_touch = sim->n_touch_saved;
+  s->t = t;
+  sim->report = sim->report_saved;
+  sim->report.certificate.certified = false;
+}
+
+static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
+  ss_report *report = &sim->report;
+  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = 0;
+  ss_ledger_step(sim);
+  ss_certify_position(sim);
+  ss_measure_variation(sim, collided);
+  if (sim->n_active > report->contacts_maximum) report->contacts_maximum = sim->n_active;
+  sim->state.step++;
+  report->contacts_mean += (sim->n_active - report->contacts_mean) / (double)sim->state.step;
+  for (int i = 0; i < sim->n_observers; i++) {
+    const ss_status status = sim->observers[i].step(sim->observers[i].user, sim, error);
+    if (status != SS_OK) return status;
+  }
+  return SS_OK;
+}
+
+ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
+  if (ss_sim_done(sim)) return SS_OK;
+  const double start = sim->state.t;
+  const bool last = sim->state.step + 1 >= sim->steps_total;
+  const double end = last ? sim->options.duration : (double)(sim->state.step + 1) * sim->options.step;
+  bool collided = false;
+  sim->h = end - start;
+  sim->exhausted = false;
+  ss_status status = save(sim, error);
+  double remaining = sim->h;
+  for (int parts = 0; status == SS_OK && remaining > 0; parts++) {
+    double taken = 0;
+    sim->exhausted = parts >= MOST_PARTS;
+    status = part(sim, remaining, &taken, &collided, error);
+    remaining = taken >= remaining ? 0 : remaining - taken;
+  }
+  if (status != SS_OK) {
+    restore(sim, start);
+    return status;
+  }
+  sim->state.t = end;
+  return observe(sim, collided, error);
+}

@@ -1,0 +1,135 @@
+/* What a sim owns. Each field says its shape and the stage that computes it; the stages are in the order of step.c. */
+#ifndef SS_STEP_WORKSPACE_H
+#define SS_STEP_WORKSPACE_H
+
+#include "contact/contact.h"
+#include "model/joint.h"
+#include "model/row.h"
+#include "scheme/scheme.h"
+
+typedef struct ss_problem {
+  int n, n_blocks, capacity, block_capacity; /* capacity: rows that the arrays below can hold */
+  int n_joint, n_free; /* rows 0 .. n_joint-1: joints; then stiff forces; from n_free on: contacts */
+  ss_row *rows;        /* [n] rows: gradients J */
+  double *numbers;     /* the memory of all arrays of numbers below */
+  double *offset;      /* [n] rows: s in  w = J va + s + R z */
+  double *compliance;  /* [n] rows: R, zero for rigid rows */
+  double *w;           /* [n][12] discretise: A^-1 J^T, packed per side like the rows */
+  double *G, *g;       /* [n][n], [n] discretise */
+  double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
+  double *slack;       /* [n] solve: w = G z + g by the judge */
+  ss_block *blocks;    /* [n_blocks] rows */
+  double h;            /* size of the step it belongs to; 0: an impact */
+} ss_problem;
+
+struct ss_sim {
+  ss_arena *arena;
+  const ss_model *model;
+  ss_simulation options;
+  const ss_scheme *scheme;
+  double alpha, gamma;
+  bool locate_collisions;
+  ss_state state;
+  ss_report report;
+  long steps_total;
+
+  /* One step. */
+  double h;            /* its full size */
+  double last_attempt; /* size of the part solved last, to which delta belongs */
+  bool exhausted;      /* too many parts: the rest of the step locates nothing */
+  double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
+  ss_candidates all;   /* every pair, where they are few */
+  ss_candidates near;  /* broad phase: those that may touch in this step */
+  bool few_pairs;
+  double *bounds;       /* [n_shapes][6] broad phase */
+  int *order;           /* [n_shapes] broad phase: sorted along one axis */
+  ss_contact *contacts; /* [n_contacts] narrow phase, active set */
+  int n_contacts, contact_capacity, n_active;
+  double *mid_q; /* [7 n_bodies] rows: positions where joint gradients are taken */
+  ss_problem problem;
+  double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
+  double *kt;                             /* [n_v] forces: impulses of forces */
+  double *applied;                        /* [n_v] forces: the part of kt that applied forces give */
+  double *dv_free;                        /* [n_v] forces: A^-1 kt */
+  double *delta;                          /* [n_v] advance: v+ - v */
+  double *v_end;                          /* [n_v] advance: v+ */
+  double *q_end;                          /* [7 n_bodies] advance: q+ */
+  double *scratch_v;                      /* [n_v] events */
+  double *weighted;                       /* [n_v] observe: alpha v+ + (1-alpha) v */
+  double *previous_weighted, *previous_v; /* [n_v] observe */
+  double *residuals;                      /* [n_joint_rows] observe */
+  double created_by_impacts;
+
+  /* The start of the step, restored if it fails. */
+  double *q_saved, *v_saved;
+  ss_touch *touch_saved;
+  int n_touch_saved, touch_saved_capacity;
+  ss_report report_saved;
+
+  ss_cp_workspace *cp;
+  ss_observer observers[8];
+  int n_observers;
+};
+
+/* ---- the stages, in the order in which step.c calls them ---- */
+
+ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
+ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
+ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error);
+void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
+void ss_forces(ss_sim *sim, double h);
+void ss_forces_none(ss_sim *sim);
+ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
+ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
+void ss_discretise(ss_sim *sim, double alpha);
+ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
+void ss_advance(ss_sim *sim, double h);
+/* Earliest collision in (0, h]; h if there is none. */
+double ss_first_collision(ss_sim *sim, double h, bool *found);
+ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_error *error);
+
+/* ---- their pieces ---- */
+
+ss_cp ss_problem_view(const ss_problem *problem);
+
+/* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
+ * alpha. */
+bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa);
+
+/* delta = A^-1 (kt + J^T z) */
+void ss_velocity_change(ss_sim *sim);
+
+/* Pose of a body at tau inside the part: q (+) tau [v + gamma fraction delta]; delta may be NULL: none. */
+ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
+void ss_store_pose(double *q, int body, ss_pose pose);
+
+/* No point of any body's shapes is faster than this. */
+double ss_largest_speed(const ss_model *model, const double *v);
+
+/* Contact memory. */
+ss_status ss_touch_store(ss_sim *sim, ss_error *error);
+const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
+
+/* Ledger and certificate. */
+double ss_kinetic_energy(const ss_model *model, const double *v);
+double ss_potential_energy(const ss_model *model, const double *q);
+double ss_elastic_energy(const ss_model *model, const double *q);
+void ss_ledger_start(ss_sim *sim);
+void ss_ledger_part(ss_sim *sim, double h, double fraction);
+void ss_ledger_step(ss_sim *sim);
+void ss_certify_problem(ss_sim *sim, double residual);
+void ss_certify_position(ss_sim *sim);
+void ss_measure_variation(ss_sim *sim, bool collided);
+void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created);
+
+/* Springs and dampers at configuration q: length, rate and gradient of the length. */
+typedef struct ss_link {
+  double length, rate;
+  ss_row row;
+} ss_link;
+ss_link ss_link_at(const ss_model *model, const ss_force *force, const double *q, const double *v);
+
+/* Grows an array to hold at least `needed` elements; keeps its contents. */
+ss_status ss_grow(void **array, int *capacity, int needed, size_t element, ss_error *error);
+
+#endif
