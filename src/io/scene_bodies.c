@@ -1,0 +1,193 @@
+/* Bodies and the overrides for contacts between them. */
+#include "io/scene_reader.h"
+#include "model/plane.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- fields of a body ---- */
+
+static ss_status read_inertia(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_body_def *body = object;
+  body->has_inertia = true;
+  const bool planar = reader->scene->planar != SS_SPATIAL;
+  if (planar && node->kind == SS_YAML_SCALAR) { /* about the normal; the other two never act and are set alike */
+    SS_TRY(ss_read_positive(reader, node, &body->inertia[0]));
+    body->inertia[1] = body->inertia[2] = body->inertia[0];
+    return SS_OK;
+  }
+  if (node->kind != SS_YAML_LIST || (node->count != 3 && node->count != 6))
+    return SS_READ_FAIL(reader, node, "'inertia' must be [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz]%s",
+                        planar ? ", or one number" : ": a single number is for planar scenes");
+  return ss_read_numbers(reader, node, node->count, body->inertia);
+}
+
+static const ss_word freedom_words[] = {
+    {"x", SS_X, false},   {"y", SS_Y, false},   {"z", SS_Z, false}, {"rx", SS_RX, false},
+    {"ry", SS_RY, false}, {"rz", SS_RZ, false}, {NULL, 0, false},
+};
+const ss_words ss_words_freedom = {"freedom", freedom_words};
+
+static ss_status read_freedom(ss_reader *reader, const ss_yaml *node, void *bits) {
+  SS_TRY(ss_expect_list(reader, node, "x, y, z, rx, ry, rz"));
+  const unsigned allowed = ss_plane_of(reader->scene->planar).freedom;
+  unsigned freedom = 0;
+  for (int i = 0; i < node->count; i++) {
+    const ss_yaml *item = node->items[i].value;
+    int bit = 0;
+    SS_TRY(ss_read_word(reader, item, &ss_words_freedom, &bit));
+    if (freedom & (unsigned)bit) return SS_READ_FAIL(reader, item, "'%s' is listed twice in 'freedom'", item->text);
+    if (!(allowed & (unsigned)bit))
+      return SS_READ_FAIL(reader, item, "the freedom '%s' leads out of the scene's plane", item->text);
+    freedom |= (unsigned)bit;
+  }
+  *(unsigned *)bits = freedom;
+  return SS_OK;
+}
+
+static ss_status read_center_of_mass(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_body_def *body = object;
+  body->has_center_of_mass = true;
+  return ss_read_vector(reader, node, &body->center_of_mass);
+}
+
+static ss_status read_body_shapes(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_body_def *body = object;
+  SS_TRY(ss_expect_list(reader, node, "shapes"));
+  ss_shape_def *shapes = SS_ARENA_ARRAY(reader->scratch, ss_shape_def, node->count);
+  if (!shapes) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < node->count; i++) SS_TRY(ss_read_shape(reader, node->items[i].value, &shapes[i]));
+  body->shapes = shapes;
+  body->n_shapes = node->count;
+  return SS_OK;
+}
+
+static const ss_key body_keys[] = {
+    {"name", ss_read_name, offsetof(ss_body_def, name), true, 0},
+    {"mass", ss_read_positive, offsetof(ss_body_def, mass), false, 0},
+    {"density", ss_read_positive, offsetof(ss_body_def, density), false, 0},
+    {"inertia", read_inertia, 0, false, 0},
+    {"freedom", read_freedom, offsetof(ss_body_def, freedom), false, 0},
+    {"center_of_mass", read_center_of_mass, 0, false, 0},
+    {"position", ss_read_vector, offsetof(ss_body_def, pose.position), false, 0},
+    {"orientation", ss_read_orientation, offsetof(ss_body_def, pose.orientation), false, 0},
+    {"velocity", ss_read_vector, offsetof(ss_body_def, velocity), false, 0},
+    {"angular_velocity", ss_read_angular_velocity, offsetof(ss_body_def, angular_velocity), false, 0},
+    {"shapes", read_body_shapes, 0, false, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_body = {"body", body_keys};
+
+/* ---- checks of a whole body ---- */
+
+static ss_status check_mass(ss_reader *reader, const ss_yaml *node, const ss_body_def *body) {
+  const ss_yaml *density = ss_yaml_get(node, "density");
+  if (!density && isnan(body->mass))
+    return SS_READ_FAIL(reader, node, "the body '%s' lacks 'mass' (or 'density' with shapes)",
+                        ss_printable(body->name).text);
+  if (!density) return SS_OK;
+  if (!isnan(body->mass)) return SS_READ_FAIL(reader, density, "give either 'mass' or 'density', not both");
+  for (int i = 0; i < body->n_shapes; i++)
+    if (body->shapes[i].type != SS_SHAPE_POINT && body->shapes[i].type != SS_SHAPE_HALF_SPACE) return SS_OK;
+  return SS_READ_FAIL(reader, density, "'density' needs shapes that have a volume");
+}
+
+static ss_status check_orientation(ss_reader *reader, const ss_yaml *node, const ss_body_def *body) {
+  const ss_plane plane = ss_plane_of(reader->scene->planar);
+  if (plane.normal < 0) return SS_OK;
+  const ss_vec3 normal = ss_axis_vector(plane.normal);
+  const ss_vec3 turned = quat_rotate(body->pose.orientation, normal);
+  if (v3_norm(v3_sub(turned, normal)) <= 1e-9) return SS_OK;
+  return SS_READ_FAIL(reader, ss_yaml_get(node, "orientation"),
+                      "'orientation' turns the body out of the scene's plane");
+}
+
+/* A velocity along a locked coordinate could only be dropped silently. Where the body turns, the velocity of its centre
+ * of mass is not known here (except out of the plane of a planar scene) and is left to the model. */
+static ss_status check_velocity(ss_reader *reader, const ss_yaml *node, const ss_body_def *body) {
+  const ss_vec3 w = quat_rotate(quat_conjugate(body->pose.orientation), body->angular_velocity);
+  const double speed = v3_norm(w);
+  const int normal = ss_plane_of(reader->scene->planar).normal;
+  const unsigned freedom = body->freedom & ss_plane_of(reader->scene->planar).freedom;
+  for (int i = 0; i < 3; i++) {
+    if (!(freedom & (unsigned)SS_RX << i) && fabs(v3_get(w, i)) > 1e-9 * speed)
+      return SS_READ_FAIL(reader, ss_yaml_get(node, "angular_velocity"),
+                          "'angular_velocity' turns the body about its %c axis, which it is not free to do", "xyz"[i]);
+    if (!(freedom & (unsigned)SS_X << i) && v3_get(body->velocity, i) != 0 && (speed == 0 || i == normal))
+      return SS_READ_FAIL(reader, ss_yaml_get(node, "velocity"),
+                          "'velocity' moves the body along %c, which it is not free to do", "xyz"[i]);
+  }
+  return SS_OK;
+}
+
+ss_status ss_read_bodies(ss_reader *reader, const ss_yaml *node, void *scene) {
+  SS_TRY(ss_expect_list(reader, node, "bodies"));
+  if (node->count == 0) return SS_READ_FAIL(reader, node, "'bodies' is empty: expected at least one body");
+  for (int i = 0; i < node->count; i++) {
+    const ss_yaml *item = node->items[i].value;
+    ss_body_def body = ss_body_default(NULL);
+    body.mark = item->mark;
+    SS_TRY(ss_read_section(reader, item, &ss_section_body, -1, NULL, &body));
+    SS_TRY(check_mass(reader, item, &body));
+    SS_TRY(check_orientation(reader, item, &body));
+    SS_TRY(check_velocity(reader, item, &body));
+    const ss_status status = ss_scene_add_body(scene, &body, reader->error);
+    if (status == SS_ERROR_INPUT)
+      return SS_READ_FAIL(reader, ss_yaml_get(item, "name"),
+                          "a body cannot be named 'world': that is the immovable surroundings");
+    SS_TRY(status);
+  }
+  return ss_index_bodies(reader, node);
+}
+
+/* ---- contacts ---- */
+
+static bool is_material(const ss_scene *scene, const char *name) {
+  for (int i = 0; i < scene->n_materials; i++)
+    if (strcmp(scene->materials[i].name, name) == 0) return true;
+  return false;
+}
+
+static ss_status read_contact_between(ss_reader *reader, const ss_yaml *node, void *two_names) {
+  const char **names = two_names;
+  SS_TRY(ss_expect_list(reader, node, "two names of bodies or materials"));
+  if (node->count != 2)
+    return SS_READ_FAIL(reader, node, "'between' must be a list of two names of bodies or materials, not %d",
+                        node->count);
+  for (int i = 0; i < 2; i++) {
+    const ss_yaml *item = node->items[i].value;
+    SS_TRY(ss_read_name(reader, item, &names[i]));
+    const bool material = is_material(reader->scene, names[i]);
+    const bool body = ss_find_body(reader, names[i]) != SS_NO_BODY;
+    if (material && body)
+      return SS_READ_FAIL(reader, item, "'%s' is both a body and a material: rename one of them",
+                          ss_printable(names[i]).text);
+    if (!material && !body)
+      return SS_READ_FAIL(reader, item, "'%s' is neither a body nor a material", ss_printable(names[i]).text);
+    if (i == 1 && body && strcmp(names[0], names[1]) == 0)
+      return SS_READ_FAIL(reader, item, "'between' names the same body twice");
+  }
+  return SS_OK;
+}
+
+static const ss_key contact_keys[] = {
+    {"between", read_contact_between, offsetof(ss_contact_def, between), true, 0},
+    {"collide", ss_read_boolean, offsetof(ss_contact_def, collide), false, 0},
+    {"friction", ss_read_nonnegative, offsetof(ss_contact_def, friction), false, 0},
+    {"restitution", ss_read_fraction, offsetof(ss_contact_def, restitution), false, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_contact = {"contact", contact_keys};
+
+ss_status ss_read_contacts(ss_reader *reader, const ss_yaml *node, void *scene) {
+  SS_TRY(ss_expect_list(reader, node, "contacts"));
+  for (int i = 0; i < node->count; i++) {
+    const ss_yaml *item = node->items[i].value;
+    ss_contact_def contact = {.collide = true, .friction = NAN, .restitution = NAN, .mark = item->mark};
+    SS_TRY(ss_read_section(reader, item, &ss_section_contact, -1, NULL, &contact));
+    if (item->count == 1)
+      return SS_READ_FAIL(reader, item, "the contact says nothing: expected 'collide', 'friction' or 'restitution'");
+    SS_TRY(ss_scene_add_contact(scene, &contact, reader->error));
+  }
+  return SS_OK;
+}

@@ -1,0 +1,80 @@
+/* Parameters: named constants of a scene. They are evaluated in the order of the file, so that one may use those before
+ * it; settings ("name=value", --set) replace the value of declared ones. */
+#include "core/expression_names.h"
+#include "io/scene_reader.h"
+
+#include <string.h>
+
+static bool is_identifier(const char *name) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  if (!name[0] || !strchr(letters, name[0])) return false;
+  return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == '\0';
+}
+
+static ss_status check_parameter_name(ss_reader *reader, const ss_yaml *key) {
+  const ss_printable_text shown = ss_printable(key->text);
+  if (!is_identifier(key->text))
+    return SS_READ_FAIL(reader, key, "the parameter name '%s' must consist of letters, digits and '_'", shown.text);
+  if (ss_expression_reserves(key->text))
+    return SS_READ_FAIL(reader, key, "'%s' has a meaning in expressions: name the parameter differently", shown.text);
+  return SS_OK;
+}
+
+/* The value part of the setting for this name, the last one where there are several; NULL: none. */
+static const char *setting_for(const ss_reader *reader, const char *name) {
+  const size_t length = strlen(name);
+  for (int i = reader->n_settings - 1; i >= 0; i--)
+    if (strncmp(reader->settings[i], name, length) == 0 && reader->settings[i][length] == '=')
+      return reader->settings[i] + length + 1;
+  return NULL;
+}
+
+static ss_status apply_setting(ss_reader *reader, const char *name, const char *text, double *value) {
+  ss_error inner = {0};
+  const ss_status status = ss_expression_constant(text, reader->parameters, reader->n_parameters, value, &inner);
+  if (status == SS_OK) return SS_OK;
+  return ss_fail_at(reader->error, status, reader->file, (ss_mark){0, 0}, "setting '%s=%s': %.300s",
+                    ss_printable(name).text, ss_printable(text).text, inner.message);
+}
+
+static ss_status check_settings(ss_reader *reader) {
+  const ss_mark nowhere = {0, 0};
+  for (int i = 0; i < reader->n_settings; i++) {
+    const char *setting = reader->settings[i], *equals = strchr(setting, '=');
+    const ss_printable_text shown = ss_printable(setting);
+    if (!equals || equals == setting)
+      return ss_fail_at(reader->error, SS_ERROR_INPUT, reader->file, nowhere, "setting '%s': expected name=value",
+                        shown.text);
+    bool declared = false;
+    ss_word_list all = {0};
+    for (int k = 0; k < reader->n_parameters; k++) {
+      const char *name = reader->parameters[k].name;
+      declared = declared || (strlen(name) == (size_t)(equals - setting) && strncmp(name, setting, strlen(name)) == 0);
+      ss_word_list_add(&all, name);
+    }
+    if (declared) continue;
+    return ss_fail_at(reader->error, SS_ERROR_INPUT, reader->file, nowhere,
+                      "setting '%s': the scene declares no such parameter (%s%s)", shown.text,
+                      reader->n_parameters > 0 ? "declared: " : "none are declared", all.text);
+  }
+  return SS_OK;
+}
+
+ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node) {
+  if (!node) return check_settings(reader);
+  reader->key = "parameters";
+  SS_TRY(ss_expect_map(reader, node, "names and numbers"));
+  reader->parameters = SS_ARENA_ARRAY(reader->scratch, ss_parameter, node->count);
+  if (!reader->parameters) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < node->count; i++) {
+    const ss_yaml *key = node->items[i].key;
+    SS_TRY(check_parameter_name(reader, key));
+    reader->key = key->text;
+    double value = 0;
+    SS_TRY(ss_read_number(reader, node->items[i].value, &value));
+    const char *setting = setting_for(reader, key->text);
+    if (setting) SS_TRY(apply_setting(reader, key->text, setting, &value));
+    reader->parameters[reader->n_parameters++] = (ss_parameter){key->text, value};
+  }
+  return check_settings(reader);
+}

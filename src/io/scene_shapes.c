@@ -1,0 +1,139 @@
+/* Materials and shapes. */
+#include "io/scene_reader.h"
+#include "model/plane.h"
+
+#include <string.h>
+
+/* ---- materials ---- */
+
+static const ss_key material_keys[] = {
+    {"name", ss_read_name, offsetof(ss_material_def, name), true, 0},
+    {"friction", ss_read_nonnegative, offsetof(ss_material_def, friction), false, 0},
+    {"restitution", ss_read_fraction, offsetof(ss_material_def, restitution), false, 0},
+    {"compliance", NULL, 0, false, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_material = {"material", material_keys};
+
+ss_status ss_read_materials(ss_reader *reader, const ss_yaml *node, void *scene) {
+  SS_TRY(ss_expect_list(reader, node, "materials"));
+  for (int i = 0; i < node->count; i++) {
+    const ss_yaml *item = node->items[i].value;
+    ss_material_def material = {.mark = item->mark};
+    SS_TRY(ss_read_section(reader, item, &ss_section_material, -1, NULL, &material));
+    const ss_status status = ss_scene_add_material(scene, &material, reader->error);
+    if (status == SS_ERROR_INPUT) /* a name that was there before */
+      return SS_READ_FAIL(reader, ss_yaml_get(item, "name"), "the material '%s' is defined twice",
+                          ss_printable(material.name).text);
+    SS_TRY(status);
+  }
+  return SS_OK;
+}
+
+static ss_status read_material_name(ss_reader *reader, const ss_yaml *node, void *text) {
+  SS_TRY(ss_read_name(reader, node, text));
+  ss_nearest nearest = {.word = node->text};
+  ss_word_list all = {0};
+  for (int i = 0; i < reader->scene->n_materials; i++) {
+    const char *name = reader->scene->materials[i].name;
+    if (strcmp(name, node->text) == 0) return SS_OK;
+    ss_nearest_offer(&nearest, name);
+    ss_word_list_add(&all, name);
+  }
+  const ss_printable_text shown = ss_printable(node->text);
+  if (nearest.best)
+    return SS_READ_FAIL(reader, node, "unknown material '%s'; did you mean '%s'?", shown.text,
+                        ss_printable(nearest.best).text);
+  return SS_READ_FAIL(reader, node, "unknown material '%s' (defined: %s)", shown.text, all.text);
+}
+
+/* ---- shapes ---- */
+
+static const ss_word shape_words[] = {
+    {"point", SS_SHAPE_POINT, false},
+    {"sphere", SS_SHAPE_SPHERE, false},
+    {"half-space", SS_SHAPE_HALF_SPACE, false},
+    {"box", SS_SHAPE_BOX, false},
+    {"capsule", SS_SHAPE_CAPSULE, false},
+    {"cylinder", 0, true},
+    {"ellipsoid", 0, true},
+    {"convex", 0, true},
+    {"height-field", 0, true},
+    {"mesh", 0, true},
+    {NULL, 0, false},
+};
+const ss_words ss_words_shape = {"shape_type", shape_words};
+
+/* Full edge lengths. Two numbers in planar scenes: the depth out of the plane is 1, so that densities are per area. */
+static ss_status read_size(ss_reader *reader, const ss_yaml *node, void *vec3) {
+  int axes[3];
+  SS_TRY(ss_expect_vector(reader, node, axes));
+  double size[3] = {1, 1, 1};
+  for (int i = 0; i < node->count; i++) SS_TRY(ss_read_positive(reader, node->items[i].value, &size[axes[i]]));
+  *(ss_vec3 *)vec3 = v3(size[0], size[1], size[2]);
+  return SS_OK;
+}
+
+enum {
+  SPHERE = 1 << SS_SHAPE_SPHERE,
+  HALF_SPACE = 1 << SS_SHAPE_HALF_SPACE,
+  BOX = 1 << SS_SHAPE_BOX,
+  CAPSULE = 1 << SS_SHAPE_CAPSULE
+};
+
+static const ss_key shape_keys[] = {
+    {"type", ss_read_type_done, 0, true, 0},
+    {"radius", ss_read_positive, offsetof(ss_shape_def, radius), true, SPHERE | CAPSULE},
+    {"length", ss_read_positive, offsetof(ss_shape_def, length), true, CAPSULE},
+    {"axis", ss_read_direction, offsetof(ss_shape_def, axis), false, CAPSULE},
+    {"size", read_size, offsetof(ss_shape_def, size), true, BOX},
+    {"normal", ss_read_direction, offsetof(ss_shape_def, normal), true, HALF_SPACE},
+    {"offset", ss_read_number, offsetof(ss_shape_def, offset), false, HALF_SPACE},
+    {"position", ss_read_vector, offsetof(ss_shape_def, pose.position), false, 0},
+    {"orientation", ss_read_orientation, offsetof(ss_shape_def, pose.orientation), false, 0},
+    {"material", read_material_name, offsetof(ss_shape_def, material), false, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_shape = {"shape", shape_keys};
+
+/* {x : n.x <= offset} in the shape's frame is {x : Rn.x <= offset + Rn.p} in the body's: the pose goes into the normal
+ * and the offset, and a half-space never has one. */
+static void absorb_pose(ss_shape_def *half_space) {
+  const ss_vec3 normal = quat_rotate(half_space->pose.orientation, v3_normalize(half_space->normal));
+  half_space->normal = normal;
+  half_space->offset += v3_dot(normal, half_space->pose.position);
+  half_space->pose = pose_identity();
+}
+
+ss_status ss_read_shape(ss_reader *reader, const ss_yaml *node, ss_shape_def *shape) {
+  int type = 0;
+  const char *type_name = NULL;
+  SS_TRY(ss_read_type(reader, node, &ss_section_shape, &ss_words_shape, &type, &type_name));
+  *shape = ss_shape_default((ss_shape_type)type);
+  shape->mark = node->mark;
+  SS_TRY(ss_read_section(reader, node, &ss_section_shape, type, type_name, shape));
+  if (shape->type == SS_SHAPE_HALF_SPACE) absorb_pose(shape);
+  return SS_OK;
+}
+
+/* ---- the world ---- */
+
+static ss_status read_world_shapes(ss_reader *reader, const ss_yaml *node, void *scene) {
+  SS_TRY(ss_expect_list(reader, node, "shapes"));
+  for (int i = 0; i < node->count; i++) {
+    ss_shape_def shape;
+    SS_TRY(ss_read_shape(reader, node->items[i].value, &shape));
+    SS_TRY(ss_scene_add_world_shape(scene, &shape, reader->error));
+  }
+  return SS_OK;
+}
+
+static const ss_key world_keys[] = {
+    {"shapes", read_world_shapes, 0, false, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_world = {"world", world_keys};
+
+ss_status ss_read_world(ss_reader *reader, const ss_yaml *node, void *scene) {
+  return ss_read_section(reader, node, &ss_section_world, -1, NULL, scene);
+}

@@ -1,0 +1,198 @@
+/* How to simulate: the section `simulation`. */
+#include "io/scene_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_DIRECTIONS = 1024 };
+
+/* Schemes of the contract that are not in the table of schemes yet. */
+static const ss_word later_scheme_words[] = {
+    {"stewart-trinkle-implicit", 0, true},
+    {"compliant", 0, true},
+    {"compliant-theta", 0, true},
+    {NULL, 0, false},
+};
+const ss_words ss_words_later_scheme = {"scheme", later_scheme_words};
+
+static const ss_word cone_words[] = {
+    {"polyhedral", SS_CONE_POLYHEDRAL, false},
+    {"pyramid", SS_CONE_PYRAMID, false},
+    {"quadratic", SS_CONE_QUADRATIC, true},
+    {"ellipsoid", 0, true},
+    {NULL, 0, false},
+};
+const ss_words ss_words_cone = {"cone", cone_words};
+
+static const ss_word restitution_words[] = {
+    {"poisson", SS_RESTITUTION_POISSON, false},
+    {"newton", SS_RESTITUTION_NEWTON, false},
+    {NULL, 0, false},
+};
+const ss_words ss_words_restitution = {"restitution_law", restitution_words};
+
+static const ss_word event_words[] = {
+    {"collision", SS_EVENT_COLLISION, false},
+    {"stick-slip", 0, true},
+    {"take-off", 0, true},
+    {NULL, 0, false},
+};
+const ss_words ss_words_event = {"event", event_words};
+
+static const ss_word stabilization_words[] = {
+    {"none", 0, false},
+    {"anitescu-hart", 0, true},
+    {"projection", 0, true},
+    {NULL, 0, false},
+};
+const ss_words ss_words_stabilization = {"stabilization", stabilization_words};
+
+/* A table of the library as words; `extra` comes first where it is not NULL. The names are not copied. */
+typedef struct named_choice {
+  const char *what;
+  const char *extra;
+  const char *(*name)(int row);
+} named_choice;
+
+static const char *scheme_name(int row) { return ss_table_schemes()[row].name; }
+static const char *solver_name(int row) { return ss_cp_solvers()[row].name; }
+
+static ss_status read_choice(ss_reader *reader, const ss_yaml *node, const named_choice *choice, const char **out) {
+  const char *text = NULL;
+  SS_TRY(ss_read_name(reader, node, &text));
+  ss_nearest nearest = {.word = text};
+  ss_word_list all = {0};
+  for (int i = choice->extra ? -1 : 0; i < 0 || choice->name(i); i++) {
+    const char *name = i < 0 ? choice->extra : choice->name(i);
+    if (strcmp(name, text) == 0) {
+      *out = name;
+      return SS_OK;
+    }
+    ss_nearest_offer(&nearest, name);
+    ss_word_list_add(&all, name);
+  }
+  const ss_printable_text shown = ss_printable(text);
+  if (nearest.best)
+    return SS_READ_FAIL(reader, node, "unknown %s '%s'; did you mean '%s'? (one of %s)", choice->what, shown.text,
+                        nearest.best, all.text);
+  return SS_READ_FAIL(reader, node, "unknown %s '%s' (one of %s)", choice->what, shown.text, all.text);
+}
+
+static ss_status read_scheme(ss_reader *reader, const ss_yaml *node, void *text) {
+  const named_choice schemes = {"scheme", NULL, scheme_name};
+  const ss_status status = read_choice(reader, node, &schemes, text);
+  if (status != SS_ERROR_INPUT || node->kind != SS_YAML_SCALAR) return status;
+  for (const ss_word *later = later_scheme_words; later->name; later++)
+    if (strcmp(later->name, node->text) == 0)
+      return ss_fail_at(reader->error, SS_ERROR_UNSUPPORTED, reader->file, node->mark,
+                        "the scheme '%s' is not available in this version", later->name);
+  return status;
+}
+
+static ss_status read_solver(ss_reader *reader, const ss_yaml *node, void *text) {
+  const named_choice solvers = {"solver", "auto", solver_name};
+  return read_choice(reader, node, &solvers, text);
+}
+
+static ss_status read_restitution(ss_reader *reader, const ss_yaml *node, void *law) {
+  int value = 0;
+  SS_TRY(ss_read_word(reader, node, &ss_words_restitution, &value));
+  *(ss_restitution *)law = (ss_restitution)value;
+  return SS_OK;
+}
+
+static ss_status read_stabilization(ss_reader *reader, const ss_yaml *node, void *unused) {
+  (void)unused; /* there is one choice */
+  int value = 0;
+  return ss_read_word(reader, node, &ss_words_stabilization, &value);
+}
+
+static ss_status read_events(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_simulation *simulation = object;
+  SS_TRY(ss_expect_list(reader, node, "events"));
+  simulation->has_events = true;
+  simulation->events = 0;
+  for (int i = 0; i < node->count; i++) {
+    int bit = 0;
+    SS_TRY(ss_read_word(reader, node->items[i].value, &ss_words_event, &bit));
+    simulation->events |= (unsigned)bit;
+  }
+  return SS_OK;
+}
+
+/* ---- friction ---- */
+
+static ss_status read_cone(ss_reader *reader, const ss_yaml *node, void *cone) {
+  int value = 0;
+  SS_TRY(ss_read_word(reader, node, &ss_words_cone, &value));
+  *(ss_cone *)cone = (ss_cone)value;
+  return SS_OK;
+}
+
+static ss_status read_directions(ss_reader *reader, const ss_yaml *node, void *directions) {
+  double value;
+  SS_TRY(ss_read_number(reader, node, &value));
+  if (!(value >= 4 && value <= MOST_DIRECTIONS) || fmod(value, 2) != 0)
+    return SS_READ_FAIL(reader, node, "'directions' must be an even number from 4 to %d, not %g", MOST_DIRECTIONS,
+                        value);
+  *(int *)directions = (int)value;
+  return SS_OK;
+}
+
+static const ss_key friction_keys[] = {
+    {"cone", read_cone, offsetof(ss_simulation, cone), false, 0},
+    {"directions", read_directions, offsetof(ss_simulation, directions), false, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_friction = {"friction", friction_keys};
+
+static ss_status read_friction(ss_reader *reader, const ss_yaml *node, void *object) {
+  const ss_simulation *simulation = object;
+  SS_TRY(ss_read_section(reader, node, &ss_section_friction, -1, NULL, object));
+  const ss_yaml *directions = ss_yaml_get(node, "directions");
+  if (directions && simulation->cone != SS_CONE_POLYHEDRAL)
+    return SS_READ_FAIL(reader, directions, "'directions' belongs to the polyhedral cone only");
+  return SS_OK;
+}
+
+/* ---- the section ---- */
+
+static const ss_key simulation_keys[] = {
+    {"scheme", read_scheme, offsetof(ss_simulation, scheme), false, 0},
+    {"alpha", ss_read_number, offsetof(ss_simulation, alpha), false, 0},
+    {"gamma", ss_read_fraction, offsetof(ss_simulation, gamma), false, 0},
+    {"step", ss_read_positive, offsetof(ss_simulation, step), true, 0},
+    {"duration", ss_read_positive, offsetof(ss_simulation, duration), true, 0},
+    {"friction", read_friction, 0, false, 0},
+    {"restitution", read_restitution, offsetof(ss_simulation, restitution), false, 0},
+    {"events", read_events, 0, false, 0},
+    {"stabilization", read_stabilization, 0, false, 0},
+    {"solver", read_solver, offsetof(ss_simulation, solver), false, 0},
+    {"tolerance", ss_read_positive, offsetof(ss_simulation, tolerance), false, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_simulation = {"simulation", simulation_keys};
+
+/* alpha in (0, 1] and gamma in [0, 1] are what makes `gavrea` a scheme (MDI section 4); the others have their own. */
+static ss_status check_weights(ss_reader *reader, const ss_yaml *node, const ss_simulation *simulation) {
+  static const char *const weights[] = {"alpha", "gamma"};
+  const bool gavrea = strcmp(simulation->scheme, "gavrea") == 0;
+  for (int i = 0; i < 2; i++) {
+    const ss_yaml *weight = ss_yaml_get(node, weights[i]);
+    if (gavrea && !weight) return SS_READ_FAIL(reader, node, "the scheme 'gavrea' needs the key '%s'", weights[i]);
+    if (!gavrea && weight)
+      return SS_READ_FAIL(reader, weight, "'%s' belongs to the scheme 'gavrea', not to '%s'", weights[i],
+                          simulation->scheme);
+  }
+  if (gavrea && !(simulation->alpha > 0 && simulation->alpha <= 1))
+    return SS_READ_FAIL(reader, ss_yaml_get(node, "alpha"), "'alpha' must be above 0 and at most 1, not %g",
+                        simulation->alpha);
+  return SS_OK;
+}
+
+ss_status ss_read_simulation(ss_reader *reader, const ss_yaml *node, void *scene) {
+  ss_simulation *simulation = &((ss_scene *)scene)->simulation;
+  simulation->mark = node->mark;
+  SS_TRY(ss_read_section(reader, node, &ss_section_simulation, -1, NULL, simulation));
+  return check_weights(reader, node, simulation);
+}
