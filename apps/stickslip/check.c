@@ -35,6 +35,7 @@ static ss_status examine_joints(const ss_sim *sim, findings *f, ss_error *error)
   }
   free(residuals);
   f->joint_rank = ss_sim_joint_rank(sim);
+  if (f->joint_rank < 0) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   f->velocity_residual = ss_sim_joint_velocity_residual(sim);
   return SS_OK;
 }
