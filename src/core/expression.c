@@ -139,7 +139,7 @@ typedef struct parser {
 } parser;
 
 #define FAIL(p, where, ...)                                                                                            \
-  ss_fail_at((p)->error, SS_ERROR_INPUT, NULL, (ss_mark){0, (int)((where) - (p)->text) + 1}, __VA_ARGS__)
+  ss_fail_place((p)->error, SS_ERROR_INPUT, NULL, (ss_mark){0, (int)((where) - (p)->text) + 1}, __VA_ARGS__)
 
 static ss_status parse_comparison(parser *p);
 

@@ -69,7 +69,7 @@ void ss_word_list_add(ss_word_list *list, const char *word) {
       (size_t)snprintf(list->text + list->used, sizeof list->text - list->used, "%s%s", separator, shown.text);
 }
 
-ss_status ss_fail_at(ss_error *error, ss_status status, const char *file, ss_mark mark, const char *format, ...) {
+ss_status ss_fail_place(ss_error *error, ss_status status, const char *file, ss_mark mark, const char *format, ...) {
   if (!error) return status;
   char message[sizeof error->message];
   va_list arguments;

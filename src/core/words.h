@@ -39,6 +39,6 @@ void ss_word_list_add(ss_word_list *list, const char *word);
 __attribute__((format(printf, 5, 6)))
 #endif
 ss_status
-ss_fail_at(ss_error *error, ss_status status, const char *file, ss_mark mark, const char *format, ...);
+ss_fail_place(ss_error *error, ss_status status, const char *file, ss_mark mark, const char *format, ...);
 
 #endif

@@ -76,8 +76,8 @@ ss_status ss_scene_parse(const char *text, size_t length, const char *name, cons
                       .key = "scene",
                       .error = error ? error : &unwanted};
   if (length > SS_TEXT_FILE_LIMIT)
-    return ss_fail_at(error, SS_ERROR_INPUT, reader.file, (ss_mark){0, 0}, "the scene is larger than %d MiB",
-                      SS_TEXT_FILE_LIMIT >> 20);
+    return ss_fail_place(error, SS_ERROR_INPUT, reader.file, (ss_mark){0, 0}, "the scene is larger than %d MiB",
+                         SS_TEXT_FILE_LIMIT >> 20);
   ss_status status = ss_scene_create(&reader.scene, reader.error);
   if (status != SS_OK) return status;
   reader.scratch = ss_arena_create();

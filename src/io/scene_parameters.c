@@ -33,8 +33,8 @@ static ss_status apply_setting(ss_reader *reader, const char *name, const char *
   ss_error inner = {0};
   const ss_status status = ss_expression_constant(text, reader->parameters, reader->n_parameters, value, &inner);
   if (status == SS_OK) return SS_OK;
-  return ss_fail_at(reader->error, status, reader->file, (ss_mark){0, 0}, "setting '%s=%s': %.300s",
-                    ss_printable(name).text, ss_printable(text).text, inner.message);
+  return ss_fail_place(reader->error, status, reader->file, (ss_mark){0, 0}, "setting '%s=%s': %.300s",
+                       ss_printable(name).text, ss_printable(text).text, inner.message);
 }
 
 static ss_status check_settings(ss_reader *reader) {
@@ -43,8 +43,8 @@ static ss_status check_settings(ss_reader *reader) {
     const char *setting = reader->settings[i], *equals = strchr(setting, '=');
     const ss_printable_text shown = ss_printable(setting);
     if (!equals || equals == setting)
-      return ss_fail_at(reader->error, SS_ERROR_INPUT, reader->file, nowhere, "setting '%s': expected name=value",
-                        shown.text);
+      return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, nowhere, "setting '%s': expected name=value",
+                           shown.text);
     bool declared = false;
     ss_word_list all = {0};
     for (int k = 0; k < reader->n_parameters; k++) {
@@ -53,9 +53,9 @@ static ss_status check_settings(ss_reader *reader) {
       ss_word_list_add(&all, name);
     }
     if (declared) continue;
-    return ss_fail_at(reader->error, SS_ERROR_INPUT, reader->file, nowhere,
-                      "setting '%s': the scene declares no such parameter (%s%s)", shown.text,
-                      reader->n_parameters > 0 ? "declared: " : "none are declared", all.text);
+    return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, nowhere,
+                         "setting '%s': the scene declares no such parameter (%s%s)", shown.text,
+                         reader->n_parameters > 0 ? "declared: " : "none are declared", all.text);
   }
   return SS_OK;
 }

@@ -45,8 +45,8 @@ static ss_status check_keys(ss_reader *reader, const ss_yaml *map, const ss_sect
       return SS_READ_FAIL(reader, node, "'%s' does not belong to a %s (its keys: %s)", key->name, title,
                           keys_of(section, type).text);
     if (!key->read)
-      return ss_fail_at(reader->error, SS_ERROR_UNSUPPORTED, reader->file, node->mark,
-                        "'%s' of a %s is not available in this version", key->name, title);
+      return ss_fail_place(reader->error, SS_ERROR_UNSUPPORTED, reader->file, node->mark,
+                           "'%s' of a %s is not available in this version", key->name, title);
   }
   for (const ss_key *key = section->keys; key->name; key++)
     if (key->required && belongs(key, type) && !ss_yaml_get(map, key->name))
@@ -105,8 +105,8 @@ ss_status ss_read_word(ss_reader *reader, const ss_yaml *node, const ss_words *w
     ss_nearest_offer(&nearest, word->name);
     if (strcmp(word->name, node->text) != 0) continue;
     if (word->later)
-      return ss_fail_at(reader->error, SS_ERROR_UNSUPPORTED, reader->file, node->mark,
-                        "the %s '%s' is not available in this version", what.text, word->name);
+      return ss_fail_place(reader->error, SS_ERROR_UNSUPPORTED, reader->file, node->mark,
+                           "the %s '%s' is not available in this version", what.text, word->name);
     *value = word->value;
     return SS_OK;
   }
@@ -151,8 +151,8 @@ ss_status ss_place_expression_error(ss_reader *reader, const ss_yaml *node, ss_s
   const bool cut_by_comma = !node->quoted && strstr(error->message, "missing ')'") != NULL;
   char message[sizeof error->message];
   (void)snprintf(message, sizeof message, "%s", error->message);
-  return ss_fail_at(error, status, reader->file, mark, "%s%s", message,
-                    cut_by_comma ? " (in a YAML list an expression that contains a comma must be quoted)" : "");
+  return ss_fail_place(error, status, reader->file, mark, "%s%s", message,
+                       cut_by_comma ? " (in a YAML list an expression that contains a comma must be quoted)" : "");
 }
 
 ss_status ss_read_number(ss_reader *reader, const ss_yaml *node, void *number) {

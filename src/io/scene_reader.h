@@ -27,7 +27,7 @@ typedef struct ss_reader {
 } ss_reader;
 
 #define SS_READ_FAIL(reader, node, ...)                                                                                \
-  ss_fail_at((reader)->error, SS_ERROR_INPUT, (reader)->file, (node)->mark, __VA_ARGS__)
+  ss_fail_place((reader)->error, SS_ERROR_INPUT, (reader)->file, (node)->mark, __VA_ARGS__)
 
 /* ---- sections ---- */
 

@@ -84,8 +84,8 @@ static ss_status read_scheme(ss_reader *reader, const ss_yaml *node, void *text)
   if (status != SS_ERROR_INPUT || node->kind != SS_YAML_SCALAR) return status;
   for (const ss_word *later = later_scheme_words; later->name; later++)
     if (strcmp(later->name, node->text) == 0)
-      return ss_fail_at(reader->error, SS_ERROR_UNSUPPORTED, reader->file, node->mark,
-                        "the scheme '%s' is not available in this version", later->name);
+      return ss_fail_place(reader->error, SS_ERROR_UNSUPPORTED, reader->file, node->mark,
+                           "the scheme '%s' is not available in this version", later->name);
   return status;
 }
 

@@ -11,7 +11,7 @@
 enum { FIRST_BUFFER = 1 << 14 };
 
 static ss_status fail(ss_error *error, ss_status status, const char *path, const char *why) {
-  return ss_fail_at(error, status, path, (ss_mark){0, 0}, "cannot read the file: %s", why);
+  return ss_fail_place(error, status, path, (ss_mark){0, 0}, "cannot read the file: %s", why);
 }
 
 /* Pipes have no size, so the buffer grows until the end. */

@@ -26,7 +26,7 @@ typedef struct builder {
 
 static ss_mark place(yaml_mark_t mark) { return (ss_mark){(int)mark.line + 1, (int)mark.column + 1}; }
 
-#define FAIL(b, mark, ...) ss_fail_at((b)->error, SS_ERROR_INPUT, (b)->file, (mark), __VA_ARGS__)
+#define FAIL(b, mark, ...) ss_fail_place((b)->error, SS_ERROR_INPUT, (b)->file, (mark), __VA_ARGS__)
 
 static ss_status out_of_memory(builder *b) { return ss_fail(b->error, SS_ERROR_MEMORY, "out of memory"); }
 
