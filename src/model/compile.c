@@ -89,6 +89,8 @@ int ss_model_bodies(const ss_model *model) { return model->n_bodies; }
 int ss_model_coordinates(const ss_model *model) { return model->n_v; }
 int ss_model_joint_rows(const ss_model *model) { return model->n_joint_rows; }
 double ss_model_body_mass(const ss_model *model, int body) { return model->bodies[body].mass; }
+const char *ss_model_scene_name(const ss_model *model) { return model->scene_name; }
+const char *ss_model_scene_text(const ss_model *model) { return model->text; }
 
 const char *ss_model_body_name(const ss_model *model, int body) {
   return body < 0 ? "world" : model->bodies[body].name;
