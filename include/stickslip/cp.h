@@ -4,11 +4,12 @@
  *
  * Blocks stand one after the other and cover all n rows:
  *
- *     SS_BLOCK_FREE         w = 0, z free                                      (joints, stiff springs: any size)
- *     SS_BLOCK_NONNEGATIVE  0 <= z  perp  w >= 0                               (frictionless contacts, limits: any
- * size) SS_BLOCK_BOX          lower <= z <= upper; w >= 0 at lower, w <= 0 at upper, w = 0 between (size 1)
+ *     SS_BLOCK_FREE         w = 0, z free (joints, stiff springs; any size)
+ *     SS_BLOCK_NONNEGATIVE  0 <= z  perp  w >= 0 (frictionless contacts, limits; any size)
+ *     SS_BLOCK_BOX          lower <= z <= upper; w >= 0 at lower, w <= 0 at upper, w = 0 between (size 1)
  *     SS_BLOCK_FRICTION     z = (normal, tangential...), w = (normal speed, tangential velocity...), size 2 or 3:
- *                           0 <= z_n perp w_n >= 0, and z_t maximises -w_t . z_t over the set mu z_n S, where S is
+ *                           0 <= z_n perp w_n >= 0, and z_t maximises -w_t . z_t over the set mu (z_n + extra) S, where
+ *                           extra >= 0 is given (usually 0; the decompression of an impact needs it) and S is
  *                             polyhedral   the regular polygon with `directions` corners, the first one along z_t1
  *                                          (size 2: the interval [-1, 1])
  *                             pyramid      the square |s_1| <= 1, |s_2| <= 1
@@ -85,7 +86,7 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
 
 /* Natural residual of z: the largest over all blocks of |w| (free), |min(z, w)| (nonnegative), |z - clamp(z - w)|
- * (box), and |min(z_n, w_n)|, |z_t - P(z_t - w_t)| (friction; P projects on mu max(z_n, 0) S), divided by 1 + max |g|.
+ * (box), and |min(z_n, w_n)|, |z_t - P(z_t - w_t)| (friction; P projects on mu max(z_n + extra, 0) S), divided by 1 + max |g|.
  * Infinite where z or the data are not finite. w (n numbers, may be NULL) receives G z + g. */
 double ss_cp_judge(const ss_cp *problem, const double *z, double *w);
 
