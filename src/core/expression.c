@@ -427,3 +427,15 @@ ss_status ss_expression_constant(const char *text, const ss_parameter *parameter
   if (program != local) ss_free(program);
   return status;
 }
+
+bool ss_expression_copy(const ss_expression *expression, ss_arena *arena, const ss_expression **out) {
+  *out = NULL;
+  if (!expression) return true;
+  ss_expression *copy = SS_ARENA_ARRAY(arena, ss_expression, 1);
+  instruction *program = SS_ARENA_ARRAY(arena, instruction, expression->count);
+  if (!copy || !program) return false;
+  memcpy(program, expression->program, sizeof *program * (size_t)expression->count);
+  *copy = (ss_expression){program, expression->count, expression->constant};
+  *out = copy;
+  return true;
+}
