@@ -74,7 +74,7 @@ const double *ss_sim_weighted_velocity(const ss_sim *sim);
 /* Signed residuals of all scalar joint equations at the present position (lengths or sines of angles). */
 void ss_sim_joint_residuals(const ss_sim *sim, double *residuals);
 /* Rank of the joint rows at the present position: coordinates - rank are the degrees of freedom, rows - rank are
- * redundant. */
+ * redundant. -1: out of memory. */
 int ss_sim_joint_rank(const ss_sim *sim);
 /* max |nu^T v| over the joint rows: how far the present velocities are from respecting the joints. */
 double ss_sim_joint_velocity_residual(const ss_sim *sim);
