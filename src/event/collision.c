@@ -140,7 +140,11 @@ static double body_speed(const ss_model *model, int body, const double *v) {
 
 double ss_largest_speed(const ss_model *model, const double *v) {
   double largest = 0;
-  for (int k = 0; k < model->n_bodies; k++) largest = fmax(largest, body_speed(model, k, v));
+  for (int k = 0; k < model->n_bodies; k++) {
+    const double speed = body_speed(model, k, v);
+    if (!isfinite(speed)) return INFINITY; /* fmax would drop a NaN, and the step would pass as finite */
+    largest = fmax(largest, speed);
+  }
   return largest;
 }
 
