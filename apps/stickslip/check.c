@@ -40,16 +40,32 @@ static ss_status examine_joints(const ss_sim *sim, findings *f, ss_error *error)
   return SS_OK;
 }
 
-static ss_status examine(const ss_sim *sim, findings *f, ss_error *error) {
-  const ss_model *model = ss_sim_model(sim);
+/* Contacts are found by the step: those that a very short first one starts with. */
+static ss_status examine_contacts(const session *s, findings *f, ss_error *error) {
+  ss_simulation simulation = s->simulation;
+  simulation.step = ldexp(simulation.step, -30);
+  ss_sim *sim = NULL;
+  ss_status status = ss_sim_create(s->model, &simulation, &sim, error);
+  if (!status) status = ss_sim_step(sim, error);
+  if (!status) {
+    f->contacts = ss_sim_contacts(sim, NULL, 0);
+    f->contact_list = calloc((size_t)f->contacts + 1, sizeof *f->contact_list);
+    if (f->contact_list)
+      (void)ss_sim_contacts(sim, f->contact_list, f->contacts);
+    else
+      status = ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  ss_sim_destroy(sim);
+  return status;
+}
+
+static ss_status examine(const session *s, const ss_sim *sim, findings *f, ss_error *error) {
+  const ss_model *model = s->model;
   f->bodies = ss_model_bodies(model);
   f->coordinates = ss_model_coordinates(model);
   f->joint_rows = ss_model_joint_rows(model);
-  f->contacts = ss_sim_contacts(sim, NULL, 0);
-  f->contact_list = calloc((size_t)f->contacts + 1, sizeof *f->contact_list);
-  if (!f->contact_list) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  (void)ss_sim_contacts(sim, f->contact_list, f->contacts);
-  return examine_joints(sim, f, error);
+  const ss_status status = examine_joints(sim, f, error);
+  return status ? status : examine_contacts(s, f, error);
 }
 
 static void print_text(const session *s, const findings *f) {
@@ -127,7 +143,7 @@ int command_check(int argc, char **argv) {
     ss_error error = {0};
     ss_status status = session_open(&s, path, &o, &error);
     if (!status) status = ss_sim_create(s.model, &s.simulation, &sim, &error);
-    if (!status) status = examine(sim, &f, &error);
+    if (!status) status = examine(&s, sim, &f, &error);
     if (status)
       code = report_error(&error);
     else if (json)

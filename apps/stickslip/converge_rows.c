@@ -8,7 +8,7 @@
  * steps, ST Table 1. */
 typedef struct comparison {
   const reference *reference;
-  double h;
+  double t;    /* end of the step before */
   long stride; /* reference samples per step */
   double velocity_l1, position_max;
 } comparison;
@@ -19,9 +19,10 @@ static ss_status compare(void *user, const ss_sim *sim, ss_error *error) {
   const ss_state *state = ss_sim_state(sim);
   (void)error;
   const long sample = state->step * c->stride - 1;
-  if (sample >= r->n_taken) return SS_OK; /* the shorter last step of a duration that is no multiple of h */
-  const double *row = r->samples + (size_t)sample * (size_t)(r->n_q + r->n_v);
-  c->velocity_l1 += c->h * velocity_distance(r, row, state);
+  const double *row = r->last; /* also after the shorter last step of a duration that is no multiple of h */
+  if (!ss_sim_done(sim) && sample < r->n_taken) row = r->samples + (size_t)sample * (size_t)(r->n_q + r->n_v);
+  c->velocity_l1 += (state->t - c->t) * velocity_distance(r, row, state);
+  c->t = state->t;
   c->position_max = fmax(c->position_max, position_distance(r, row, state));
   return SS_OK;
 }
@@ -48,7 +49,7 @@ static ss_status measure(converge_row *row, const session *s, const char *scheme
   ss_simulation simulation = s->simulation;
   simulation.scheme = scheme;
   simulation.step = row->h;
-  comparison c = {.reference = r, .h = row->h};
+  comparison c = {.reference = r};
   const ss_observer observer = {.user = &c, .step = compare};
   const bool nested = r->spacing > 0 && is_multiple(row->h, r->spacing, &c.stride);
   ss_sim *sim = NULL;

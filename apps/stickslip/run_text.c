@@ -15,7 +15,10 @@ static void print_head(const run_result *r) {
   if (r->session->scene->source) (void)printf(" (%s)", r->session->scene->source);
   (void)printf("\n  %s, step %.6g, solver %s: %ld steps to t = %.6g in %.3g s", o->scheme, o->step, o->solver,
                state->step, state->t, r->wall_seconds);
-  if (r->wall_seconds > 0) (void)printf(" (%.3gx real time)", state->t / r->wall_seconds);
+  if (r->wall_seconds > 0) {
+    const double factor = state->t / r->wall_seconds;
+    (void)printf(factor < 10 ? " (%.2gx real time)" : " (%.0fx real time)", factor);
+  }
   (void)printf("\n\n");
 }
 
