@@ -88,6 +88,7 @@ typedef struct ss_contact_report {
   double gap;
   ss_vec3 impulse; /* on body[0], world frame, over the last step */
   bool stuck;
+  double friction; /* coefficient */
 } ss_contact_report;
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
 

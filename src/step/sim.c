@@ -163,7 +163,8 @@ int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
                                    c->at.normal,
                                    c->at.gap,
                                    c->pressed,
-                                   c->stuck};
+                                   c->stuck,
+                                   c->mu};
     n++;
   }
   return n;
