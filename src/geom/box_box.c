@@ -125,10 +125,12 @@ static void collect_corners(collector *c, bool of_a) {
   }
 }
 
-/* Edges that cross nearly in parallel while one of them lies on the reference face. */
-static bool crossing_in_parallel(const collector *c, const ss_segment *a, const ss_segment *b, ss_vec3 perpendicular) {
-  return c->resting && fabs(v3_dot(perpendicular, c->reference)) < flat &&
-         v3_norm(v3_cross(a->axis, b->axis)) < parallel &&
+/* Edges that cross nearly in parallel while one of them lies on the reference face, so that their common perpendicular
+ * is not upright or cannot be told. Nothing is lost below 1e-10: the corners are on the other box's edge then. */
+static bool crossing_in_parallel(const collector *c, const ss_segment *a, const ss_segment *b) {
+  const ss_vec3 cross = v3_cross(a->axis, b->axis);
+  const double sine = v3_norm(cross), upright = fabs(v3_dot(cross, c->reference));
+  return c->resting && sine > 1e-10 && sine < parallel && (sine < 1e-7 || upright < flat * sine) &&
          fabs(v3_dot(c->reference_is_a ? b->axis : a->axis, c->reference)) < level;
 }
 
@@ -139,15 +141,16 @@ static void collect_edge_pair(collector *c, uint32_t edge_a, uint32_t edge_b) {
   double s, t;
   ss_vec3 w;
   ss_contact_point contact;
-  if (!segment_perpendicular(&a, &b, &s, &t, &w)) return;
-  if (crossing_in_parallel(c, &a, &b, w)) {
+  if (crossing_in_parallel(c, &a, &b)) {
     const ss_vec3 own = c->reference_is_a ? v3_neg(mat3_tmul(&c->boxes->axes, c->reference)) : c->reference;
     const uint32_t face = box_face_towards(own);
     if (ss_boxes_crossing(c->boxes, edge_a, edge_b, c->reference_is_a, face, margin, &contact)) collect(c, &contact);
-  } else if (fabs(v3_dot(w, c->n)) >= similar && segment_contains(&a, s, margin) && segment_contains(&b, t, margin)) {
-    ss_boxes_edges(c->boxes, edge_a, edge_b, &contact);
-    if (v3_dot(contact.normal, c->n) >= similar) collect(c, &contact);
+    return;
   }
+  if (!segment_perpendicular(&a, &b, &s, &t, &w) || fabs(v3_dot(w, c->n)) < similar) return;
+  if (!segment_contains(&a, s, margin) || !segment_contains(&b, t, margin)) return;
+  ss_boxes_edges(c->boxes, edge_a, edge_b, &contact);
+  if (v3_dot(contact.normal, c->n) >= similar) collect(c, &contact);
 }
 
 static void collect_edges(collector *c) {
