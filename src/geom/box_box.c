@@ -20,7 +20,7 @@
  * corners of one over the other and the crossings of edges.
  *
  * Fails for: boxes whose overlap is not small against their size. There is no right answer then; the axes are tried in
- * the order of their separation until one gives a contact with a negative gap. */
+ * the order of their separation until one gives a contact that is closed. */
 #include "geom/box_features.h"
 
 static const double slack = 0.35;   /* sine: a feature faces n* if no normal of it is turned away by more, 20 degrees */
@@ -199,7 +199,7 @@ static int box_box_collide(const ss_shape *a, const ss_pose *pa, const ss_shape 
     if (axes[best].separation > reach) return 0;
     count = contacts_along(&boxes, axes, best, reach, out);
     bool enough = axes[best].separation > 0;
-    for (int i = 0; i < count; i++) enough |= out[i].gap <= 0;
+    for (int i = 0; i < count; i++) enough |= out[i].gap <= boxes.tolerance; /* zero but for rounding */
     if (enough) break;
     tried |= 1u << best;
   }
