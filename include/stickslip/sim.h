@@ -32,11 +32,11 @@ const char *ss_model_scene_text(const ss_model *model);
 
 /* A touching contact that the next step must remember. */
 typedef struct ss_touch {
-  uint64_t key;      /* shape pair and feature */
-  int hits;          /* collisions within the current step: bouncing that accumulates comes to rest */
-  bool closed;       /* carries force, or would */
-  bool stuck;        /* friction holds it */
-  double impulse[3]; /* on the first body, world frame: warm start */
+  uint64_t key;       /* shape pair and feature */
+  int hits;           /* collisions within the current step: bouncing that accumulates comes to rest */
+  bool closed;        /* carries force, or would */
+  bool stuck;         /* friction holds it */
+  double impulse[3];  /* on the first body, world frame: warm start */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
 } ss_touch;
