@@ -21,31 +21,40 @@ static ss_vec3 slip_at(const ss_sim *sim, const ss_contact *c, const double *q, 
   return v3_axpy(velocity, -v3_dot(velocity, at.normal), at.normal);
 }
 
-/* How much of the initial slip is left at the end, along its direction, as a fraction; the smallest over all contacts
- * that slide at the start. 1 where none does. */
+/* What is left at the end of a contact's initial slip, along its direction, as a fraction; 1 where it does not slide. */
+static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
+  const double still = 1e-10 * sim->speed_bound;
+  if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || c->was_stuck) return 1;
+  const ss_vec3 before = slip_at(sim, c, sim->state.q, sim->state.v);
+  const double size = v3_dot(before, before);
+  return size > still * still ? v3_dot(before, slip_at(sim, c, sim->q_end, sim->v_end)) / size : 1;
+}
+
+/* The smallest of them over all contacts. */
 static double slip_left(const ss_sim *sim) {
   double least = 1;
-  const double still = 1e-10 * sim->speed_bound;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || c->was_stuck) continue;
-    const ss_vec3 before = slip_at(sim, c, sim->state.q, sim->state.v);
-    const double size = v3_dot(before, before);
-    if (size <= still * still) continue;
-    least = fmin(least, v3_dot(before, slip_at(sim, c, sim->q_end, sim->v_end)) / size);
-  }
+  for (int i = 0; i < sim->n_contacts; i++) least = fmin(least, slip_left_of(sim, &sim->contacts[i]));
   return least;
 }
 
-/* Where slip is reversed (v+ = -v) however short the part, the contact jams: the paradox of Painleve, resolved by an
- * impulse (ST section 1.4). Weighted velocities below alpha = 1 would hand it twice that impulse, so that it is taken by
- * a very short part with alpha = 1, which brings the contact to rest. */
+/* Largest normal impulse of a contact whose slip is reversed. */
+static double reversing_impulse(const ss_sim *sim) {
+  double largest = 0;
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (slip_left_of(sim, &sim->contacts[i]) <= -0.999) largest = fmax(largest, sim->contacts[i].impulse[0]);
+  return largest;
+}
+
+/* Where slip is reversed (v+ = -v) by an impulse that does not shrink with the part, the contact jams: the paradox of
+ * Painleve (ST section 1.4). Weighted velocities below alpha = 1 would hand it twice the impulse that stops it, so that
+ * it is taken by a very short part with alpha = 1, which brings the contact to rest. */
 ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error) {
-  static const double reversed = -0.999, shorter = 1e-4;
-  if (sim->alpha == 1 || slip_left(sim) > reversed) return SS_OK;
+  static const double shorter = 1e-4;
+  const double impulse = sim->alpha < 1 ? reversing_impulse(sim) : 0;
+  if (impulse == 0) return SS_OK;
   ss_status status = ss_attempt(sim, shorter * *h, certified, error);
   if (status != SS_OK || !*certified) return status;
-  const bool jams = slip_left(sim) <= reversed;
+  const bool jams = reversing_impulse(sim) > 0.1 * impulse;
   if (!jams) return ss_attempt(sim, *h, certified, error);
   const double alpha = sim->alpha;
   sim->alpha = 1;
