@@ -10,7 +10,8 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
   *contact = (ss_contact){.key = ss_contact_key(candidate, point->feature),
                           .pair = candidate->pair,
                           .at = *point,
-                          .mu = candidate->law.friction,
+                          .law = &candidate->law,
+                          .mu = candidate->law.mu,
                           .restitution = candidate->law.restitution,
                           .row = -1};
   for (int side = 0; side < 2; side++) {
@@ -29,6 +30,7 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
     contact->last_ratio = touch->ratio;
     contact->last_when = touch->when;
     contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
+    contact->twisted = v3(touch->moment[0], touch->moment[1], touch->moment[2]);
   }
   return SS_OK;
 }

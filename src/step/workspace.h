@@ -147,6 +147,19 @@ void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created);
 
+/* Where the rows of a contact are taken: bodies and contact point. */
+typedef struct ss_contact_place {
+  ss_pose pose[2];
+  ss_contact_point at;
+} ss_contact_place;
+
+/* Row of both bodies for a direction of force at the contact. */
+ss_row ss_contact_row(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, ss_vec3 direction);
+
+/* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */
+void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place);
+ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c);
+
 /* Springs and dampers at configuration q: length, rate and gradient of the length. */
 typedef struct ss_link {
   double length, rate;
