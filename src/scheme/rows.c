@@ -14,10 +14,13 @@ static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
   const int capacity = rows < 8 ? 8 : rows + rows / 2;
   ss_free(p->rows);
   ss_free(p->numbers);
+  ss_free(p->next_row);
   p->capacity = 0;
   p->rows = ss_alloc(sizeof *p->rows * (size_t)capacity);
   p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * ((size_t)capacity + 17));
-  if (!p->rows || !p->numbers) return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
+  p->next_row = ss_alloc(sizeof *p->next_row * 2 * (size_t)capacity);
+  if (!p->rows || !p->numbers || !p->next_row)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
   double *next = p->numbers;
   double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, next += capacity) *parts[i] = next;

@@ -54,7 +54,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
-  if (!sim->order) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
+  if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
   ss_status status = ss_coupling_prepare(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
@@ -128,6 +129,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
+  ss_free(sim->problem.next_row);
   ss_free(sim->problem.blocks);
   ss_arena_destroy(sim->arena);
 }

@@ -18,6 +18,7 @@ typedef struct ss_problem {
   double *G, *g;       /* [n][n], [n] discretise */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
+  int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   double h;            /* size of the step it belongs to; 0: an impact */
 } ss_problem;
@@ -59,6 +60,7 @@ struct ss_sim {
   int n_contacts, contact_capacity, n_active;
   double *mid_q; /* [7 n_bodies] rows: positions where joint gradients are taken */
   ss_problem problem;
+  int *first_row;         /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
   ss_coupling coupling;                   /* forces */
   double *kt;                             /* [n_v] forces: impulses of forces */
