@@ -18,6 +18,7 @@ typedef struct ss_problem {
   double *G, *g;       /* [n][n], [n] discretise */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
+  double *scale;       /* [n] solve: d of the natural units */
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   double h;            /* size of the step it belongs to; 0: an impact */
@@ -48,7 +49,7 @@ struct ss_sim {
 
   /* One step. */
   double h;            /* its full size */
-  double last_attempt; /* size of the part solved last, to which delta belongs */
+  double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
   ss_candidates all;   /* every pair, where they are few */
@@ -60,7 +61,7 @@ struct ss_sim {
   int n_contacts, contact_capacity, n_active;
   double *mid_q; /* [7 n_bodies] rows: positions where joint gradients are taken */
   ss_problem problem;
-  int *first_row;         /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
+  int *first_row;                         /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
   ss_coupling coupling;                   /* forces */
   double *kt;                             /* [n_v] forces: impulses of forces */
@@ -108,7 +109,7 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
 ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error);
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
-ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_error *error);
+ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
 
 /* ---- their pieces ---- */
 
