@@ -60,13 +60,12 @@ static void draw(page *p, const figure *f, motion *motions) {
     lines[n] = motions[i].plotted;
     energies[n] = motions[i].energy;
     lines[n].label = energies[n].label = f->values[i].text;
-    lines[n].color = energies[n].color = n;
     n++;
   }
   const panel panels[] = {{f->title, "t", f->y_label, lines, n, false, false},
                           {"total energy", "t", "E", energies, n, false, false}};
   page_text(p, "\n");
-  page_chart(p, f->file, f->caption, panels, 2);
+  page_figure(p, f->file, f->caption, panels, 2);
 }
 
 static void run_figure(page *p, const figure *f) {
