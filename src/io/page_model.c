@@ -131,3 +131,13 @@ json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool c
                     set(o, "end", ss_page_number(end)) && set(o, "complete", json_boolean(complete));
   return release_unless(good, o);
 }
+
+json_t *ss_page_solves(const ss_report *r) {
+  json_t *o = json_object();
+  const bool good =
+      set(o, "count", json_integer(r->solves.count)) && set(o, "iterations", json_integer(r->solves.iterations)) &&
+      set(o, "fallbacks", json_integer(r->solves.fallbacks)) && set(o, "seconds", ss_page_number(r->solves.seconds)) &&
+      set(o, "contacts_maximum", json_integer(r->contacts_maximum)) &&
+      set(o, "contacts_mean", ss_page_number(r->contacts_mean));
+  return release_unless(good, o);
+}

@@ -64,6 +64,7 @@ export interface CertificateData {
 interface EncodedPage {
   format: string;
   version: number;
+  layout: "viewer" | "report";
   model: ModelData;
   run: RunData;
   frames: {
@@ -115,6 +116,7 @@ export interface PageEvent {
 }
 
 export interface Page {
+  layout: "viewer" | "report";
   model: ModelData;
   run: RunData;
   every: number;
@@ -181,6 +183,7 @@ export function decodePage(text: string): Page {
   const p = JSON.parse(text) as EncodedPage;
   if (p.format !== "stickslip page" || p.version !== 1) throw new Error(`unknown page format ${p.format} ${p.version}`);
   return {
+    layout: p.layout,
     model: p.model,
     run: p.run,
     every: p.frames.every,
