@@ -68,6 +68,9 @@ int run_print_json(const run_result *r) {
       "final", final_json(r->sim), "certificate", certificate_json(r), "energy", energy_json(&report->energy), "events",
       events_json(r), "contacts", contacts, "solves", solves_json(&report->solves), "velocity_variation",
       json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation));
+  if (root && r->solutions &&
+      json_object_set_new(root, "solutions", solutions_json(r->solutions, ss_sim_model(r->sim))))
+    root = NULL;
   if (root && r->message && json_object_set_new(root, "error", json_text(r->message))) root = NULL;
   return json_print(root);
 }

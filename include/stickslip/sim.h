@@ -138,11 +138,14 @@ typedef struct ss_report {
 } ss_report;
 const ss_report *ss_sim_report(const ss_sim *sim);
 
-/* Observers are called after every step, and for every event as it happens (event functions may be NULL). */
+/* Observers are called after every step, for every event as it happens, and with the complementarity problem of every part
+ * of a step before its solution z is applied (at the part's start, ss_sim_state still says when; the last blocks are those of
+ * the contacts, in the order of ss_sim_contacts). event and problem may be NULL. */
 typedef struct ss_observer {
   void *user;
   ss_status (*step)(void *user, const ss_sim *sim, ss_error *error);
   void (*event)(void *user, const ss_sim *sim, const ss_event *event);
+  ss_status (*problem)(void *user, const ss_sim *sim, const ss_cp *problem, const double *z, ss_error *error);
 } ss_observer;
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error);
 

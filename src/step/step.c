@@ -43,7 +43,7 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
     const bool closed = carries || (velocity_level && sim->problem.slack[c->row] <= speed_tolerance);
     if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
     if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
-    if (c->closed && closed && c->n_rows > 1 && c->stuck != c->was_stuck)
+    if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
       ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
     c->closed = closed;
   }
@@ -93,17 +93,29 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g", sim->state.t, *h);
 }
 
+static ss_status show_problem(const ss_sim *sim, ss_error *error) {
+  const ss_cp problem = ss_problem_view(&sim->problem);
+  for (int i = 0; i < sim->n_observers && problem.n > 0; i++) {
+    const ss_observer *o = &sim->observers[i];
+    const ss_status status = o->problem ? o->problem(o->user, sim, &problem, sim->problem.z, error) : SS_OK;
+    if (status != SS_OK) return status;
+  }
+  return SS_OK;
+}
+
 /* One impact (taken = 0) or one part of at most h. */
 static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
   double speed_tolerance;
   bool impact = false, found = false;
-  const ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
+  ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
   if (status != SS_OK) return status;
   if (impact) {
     *taken = 0;
     *collided = true;
     return ss_impact(sim, speed_tolerance, error);
   }
+  status = show_problem(sim, error);
+  if (status != SS_OK) return status;
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
   ss_ledger_part(sim, h, tau / h);
   judge_contacts(sim, speed_tolerance);
