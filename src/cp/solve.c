@@ -121,13 +121,13 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
   const ss_status status = solve_active_set(c->problem, &options, true, c->trial, c->workspace, &own, error);
   if (status) return status;
   c->result->iterations += own.iterations;
-  keep_if_better(c, ss_cp_judge(c->problem, c->trial, NULL), SS_LIMIT, row->name);
+  keep_if_better(c, own.residual, SS_LIMIT, row->name);
   return SS_OK;
 }
 
 /* Runs one solver, judges and polishes. */
 static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, ss_outcome *outcome, ss_error *error) {
-  ss_cp_result own = {.outcome = SS_STALLED};
+  ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
   ss_cp_options options = *c->options;
   if (options.iteration_limit <= 0) options.iteration_limit = limit;
   for (int i = 0; i < c->problem->n; i++) c->trial[i] = warm ? c->start[i] : 0;
@@ -135,7 +135,7 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
   *outcome = own.outcome;
   c->result->iterations += own.iterations;
   if (status || own.outcome == SS_NOT_ADMITTED) return status;
-  const double residual = ss_cp_judge(c->problem, c->trial, NULL);
+  const double residual = own.residual >= 0 ? own.residual : ss_cp_judge(c->problem, c->trial, NULL);
   keep_if_better(c, residual, own.outcome == SS_SOLVED ? SS_STALLED : own.outcome, row->name);
   return polish(c, residual, row, error);
 }
