@@ -42,6 +42,8 @@ static json_t *events_json(const run_result *r) {
     json_t *entry =
         json_pack("{s:o, s:s, s:[o, o]}", "t", json_number(e->t), "kind", ss_event_name(e->kind), "between",
                   json_text(ss_model_body_name(model, e->body[0])), json_text(ss_model_body_name(model, e->body[1])));
+    if (entry && e->energy_created > 0 && json_object_set_new(entry, "energy_created", json_number(e->energy_created)))
+      return NULL;
     if (json_array_append_new(list, entry)) return NULL;
   }
   return json_pack("{s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "stick_slip",

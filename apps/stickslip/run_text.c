@@ -1,6 +1,7 @@
 /* The summary that `stickslip run` prints: what ran, where it ended, what it is worth. */
 #include "run_result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,14 +63,18 @@ static void print_energy(const ss_energy *e) {
 static void print_events(const run_result *r) {
   const ss_model *model = ss_sim_model(r->sim);
   const long *count = ss_sim_report(r->sim)->events;
+  const ss_energy *energy = &ss_sim_report(r->sim)->energy;
+  const double noise = 1e-12 * (fabs(energy->initial) + fabs(energy->kinetic));
   long total = 0;
   for (int kind = 0; kind < SS_EVENT_KINDS; kind++) total += count[kind];
   (void)printf("  events    %ld collisions, %ld stick-slip, %ld take-off\n", count[SS_COLLISION],
                count[SS_STICK] + count[SS_SLIP], count[SS_TAKE_OFF]);
   for (long i = 0; i < r->events->n; i++) {
     const ss_event *e = &r->events->items[i];
-    (void)printf("            t = %-12.9g %-10s %s - %s\n", e->t, ss_event_name(e->kind),
+    (void)printf("            t = %-12.9g %-10s %s - %s", e->t, ss_event_name(e->kind),
                  ss_model_body_name(model, e->body[0]), ss_model_body_name(model, e->body[1]));
+    if (e->energy_created > noise) (void)printf("   energy created %.3g", e->energy_created);
+    (void)printf("\n");
   }
   if (r->events->n < total && r->events->n > 0)
     (void)printf("            ... and %ld more (--events N)\n", total - r->events->n);
