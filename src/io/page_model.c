@@ -48,12 +48,18 @@ static json_t *shapes_of(const ss_model *model, int body) {
   return release_unless(good, list);
 }
 
+static json_t *inertia(const ss_body *b) {
+  const double(*m)[3] = b->inertia.m;
+  return json_pack("[f,f,f,f,f,f]", m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]);
+}
+
 static json_t *bodies(const ss_model *model) {
   json_t *list = json_array();
   bool good = list != NULL;
   for (int i = 0; good && i < model->n_bodies; i++) {
     json_t *o = json_object();
     good = set(o, "name", text(model->bodies[i].name)) && set(o, "mass", ss_page_number(model->bodies[i].mass)) &&
+           set(o, "center_of_mass", vector(model->bodies[i].com)) && set(o, "inertia", inertia(&model->bodies[i])) &&
            set(o, "shapes", shapes_of(model, i));
     good = json_array_append_new(list, o) == 0 && good;
   }

@@ -15,6 +15,8 @@ export interface ShapeData {
 export interface BodyData {
   name: string;
   mass: number;
+  center_of_mass: Vec3;
+  inertia: [number, number, number, number, number, number]; // Ixx Iyy Izz Ixy Ixz Iyz
   shapes: ShapeData[];
 }
 
