@@ -150,7 +150,7 @@ static void restore(ss_sim *sim, double t) {
 
 static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_report *report = &sim->report;
-  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = 0;
+  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
   ss_ledger_step(sim);
   ss_certify_position(sim);
   ss_measure_variation(sim, collided);
