@@ -30,8 +30,8 @@ static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
   return (box ? largest : sqrt(square)) / (c->mu * c->impulse[0]);
 }
 
-/* Impulses and slip of every active contact, from z and w. */
-static void distribute(ss_sim *sim, const double *w) {
+/* Impulses and slip of every active contact, from z and w; worst: largest entry of the residual, in units of s/d. */
+static void distribute(ss_sim *sim, const double *w, double worst, double s) {
   const ss_problem *p = &sim->problem;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -39,8 +39,9 @@ static void distribute(ss_sim *sim, const double *w) {
     c->when = (double)NAN;
     c->load = c->ratio = 0;
     c->pressed = c->twisted = v3(0, 0, 0);
-    c->impulse[0] = 0;
+    c->impulse[0] = c->blur = 0;
     if (c->row < 0) continue;
+    c->blur = worst * s / p->scale[c->row];
     double slip = 0;
     for (int k = 0; k < c->n_rows; k++) {
       ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
@@ -82,14 +83,15 @@ static void convert(ss_problem *p, double s, bool back) {
   }
 }
 
-static double to_natural_units(ss_problem *p) {
+/* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
+static double to_natural_units(ss_problem *p, double speed) {
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_block *block = &p->blocks[b];
     const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
     for (int i = block->first; i < block->first + block->size; i += together) scale_rows(p, i, together);
   }
   double largest = 0;
-  for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(p->scale[i] * p->g[i]));
+  for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
   const double s = power_near(largest);
   convert(p, s, false);
   return s;
@@ -100,10 +102,10 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
   ss_solves *solves = &sim->report.solves;
   *certified = true;
   if (p->n == 0) {
-    distribute(sim, p->slack);
+    distribute(sim, p->slack, 0, 1);
     return SS_OK;
   }
-  const double s = to_natural_units(p);
+  const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
   ss_cp_result result = {0};
@@ -113,12 +115,13 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
   solves->count++;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
+  double residual = 0;
   if (status == SS_OK) {
-    const double residual = ss_cp_judge(&problem, p->z, p->slack);
+    residual = ss_cp_judge(&problem, p->z, p->slack);
     *certified = residual <= sim->options.tolerance; /* false for NaN */
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
-  if (status == SS_OK && *certified) distribute(sim, p->slack);
+  if (status == SS_OK && *certified) distribute(sim, p->slack, 4 * residual, s); /* the judge divides by 1 + |g| <= 3 */
   return status;
 }
