@@ -68,9 +68,10 @@ static void test_usage_errors(void **state) {
   refuse("run ball.yaml --scheme trapezoidl", "did you mean 'trapezoidal'");
   refuse("run ball.yaml --solver nonsense", "unknown solver 'nonsense'");
   refuse("run ball.yaml --alpha 0.5", "gavrea");
-  refuse("run ball.yaml --checkpoint a", "--checkpoint is not available");
-  refuse("run ball.yaml --resume a", "--resume is not available");
-  refuse("run ball.yaml --threads 4", "--threads 4 is not available");
+  refuse("run ball.yaml --resume absent", "absent");
+  refuse("run ball.yaml --resume ball.yaml", "not a checkpoint");
+  refuse("run ball.yaml --checkpoint nowhere/a", "nowhere/a");
+  refuse("run ball.yaml --threads 0", "--threads must be at least 1");
   refuse("converge ball.yaml", "--steps is missing");
   refuse("converge ball.yaml --steps 2^-5:0.03", "halving");
   refuse("converge ball.yaml --steps 2^-5:2^-6 --reference 1", "coarser");
