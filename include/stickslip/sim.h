@@ -44,6 +44,7 @@ typedef struct ss_state {
   long step;       /* steps done */
   double *q;       /* 7 per body: position of the centre of mass, orientation w x y z */
   double *v;       /* velocity coordinates, body after body */
+  double *angle;   /* joint angles, counted beyond a full turn: what q alone does not tell */
   ss_touch *touch; /* ordered by key */
   int n_touch, touch_capacity;
 } ss_state;

@@ -17,7 +17,7 @@ void ss_certify_problem(ss_sim *sim, double residual) {
 void ss_certify_position(ss_sim *sim) {
   ss_certificate *c = &sim->report.certificate;
   if (sim->model->n_joint_rows) {
-    ss_joints_evaluate(sim->model, sim->state.q, sim->residuals, NULL);
+    ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, sim->residuals, NULL);
     for (int i = 0; i < sim->model->n_joint_rows; i++) c->joint_drift = fmax(c->joint_drift, fabs(sim->residuals[i]));
   }
   for (int i = 0; i < sim->n_contacts; i++) {

@@ -49,7 +49,7 @@ static void joint_rows(ss_sim *sim, double h) {
     for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
     q = sim->mid_q;
   }
-  ss_joints_evaluate(model, q, NULL, p->rows);
+  ss_joints_evaluate(model, q, NULL, NULL, p->rows);
   for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] = p->compliance[i] = 0;
   p->n = p->n_joint = model->n_joint_rows;
 }

@@ -146,7 +146,7 @@ ss_motion ss_sim_motion(const ss_sim *sim, int index) {
 }
 
 void ss_sim_joint_residuals(const ss_sim *sim, double *residuals) {
-  ss_joints_evaluate(sim->model, sim->state.q, residuals, NULL);
+  ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, residuals, NULL);
 }
 
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
