@@ -64,6 +64,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
 
 typedef struct outputs {
   ss_recorder *recorders[2];
+  bool failed; /* could not be finished */
 } outputs;
 
 static ss_status attach(ss_sim *sim, ss_recorder *recorder, ss_error *error) {
@@ -158,8 +159,8 @@ static ss_status check_events(void *user, const ss_sim *sim, ss_error *error) {
 /* ---- the run ---- */
 
 /* Steps to the end, to a failure or to a signal. */
-static ss_status advance(ss_sim *sim, const char *label, ss_error *error) {
-  progress bar = progress_start(label, true);
+static ss_status advance(ss_sim *sim, ss_error *error) {
+  progress bar = progress_start("");
   ss_status status = SS_OK;
   while (!status && !ss_sim_done(sim) && !interrupt_signal()) {
     status = ss_sim_step(sim, error);
@@ -173,7 +174,7 @@ static ss_status advance(ss_sim *sim, const char *label, ss_error *error) {
 static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events) {
   ss_error error = {0}, close_error = {0};
   const double start = wall_clock();
-  const ss_status status = advance(sim, session_name(s), &error);
+  const ss_status status = advance(sim, &error);
   const double seconds = wall_clock() - start;
   const bool complete = !status && ss_sim_done(sim);
   if (!complete && !status) (void)snprintf(error.message, sizeof error.message, "stopped by a signal");
@@ -191,8 +192,9 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   else
     run_print_text(&result);
   (void)fflush(stdout);
-  if (!complete) (void)report_error(&error);
+  if (!complete && !(status == SS_ERROR_IO && closed)) (void)report_error(&error);
   if (closed) (void)report_error(&close_error);
+  out->failed = closed != SS_OK;
   const int written = write_problem(sim, o, status == SS_ERROR_UNCERTIFIED);
   if (status) return status == SS_ERROR_UNCERTIFIED ? EXIT_FAILED : EXIT_USAGE;
   if (!complete) return EXIT_SIGNAL + interrupt_signal();
@@ -219,7 +221,7 @@ int command_run(int argc, char **argv) {
   }
   session s = {0};
   ss_sim *sim = NULL;
-  outputs out = {{0}};
+  outputs out = {0};
   event_list events = {.limit = o.events >= 0 ? o.events : o.json ? LONG_MAX : 10};
   ss_error error = {0};
   ss_status status = session_open(&s, o.scene, &o.overrides, &error);
@@ -235,5 +237,9 @@ int command_run(int argc, char **argv) {
   session_close(&s);
   free(events.items);
   free((void *)o.overrides.set.items);
+  if (out.failed) { /* HDF5's exit handler crashes on a file that could not be flushed, e.g. on a full disk */
+    (void)fflush(stdout);
+    _Exit(code);
+  }
   return code;
 }

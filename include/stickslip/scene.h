@@ -155,7 +155,8 @@ typedef struct ss_force_def {
 
 typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
 
-enum { SS_EVENT_COLLISION = 1 }; /* events that are located inside a step */
+/* Events that are located inside a step. */
+enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };
 
 /* What is done about positions that drift off their joints and contacts (docs/stabilization.md). */
 typedef enum ss_stabilization {

@@ -37,6 +37,8 @@ typedef struct ss_touch {
   bool closed;       /* carries force, or would */
   bool stuck;        /* friction holds it */
   double impulse[3]; /* on the first body, world frame: warm start */
+  double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
+  double when;        /* ... this time: how they change tells when they reach zero and one */
 } ss_touch;
 
 typedef struct ss_state {
@@ -87,6 +89,7 @@ typedef struct ss_contact_report {
   double gap;
   ss_vec3 impulse; /* on body[0], world frame, over the last step */
   bool stuck;
+  double friction; /* coefficient */
 } ss_contact_report;
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
 

@@ -35,7 +35,10 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .hits = c->hits,
                         .closed = c->closed,
                         .stuck = c->stuck,
-                        .impulse = {c->pressed.x, c->pressed.y, c->pressed.z}};
+                        .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
+                        .load = c->load,
+                        .ratio = c->ratio,
+                        .when = c->when};
     sorted &= touch == state->touch || touch[-1].key < touch->key;
   }
   if (!sorted) qsort(state->touch, (size_t)state->n_touch, sizeof *state->touch, by_key);

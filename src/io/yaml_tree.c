@@ -204,6 +204,10 @@ static ss_status build_document(builder *b, const ss_yaml **out) {
 
 ss_status ss_yaml_parse(const char *text, size_t length, const char *file, ss_arena *arena, const ss_yaml **out,
                         ss_error *error) {
+  static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* libyaml skips it only where it guesses the encoding */
+  const size_t skip = length >= 3 && memcmp(text, byte_order_mark, 3) == 0 ? 3 : 0;
+  text += skip;
+  length -= skip;
   builder *b = SS_ARENA_ARRAY(arena, builder, 1);
   if (!b) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   b->text = text;

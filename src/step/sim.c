@@ -54,7 +54,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
   if (!sim->order) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
-  const ss_status status = ss_cp_workspace_create(&sim->cp, error);
+  ss_status status = ss_coupling_prepare(sim, error);
+  if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
 }
 
@@ -98,8 +99,9 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     if (sim->scheme) {
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
       sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
-      sim->locate_collisions = sim->options.has_events ? (sim->options.events & SS_EVENT_COLLISION) != 0
-                                                       : sim->scheme->locates_collisions || model->restitution_anywhere;
+      const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
+      sim->located = sim->options.has_events ? sim->options.events : collisions ? SS_EVENT_COLLISION : 0;
+      sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
     }
     status = check_options(sim, error);
   }
@@ -121,6 +123,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->contacts);
   ss_free(sim->state.touch);
   ss_free(sim->touch_saved);
+  ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
   ss_free(sim->problem.blocks);
@@ -160,7 +163,8 @@ int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
                                    c->at.normal,
                                    c->at.gap,
                                    c->pressed,
-                                   c->stuck};
+                                   c->stuck,
+                                   c->mu};
     n++;
   }
   return n;

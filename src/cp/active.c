@@ -1,0 +1,334 @@
+/* The linear system of an active set, and the guess of that set by the natural map.
+ *
+ * Per block the relation between z and w is replaced by equations: open z = 0; active or sticking w = 0; sliding z_t =
+ * mu z_n d with w_n = 0, and on an edge of a polygon w_t perpendicular to it. Written as z = z_ref + B y with the test
+ * C^T (G z + g) + D y = e this is one square system of the smallest possible size. Repeating guess and solve is the
+ * primal-dual active set method, a semismooth Newton method on the natural map (Alart & Curnier 1991); for the disc the
+ * sliding direction turns with y:
+ *
+ *     z_t = P(x), x = z_t - rho w_t, |x| > R = mu z_n:   P(x + dx) = R n + a t (t . dx),  a = R / |x|, n = x / |x|, t
+ * perp n so that z_t = mu z_n n + s t with  t . w_t + (1 - a) / (a rho) s = 0.
+ *
+ * Fails where the states cycle or the system is singular in an inconsistent way; the judge sees it. */
+#include "cp/active.h"
+
+#include "cp/dense.h"
+#include "cp/reduce.h"
+
+static const double rank_tolerance = 1e-13;
+
+void active_apply(const ss_cp *problem, const double *z, double *w) {
+  const int n = problem->n;
+  for (int i = 0; i < n; i++) {
+    const double *row = problem->G + (size_t)i * (size_t)n;
+    double sum = problem->g[i];
+    for (int j = 0; j < n; j++) sum += row[j] * z[j];
+    w[i] = sum;
+  }
+}
+
+static int slip_states(const ss_block *block) {
+  if (block->mu == 0) return 1;
+  if (block->size == 2) return 3;
+  if (block->cone == SS_CONE_PYRAMID) return 9;
+  return block->cone == SS_CONE_POLYHEDRAL ? 1 + 2 * block->directions : 2;
+}
+
+int site_first_state(const site *s) { return s->block->kind == SS_BLOCK_FRICTION && s->block->extra > 0; }
+
+int site_end_state(const site *s) {
+  const ss_block *block = s->block;
+  if (block->kind == SS_BLOCK_NONNEGATIVE) return 2;
+  if (block->kind == SS_BLOCK_BOX) return 3;
+  if (block->size == 3 && block->cone == SS_CONE_QUADRATIC && block->mu > 0) return site_first_state(s);
+  return 1 + s->slips * (block->extra > 0 ? 2 : 1);
+}
+
+/* Returns the number of sites, -1: out of memory. */
+static int list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites) {
+  int count = 0;
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    if (block_is_free(block)) continue;
+    const int rows = block->kind == SS_BLOCK_FRICTION ? 1 : block->size;
+    for (int i = 0; i < rows; i++) sites[count++] = (site){.block = block, .row = block->first + i, .state = -1};
+    if (block->kind != SS_BLOCK_FRICTION) continue;
+    sites[count - 1].slips = slip_states(block);
+    if (block->size == 2 || block->cone != SS_CONE_POLYHEDRAL) continue;
+    sites[count - 1].corners = scratch_directions(w, block->directions);
+    if (!sites[count - 1].corners) return -1;
+  }
+  return count;
+}
+
+ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error) {
+  const size_t n = (size_t)problem->n;
+  *out = (active_set){.problem = problem};
+  out->sites = SCRATCH(w, site, n);
+  out->u = SCRATCH(w, unknown, n);
+  out->A = SCRATCH(w, double, n *(n + 1) + 3 * n);
+  out->row = SCRATCH(w, int, 2 * n);
+  if (!out->sites || !out->u || !out->A || !out->row) return out_of_memory(error);
+  out->rho = out->A + n * (n + 1);
+  out->y = out->rho + n;
+  out->w = out->y + n;
+  out->col = out->row + n;
+  out->n_sites = list_sites(problem, w, out->sites);
+  if (out->n_sites < 0) return out_of_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    const double d = problem->G[i * n + i];
+    out->rho[i] = d > 0 ? 1 / d : 1;
+  }
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    double *t = out->rho + block->first + 1;
+    if (block->kind == SS_BLOCK_FRICTION && block->size == 3) t[0] = t[1] = fmin(t[0], t[1]);
+  }
+  return SS_OK;
+}
+
+/* The polygon's part that (x, y) projects to, for corners at radius r. */
+static int polygon_state(double x, double y, double r, int k, const double *d) {
+  int best = 0;
+  double largest = -HUGE_VAL;
+  for (int i = 0; i < k; i++) { /* the edge whose outward direction fits best */
+    const double out = (d[2 * i] + d[2 * i + 2]) * x + (d[2 * i + 1] + d[2 * i + 3]) * y;
+    if (out > largest) {
+      largest = out;
+      best = i;
+    }
+  }
+  const double *p = d + (size_t)2 * (size_t)best, *q = p + 2;
+  const double mx = (p[0] + q[0]) / 2, my = (p[1] + q[1]) / 2;
+  if (largest / 2 <= r * (mx * mx + my * my)) return SLIP_STICKS;
+  const double along = (q[0] - p[0]) * x + (q[1] - p[1]) * y;
+  const double reach = r * ((q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1])) / 2;
+  if (along <= -reach) return 1 + 2 * best;
+  if (along >= reach) return 1 + 2 * ((best + 1) % k);
+  return 2 + 2 * best;
+}
+
+static int axis_state(double x, double r) { return x > r ? 1 : x < -r ? -1 : 0; }
+
+static int disc_state(site *s, const double *x, double r, double rho) {
+  const double norm = sqrt(x[0] * x[0] + x[1] * x[1]);
+  if (norm <= r) return SLIP_STICKS;
+  s->direction[0] = x[0] / norm;
+  s->direction[1] = x[1] / norm;
+  s->stiffness = (norm - r) / (r * rho); /* infinite for r = 0: the direction is held */
+  return SLIP_DISC_SLIDES;
+}
+
+static int guess_slip(site *s, const double *x, double r, double rho) {
+  const ss_block *block = s->block;
+  if (block->mu == 0) return SLIP_STICKS;
+  if (block->size == 2) return 1 + axis_state(x[0], r);
+  if (block->cone == SS_CONE_PYRAMID) return 4 + axis_state(x[0], r) + 3 * axis_state(x[1], r);
+  if (block->cone == SS_CONE_QUADRATIC) return disc_state(s, x, r, rho);
+  return polygon_state(x[0], x[1], r, block->directions, s->corners);
+}
+
+static int guess_friction(site *s, const double *z, const double *w, const double *rho) {
+  const double normal = z[0] - rho[0] * w[0];
+  const bool closed = normal > 0;
+  if (!closed && s->block->extra == 0) return SITE_OPEN;
+  const double x[2] = {z[1] - rho[1] * w[1], s->block->size == 3 ? z[2] - rho[2] * w[2] : 0};
+  const double r = s->block->mu * ((closed ? normal : 0) + s->block->extra);
+  return 1 + guess_slip(s, x, r, rho[1]) + (closed ? 0 : s->slips);
+}
+
+static int guess_site(site *s, const double *z, const double *w, const double *rho) {
+  if (s->block->kind == SS_BLOCK_FRICTION) return guess_friction(s, z, w, rho);
+  const double x = *z - *rho * *w;
+  if (s->block->kind == SS_BLOCK_NONNEGATIVE) return x > 0;
+  return x <= s->block->lower ? 0 : x >= s->block->upper ? 2 : 1;
+}
+
+int active_set_guess(active_set *a, const double *z, const double *w) {
+  int changed = 0;
+  for (int k = 0; k < a->n_sites; k++) {
+    site *s = &a->sites[k];
+    const int state = guess_site(s, z + s->row, w + s->row, a->rho + s->row);
+    changed += state != s->state;
+    s->state = state;
+  }
+  return changed;
+}
+
+static unknown *add_unknown(active_set *a, int *m, int first, int size) {
+  unknown *u = &a->u[(*m)++];
+  *u = (unknown){.first = first, .size = size};
+  return u;
+}
+
+static void add_row(active_set *a, int *m, int row) {
+  unknown *u = add_unknown(a, m, row, 1);
+  u->b[0] = u->c[0] = 1;
+}
+
+/* A tangential unknown along (tx, ty). */
+static unknown *add_tangent(active_set *a, int *m, const site *s, double tx, double ty) {
+  unknown *u = add_unknown(a, m, s->row + 1, s->block->size - 1);
+  u->b[0] = u->c[0] = tx;
+  u->b[1] = u->c[1] = ty;
+  return u;
+}
+
+static void set_z(active_set *a, double *z, int row, double value) {
+  a->y[row] = value - z[row]; /* the step of the reference, for w */
+  z[row] = value;
+}
+
+/* The ways in which a contact may stick and slide: they set the slope dz_t / dz_n that goes with the normal unknown, add
+ * the tangential unknowns, and move z_t into the set that the state describes, of size mu `load`, load = z_n + extra. */
+
+static void slip_axes(active_set *a, int *m, const site *s, int slip, double load, double *slope, double *z) {
+  for (int i = 0; i < s->block->size - 1; i++, slip /= 3) {
+    slope[i] = s->block->mu * (slip % 3 - 1);
+    if (slip % 3 == 1)
+      add_tangent(a, m, s, i == 0, i == 1);
+    else
+      set_z(a, z, s->row + 1 + i, slope[i] * load);
+  }
+}
+
+/* Slides along mu load times `direction`, with a free part along the unit vector t where `turning`. */
+static unknown *slide(active_set *a, int *m, const site *s, const double *direction, const double *t, bool turning,
+                      double load, double *slope, double *z) {
+  const double *zt = z + s->row + 1;
+  const double kept = turning ? t[0] * zt[0] + t[1] * zt[1] : 0;
+  for (int i = 0; i < 2; i++) {
+    slope[i] = s->block->mu * direction[i];
+    set_z(a, z, s->row + 1 + i, slope[i] * load + kept * t[i]);
+  }
+  unknown *u = turning ? add_tangent(a, m, s, t[0], t[1]) : NULL;
+  if (u) u->value = kept;
+  return u;
+}
+
+static void slip_disc(active_set *a, int *m, const site *s, double load, double *slope, double *z) {
+  const double t[2] = {-s->direction[1], s->direction[0]};
+  unknown *u = slide(a, m, s, s->direction, t, s->stiffness < HUGE_VAL, load, slope, z);
+  if (!u) return;
+  u->diagonal = s->stiffness;
+  u->value *= -s->stiffness;
+}
+
+static void slip_polygon(active_set *a, int *m, const site *s, int slip, double load, double *slope, double *z) {
+  const double *p = s->corners + (slip - 1) / 2 * 2, *q = p + 2;
+  const bool edge = slip % 2 == 0;
+  const double length = hypot(q[0] - p[0], q[1] - p[1]), t[2] = {(q[0] - p[0]) / length, (q[1] - p[1]) / length};
+  const double middle[2] = {(p[0] + q[0]) / 2, (p[1] + q[1]) / 2};
+  unknown *u = slide(a, m, s, edge ? middle : p, t, edge, load, slope, z);
+  if (u) u->value = 0; /* w_t perpendicular to the edge wherever z_t is on it */
+}
+
+static void apply_friction(active_set *a, int *m, const site *s, double *z) {
+  const ss_block *block = s->block;
+  const bool closed = s->state <= s->slips;
+  const int slip = s->state - 1 - (closed ? 0 : s->slips);
+  double none[2], *slope = none;
+  if (closed) {
+    unknown *normal = add_unknown(a, m, s->row, block->size);
+    normal->b[0] = normal->c[0] = 1;
+    slope = normal->b + 1;
+  } else {
+    set_z(a, z, s->row, 0);
+  }
+  const double load = z[s->row] + block->extra;
+  if (block->mu == 0) {
+    for (int i = 1; i < block->size; i++) set_z(a, z, s->row + i, 0);
+  } else if (block->size == 2 || block->cone == SS_CONE_PYRAMID) {
+    slip_axes(a, m, s, slip, load, slope, z);
+  } else if (slip == SLIP_STICKS) {
+    add_tangent(a, m, s, 1, 0);
+    add_tangent(a, m, s, 0, 1);
+  } else if (block->cone == SS_CONE_QUADRATIC) {
+    slip_disc(a, m, s, load, slope, z);
+  } else {
+    slip_polygon(a, m, s, slip, load, slope, z);
+  }
+}
+
+static void apply_site(active_set *a, int *m, const site *s, double *z) {
+  const ss_block *block = s->block;
+  if (block->kind == SS_BLOCK_BOX) {
+    if (s->state == 1)
+      add_row(a, m, s->row);
+    else
+      set_z(a, z, s->row, s->state ? block->upper : block->lower);
+  } else if (s->state == SITE_OPEN) {
+    const int rows = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
+    for (int i = 0; i < rows; i++) set_z(a, z, s->row + i, 0);
+  } else if (block->kind == SS_BLOCK_NONNEGATIVE) {
+    add_row(a, m, s->row);
+  } else {
+    apply_friction(a, m, s, z);
+  }
+}
+
+/* The unknowns of all blocks; z becomes the reference, and a->y the step to it (by row). */
+static int list_unknowns(active_set *a, double *z) {
+  const ss_cp *problem = a->problem;
+  int m = 0;
+  for (int i = 0; i < problem->n; i++) a->y[i] = 0;
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    if (block_is_free(block))
+      for (int i = 0; i < block->size; i++) add_row(a, &m, block->first + i);
+  }
+  for (int k = 0; k < a->n_sites; k++) apply_site(a, &m, &a->sites[k], z);
+  for (int k = 0; k < m; k++) {
+    unknown *u = &a->u[k];
+    double size = u->diagonal;
+    for (int i = 0; i < u->size; i++)
+      if (u->c[i] != 0) size = fmax(size, fabs(problem->G[(size_t)(u->first + i) * ((size_t)problem->n + 1)]));
+    u->scale = inverse_root_power(size);
+  }
+  return m;
+}
+
+/* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
+static void assemble_row(active_set *a, int m, int k) {
+  const size_t n = (size_t)a->problem->n;
+  const unknown *u = &a->u[k];
+  double *row = a->A + (size_t)k * ((size_t)m + 1);
+  for (int j = 0; j <= m; j++) row[j] = 0;
+  for (int i = 0; i < u->size; i++) {
+    if (u->c[i] == 0) continue;
+    const double *G = a->problem->G + (size_t)(u->first + i) * n;
+    const double c = u->scale * u->c[i];
+    for (int j = 0; j < m; j++) {
+      const unknown *v = &a->u[j];
+      const double *p = G + v->first;
+      double sum = p[0] * v->b[0];
+      for (int l = 1; l < v->size; l++) sum += p[l] * v->b[l];
+      row[j] += c * v->scale * sum;
+    }
+    row[m] += c * a->w[u->first + i];
+  }
+  row[k] += u->scale * u->scale * u->diagonal;
+  row[m] -= u->scale * u->value;
+}
+
+bool active_set_solve(active_set *a, double *z, const double *w) {
+  const ss_cp *problem = a->problem;
+  const int n = problem->n, m = list_unknowns(a, z), stride = m + 1;
+  for (int i = 0; i < n; i++) a->w[i] = w[i];
+  for (int j = 0; j < n; j++) {
+    if (a->y[j] == 0) continue;
+    for (int i = 0; i < n; i++) a->w[i] += problem->G[(size_t)i * (size_t)n + (size_t)j] * a->y[j];
+  }
+  for (int k = 0; k < m; k++) assemble_row(a, m, k);
+  const int rank = dense_eliminate(a->A, m, stride, stride, m, rank_tolerance, a->row, a->col);
+  for (int k = 0; k < rank; k++) a->y[k] = -a->A[(size_t)k * (size_t)stride + (size_t)m];
+  dense_back(a->A, stride, rank, a->y);
+  double finite = 0;
+  for (int k = 0; k < rank; k++) {
+    const unknown *u = &a->u[a->col[k]];
+    const double y = u->scale * a->y[k];
+    finite += 0 * y;
+    for (int i = 0; i < u->size; i++) z[u->first + i] += u->b[i] * y;
+  }
+  return finite == 0;
+}

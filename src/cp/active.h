@@ -1,0 +1,65 @@
+/* Active sets: which relation holds in each contact, and the linear system that follows from it. */
+#ifndef SS_CP_ACTIVE_H
+#define SS_CP_ACTIVE_H
+
+#include "cp/workspace.h"
+
+/* A site is what has a state of its own: a nonnegative row, a box row, a friction block.
+ *
+ *     nonnegative   0 open (z = 0)   1 active (w = 0)
+ *     box           0 at lower       1 between (w = 0)       2 at upper
+ *     friction      0 open with z_t = 0 (only where `extra` is 0); 1 + slip closed; 1 + slips + slip open (only where
+ *                   `extra` is positive), where slip = 0 .. slips - 1 is
+ *       mu = 0              0 z_t = 0
+ *       one axis, pyramid   (a_1 + 1) + 3 (a_2 + 1), a = -1, 0, 1 per axis: z_t = a mu z_n, or w_t = 0 where a = 0
+ *       polyhedral          0 sticks, 1 + 2 i slides at corner i, 2 + 2 i slides on the edge from corner i to i + 1
+ *       disc                0 sticks, 1 slides */
+enum { SITE_OPEN = 0, SLIP_STICKS = 0, SLIP_DISC_SLIDES = 1 };
+
+typedef struct site {
+  const ss_block *block;
+  int row;
+  int slips; /* friction: number of slip states */
+  int state;
+  const double *corners; /* polyhedral: scratch_directions */
+  double direction[2];   /* disc, sliding: unit vector of z_t - rho w_t */
+  double stiffness;      /* disc, sliding: (1 - a) / (a rho), the curvature term of the linearised disc; see active.c */
+} site;
+
+/* One unknown of the linear system: z[first + i] += b[i] y, tested by c[i] w[first + i]. */
+typedef struct unknown {
+  int first, size;
+  double b[3], c[3];
+  double diagonal, value; /* sum c w + diagonal y = value */
+  double scale;
+} unknown;
+
+typedef struct active_set {
+  const ss_cp *problem;
+  int n_sites;
+  site *sites;    /* [n_sites] */
+  double *rho;    /* [n] 1 / diagonal of G, alike for the tangential rows of a block */
+  unknown *u;     /* [n] */
+  double *A;      /* [n * (n + 1)] */
+  double *y;      /* [n] */
+  double *w;      /* [n] */
+  int *row, *col; /* [n] */
+} active_set;
+
+ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error);
+
+/* The states of a site that can be enumerated: first .. end - 1; an empty range for a continuum (disc). */
+int site_first_state(const site *s);
+int site_end_state(const site *s);
+
+/* The states that z and w suggest by the natural map: the set that z - rho w projects to. Returns how many changed. */
+int active_set_guess(active_set *a, const double *z, const double *w);
+
+/* Solves the equations of the states for z, starting from z: unknowns that the equations leave undetermined keep the
+ * value they had. w must be G z + g. Returns false where the result is not finite. */
+bool active_set_solve(active_set *a, double *z, const double *w);
+
+/* w = G z + g. */
+void active_apply(const ss_cp *problem, const double *z, double *w);
+
+#endif

@@ -1,0 +1,101 @@
+/* Checks, names and the plain-text form of a complementarity problem (docs/problem-format.md). */
+#include <stickslip/cp.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *ss_outcome_name(ss_outcome outcome) {
+  static const char *const names[] = {"solved", "limit", "ray", "stalled", "not-admitted"};
+  return (int)outcome >= 0 && (int)outcome <= SS_NOT_ADMITTED ? names[outcome] : "unknown";
+}
+
+ss_cp_options ss_cp_options_default(void) { return (ss_cp_options){"auto", 1e-10, 0}; }
+
+static ss_status check_friction(const ss_block *block, int b, ss_error *error) {
+  if (block->size != 2 && block->size != 3)
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: a friction block has 2 or 3 rows, not %d", b, block->size);
+  if (!(block->mu >= 0) || !isfinite(block->mu))
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: the friction coefficient must be finite and not negative", b);
+  if (!(block->extra >= 0) || !isfinite(block->extra))
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: the extra normal impulse must be finite and not negative", b);
+  if ((int)block->cone < 0 || block->cone > SS_CONE_QUADRATIC)
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: unknown cone", b);
+  if (block->size == 3 && block->cone == SS_CONE_POLYHEDRAL &&
+      (block->directions < 4 || block->directions % 2 || block->directions > SHRT_MAX))
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: directions must be even and at least 4, not %d", b,
+                   block->directions);
+  return SS_OK;
+}
+
+static ss_status check_block(const ss_block *block, int b, int first, int n, ss_error *error) {
+  if ((int)block->kind < 0 || block->kind > SS_BLOCK_FRICTION)
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: unknown kind", b);
+  if (block->first != first || block->size < 1 || block->size > n - first)
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: rows %d + %d, expected to start at row %d of %d", b, block->first,
+                   block->size, first, n);
+  if (block->kind == SS_BLOCK_BOX &&
+      (block->size != 1 || !(block->lower <= block->upper) || block->lower == HUGE_VAL || block->upper == -HUGE_VAL))
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: a box has one row and lower <= upper", b);
+  return block->kind == SS_BLOCK_FRICTION ? check_friction(block, b, error) : SS_OK;
+}
+
+ss_status ss_cp_validate(const ss_cp *problem, ss_error *error) {
+  const int n = problem->n;
+  if (n < 0 || problem->n_blocks < 0) return ss_fail(error, SS_ERROR_INPUT, "negative size");
+  if ((n && (!problem->G || !problem->g)) || (problem->n_blocks && !problem->blocks))
+    return ss_fail(error, SS_ERROR_INPUT, "missing array");
+  int first = 0;
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_status status = check_block(&problem->blocks[b], b, first, n, error);
+    if (status) return status;
+    first += problem->blocks[b].size;
+  }
+  if (first != n) return ss_fail(error, SS_ERROR_INPUT, "the blocks cover %d of %d rows", first, n);
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(problem->g[i])) return ss_fail(error, SS_ERROR_INPUT, "g[%d] is not finite", i);
+    for (int j = 0; j < n; j++)
+      if (!isfinite(problem->G[(size_t)i * (size_t)n + (size_t)j]))
+        return ss_fail(error, SS_ERROR_INPUT, "G[%d, %d] is not finite", i, j);
+  }
+  return SS_OK;
+}
+
+static void write_block(FILE *file, const ss_block *block) {
+  static const char *const cones[] = {"polyhedral", "pyramid", "quadratic"};
+  switch (block->kind) {
+  case SS_BLOCK_FREE:
+    fprintf(file, "free %d\n", block->size);
+    break;
+  case SS_BLOCK_NONNEGATIVE:
+    fprintf(file, "nonnegative %d\n", block->size);
+    break;
+  case SS_BLOCK_BOX:
+    fprintf(file, "box %a %a\n", block->lower, block->upper);
+    break;
+  case SS_BLOCK_FRICTION:
+    fprintf(file, "friction %d %s %d %a %a\n", block->size, cones[block->cone], block->directions, block->mu,
+            block->extra);
+    break;
+  }
+}
+
+static void write_row(FILE *file, const double *row, int n) {
+  for (int j = 0; j < n; j++) fprintf(file, "%a%c", row[j], j + 1 < n ? ' ' : '\n');
+}
+
+ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error) {
+  FILE *file = fopen(path, "w");
+  if (!file) return ss_fail(error, SS_ERROR_IO, "%s: %s", path, strerror(errno));
+  fprintf(file, "stickslip-problem 1\nrows %d\nblocks %d\n", problem->n, problem->n_blocks);
+  for (int b = 0; b < problem->n_blocks; b++) write_block(file, &problem->blocks[b]);
+  fprintf(file, "G\n");
+  for (int i = 0; i < problem->n; i++) write_row(file, problem->G + (size_t)i * (size_t)problem->n, problem->n);
+  fprintf(file, "g\n");
+  write_row(file, problem->g, problem->n);
+  const bool failed = ferror(file) != 0;
+  if (fclose(file) || failed) return ss_fail(error, SS_ERROR_IO, "%s: could not be written", path);
+  return SS_OK;
+}

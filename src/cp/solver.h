@@ -1,0 +1,19 @@
+/* What a complementarity solver looks like to the table in solve.c. */
+#ifndef SS_CP_SOLVER_H
+#define SS_CP_SOLVER_H
+
+#include "cp/workspace.h"
+
+/* Like ss_cp_solve, but sets only outcome and iterations: the caller judges z. */
+typedef ss_status cp_solve_function(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                                    ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
+
+cp_solve_function solve_active_set; /* newton.c */
+cp_solve_function solve_lemke;      /* pivoting.c */
+cp_solve_function solve_lemke_covered;
+cp_solve_function solve_lemke_regularized;
+cp_solve_function solve_enumeration; /* enumerate.c */
+
+bool has_disc(const ss_cp *problem); /* a three-dimensional friction block with the quadratic cone */
+
+#endif
