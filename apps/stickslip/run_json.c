@@ -44,9 +44,9 @@ static json_t *events_json(const run_result *r) {
                   json_text(ss_model_body_name(model, e->body[0])), json_text(ss_model_body_name(model, e->body[1])));
     if (json_array_append_new(list, entry)) return NULL;
   }
-  return json_pack("{s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "stick_slip",
-                   (json_int_t)(count[SS_STICK] + count[SS_SLIP]), "take_off", (json_int_t)count[SS_TAKE_OFF], "list",
-                   list);
+  return json_pack("{s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "limits",
+                   (json_int_t)count[SS_LIMIT_HIT], "stick_slip", (json_int_t)(count[SS_STICK] + count[SS_SLIP]),
+                   "take_off", (json_int_t)count[SS_TAKE_OFF], "list", list);
 }
 
 static json_t *solves_json(const ss_solves *s) {

@@ -64,8 +64,10 @@ static void print_events(const run_result *r) {
   const long *count = ss_sim_report(r->sim)->events;
   long total = 0;
   for (int kind = 0; kind < SS_EVENT_KINDS; kind++) total += count[kind];
-  (void)printf("  events    %ld collisions, %ld stick-slip, %ld take-off\n", count[SS_COLLISION],
+  (void)printf("  events    %ld collisions, %ld stick-slip, %ld take-off", count[SS_COLLISION],
                count[SS_STICK] + count[SS_SLIP], count[SS_TAKE_OFF]);
+  if (count[SS_LIMIT_HIT]) (void)printf(", %ld limits hit", count[SS_LIMIT]);
+  (void)printf("\n");
   for (long i = 0; i < r->events->n; i++) {
     const ss_event *e = &r->events->items[i];
     (void)printf("            t = %-12.9g %-10s %s - %s\n", e->t, ss_event_name(e->kind),

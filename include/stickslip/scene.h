@@ -106,7 +106,8 @@ typedef struct ss_joint_def {
   ss_vec3 anchor[2];
   bool has_axis;
   ss_vec3 axis; /* revolute, prismatic, cylindrical, screw, point-on-line, gear with radii; rolling: the wheel's axle */
-  double length; /* distance; NAN: the distance at t = 0 */
+  double length;         /* distance; NAN: the distance at t = 0 */
+  bool world_directions; /* all directions are in the world's frame at t = 0, as with has_at */
   bool has_axes;
   ss_vec3 axes[2]; /* universal, gear with ratio: one fixed in each body */
   bool has_normal;

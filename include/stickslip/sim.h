@@ -32,11 +32,11 @@ const char *ss_model_scene_text(const ss_model *model);
 
 /* A touching contact that the next step must remember. */
 typedef struct ss_touch {
-  uint64_t key;      /* shape pair and feature */
-  int hits;          /* collisions within the current step: bouncing that accumulates comes to rest */
-  bool closed;       /* carries force, or would */
-  bool stuck;        /* friction holds it */
-  double impulse[3]; /* on the first body, world frame: warm start */
+  uint64_t key;       /* shape pair and feature */
+  int hits;           /* collisions within the current step: bouncing that accumulates comes to rest */
+  bool closed;        /* carries force, or would */
+  bool stuck;         /* friction holds it */
+  double impulse[3];  /* on the first body, world frame: warm start */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
 } ss_touch;
@@ -112,7 +112,7 @@ typedef struct ss_energy {
   double work, friction_loss, impact_loss, damping_loss, remainder;
 } ss_energy;
 
-typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_EVENT_KINDS } ss_event_kind;
+typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_LIMIT_HIT, SS_EVENT_KINDS } ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);
 
 typedef struct ss_event {

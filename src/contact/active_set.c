@@ -28,6 +28,6 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
       c->active = touching && c->rate <= *speed_tolerance;
     }
     c->touching = touching;
-    sim->n_active += c->active;
+    sim->n_active += c->active && c->pair; /* limits are not counted as contacts */
   }
 }

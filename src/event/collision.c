@@ -158,6 +158,7 @@ double ss_first_collision(ss_sim *sim, double h, bool *found) {
     for (int side = 0; side < 2; side++)
       speed +=
           fmax(body_speed(sim->model, c->body[side], sim->state.v), body_speed(sim->model, c->body[side], sim->v_end));
+    if (!c->pair) speed = ss_limit_speed(sim, c);
     const track t = {sim, c, h, speed};
     if (c->at.gap > speed * h) continue;
     const sample start = {0, c->at.gap, c->rate}, end = look(&t, h);

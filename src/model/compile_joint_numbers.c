@@ -123,8 +123,8 @@ static ss_status limits_and_motor(setting *s) {
 
 ss_status joint_numbers(ss_model *model, ss_joint *joint, const ss_joint_def *def, const ss_scene *scene,
                         ss_error *error) {
-  setting s = {model, joint, def, scene, {{{0}}}, error};
-  for (int side = 0; side < 2; side++) s.pose[side] = joint_start_pose(model, joint->body[side]);
+  const ss_pose a = joint_start_pose(model, joint->body[0]), b = joint_start_pose(model, joint->body[1]);
+  setting s = {model, joint, def, scene, {a, b}, error};
   joint->has_limits = def->has_limits;
   ss_status status = type_numbers(&s);
   if (status != SS_OK) return status;

@@ -52,7 +52,7 @@ static ss_status world_direction(const ss_model *model, const ss_joint_def *def,
     return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "the joint's %s must not be zero", d->key);
   const ss_vec3 unit = v3_normalize(d->value);
   const ss_pose pose = joint_start_pose(model, def->body[d->owner]);
-  *world = def->has_at ? unit : quat_rotate(pose.orientation, unit);
+  *world = def->has_at || def->world_directions ? unit : quat_rotate(pose.orientation, unit);
   return SS_OK;
 }
 

@@ -49,11 +49,12 @@ void ss_measure_variation(ss_sim *sim, bool collided) {
 }
 
 const char *ss_event_name(ss_event_kind kind) {
-  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick", "slip", "take-off"};
+  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick", "slip", "take-off", "limit"};
   return names[kind];
 }
 
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created) {
+  if (!contact->pair && kind == SS_COLLISION) kind = SS_LIMIT_HIT;
   const ss_event event = {sim->state.t, kind, {contact->body[0], contact->body[1]}, energy_created};
   sim->report.events[kind]++;
   for (int i = 0; i < sim->n_observers; i++)

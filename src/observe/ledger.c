@@ -74,6 +74,7 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
 /* Called before the state moves: the part of a step of size h that is taken, fraction of it. */
 void ss_ledger_part(ss_sim *sim, double h, double fraction) {
   contact_losses(sim, fraction);
+  if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
   if (sim->model->n_forces == 0) return;
   damping_losses(sim, h, fraction);
   for (int i = 0; i < sim->model->n_v; i++)

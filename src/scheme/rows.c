@@ -41,15 +41,19 @@ static int count_stiff(const ss_sim *sim, double h) {
   return count;
 }
 
-static void joint_rows(ss_sim *sim, double h) {
+static void choose_gradient_positions(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
-  ss_problem *p = &sim->problem;
-  const double *q = sim->state.q;
+  sim->grad_q = sim->state.q;
   if (h > 0 && sim->scheme->joints_at_midpoint) { /* LIT (5.2) */
     for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
-    q = sim->mid_q;
+    sim->grad_q = sim->mid_q;
   }
-  ss_joints_evaluate(model, q, NULL, NULL, p->rows);
+}
+
+static void joint_rows(ss_sim *sim) {
+  const ss_model *model = sim->model;
+  ss_problem *p = &sim->problem;
+  ss_joints_evaluate(model, sim->grad_q, NULL, NULL, p->rows);
   for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] = p->compliance[i] = 0;
   p->n = p->n_joint = model->n_joint_rows;
 }
@@ -72,6 +76,10 @@ static void stiff_rows(ss_sim *sim, double h) {
 
 /* Rows of both bodies for one direction at the contact. */
 static ss_row contact_row(const ss_sim *sim, const ss_contact *c, ss_vec3 direction) {
+  if (!c->pair) {
+    const ss_pose a = ss_pose_of(sim->grad_q, c->body[0]), b = ss_pose_of(sim->grad_q, c->body[1]);
+    return ss_limit_row(sim->model, c, &a, &b);
+  }
   const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
   return ss_row_points(sim->model, c->body[0], &a, c->at.point_a, c->body[1], &b, c->at.point_b, direction);
 }
@@ -127,15 +135,19 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
 
 static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + (stiff ? count_stiff(sim, h) : 0);
-  const ss_status status = reserve(&sim->problem, free_rows + 3 * sim->n_contacts, 1 + sim->n_contacts, error);
+  const int motors = h > 0 ? sim->model->n_motors : 0;
+  const ss_status status =
+      reserve(&sim->problem, free_rows + motors + 3 * sim->n_contacts, 1 + motors + sim->n_contacts, error);
   if (status != SS_OK) return status;
   ss_problem *p = &sim->problem;
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
-  if (sim->model->n_joint_rows) joint_rows(sim, h);
+  if (sim->model->n_joints) choose_gradient_positions(sim, h);
+  if (sim->model->n_joint_rows) joint_rows(sim);
   if (stiff) stiff_rows(sim, h);
   p->n_free = p->n;
   if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
+  if (motors) ss_motor_rows(sim, sim->grad_q, h);
   return SS_OK;
 }
 

@@ -37,15 +37,26 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     double **array;
     size_t size;
   } const arrays[] = {
-      {&sim->state.q, nq},    {&sim->state.v, nv},
-      {&sim->mid_q, nq},      {&sim->ainv, 36 * (size_t)model->n_bodies},
-      {&sim->kt, nv},         {&sim->applied, nv},
-      {&sim->dv_free, nv},    {&sim->delta, nv},
-      {&sim->v_end, nv},      {&sim->q_end, nq},
-      {&sim->weighted, nv},   {&sim->previous_weighted, nv},
-      {&sim->previous_v, nv}, {&sim->q_saved, nq},
-      {&sim->v_saved, nv},    {&sim->residuals, (size_t)model->n_joint_rows},
-      {&sim->scratch_v, nv},  {&sim->bounds, 6 * ns},
+      {&sim->state.angle, (size_t)model->n_angles},
+      {&sim->angle_saved, (size_t)model->n_angles},
+      {&sim->state.q, nq},
+      {&sim->state.v, nv},
+      {&sim->mid_q, nq},
+      {&sim->ainv, 36 * (size_t)model->n_bodies},
+      {&sim->kt, nv},
+      {&sim->applied, nv},
+      {&sim->dv_free, nv},
+      {&sim->delta, nv},
+      {&sim->v_end, nv},
+      {&sim->q_end, nq},
+      {&sim->weighted, nv},
+      {&sim->previous_weighted, nv},
+      {&sim->previous_v, nv},
+      {&sim->q_saved, nq},
+      {&sim->v_saved, nv},
+      {&sim->residuals, (size_t)model->n_joint_rows},
+      {&sim->scratch_v, nv},
+      {&sim->bounds, 6 * ns},
   };
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
@@ -64,6 +75,12 @@ static void start(ss_sim *sim) {
   for (int k = 0; k < model->n_bodies; k++) {
     ss_store_pose(sim->state.q, k, model->bodies[k].pose);
     memcpy(sim->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
+  }
+  for (int k = 0; k < model->n_joints; k++) {
+    const ss_joint *joint = &model->joints[k];
+    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
+    for (int i = 0; i < joint->n_angles; i++)
+      sim->state.angle[joint->first_angle + i] = ss_joint_angle(model, joint, i, &a, &b, 0, NULL);
   }
   memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
   memcpy(sim->weighted, model->v0, sizeof(double) * (size_t)model->n_v);
@@ -156,7 +173,7 @@ int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
   int n = 0;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (!c->active) continue;
+    if (!c->active || !c->pair) continue;
     if (n < capacity)
       out[n] = (ss_contact_report){{c->body[0], c->body[1]},
                                    v3_scale(0.5, v3_add(c->at.point_a, c->at.point_b)),

@@ -58,6 +58,10 @@ static void accept(ss_sim *sim, double h, double tau) {
       ss_store_pose(sim->q_end, k, ss_advance_body(sim, k, sim->delta, tau, fraction));
     for (int i = 0; i < model->n_v; i++) sim->v_end[i] = sim->state.v[i] + fraction * sim->delta[i];
   }
+  if (model->n_angles) {
+    for (int i = 0; i < model->n_v; i++) sim->scratch_v[i] = sim->state.v[i] + sim->gamma * fraction * sim->delta[i];
+    ss_joint_angles_follow(model, sim->state.q, sim->q_end, sim->scratch_v, tau, sim->state.angle);
+  }
   memcpy(sim->state.q, sim->q_end, sizeof(double) * 7 * (size_t)model->n_bodies);
   memcpy(sim->state.v, sim->v_end, sizeof(double) * (size_t)model->n_v);
   sim->state.t += tau;
@@ -117,6 +121,7 @@ static ss_status save(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) return status;
   memcpy(sim->q_saved, s->q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(sim->v_saved, s->v, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->model->n_angles) memcpy(sim->angle_saved, s->angle, sizeof(double) * (size_t)sim->model->n_angles);
   if (s->n_touch) memcpy(sim->touch_saved, s->touch, sizeof *s->touch * (size_t)s->n_touch);
   sim->n_touch_saved = s->n_touch;
   sim->report_saved = sim->report;
@@ -127,6 +132,7 @@ static void restore(ss_sim *sim, double t) {
   ss_state *s = &sim->state;
   memcpy(s->q, sim->q_saved, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->model->n_angles) memcpy(s->angle, sim->angle_saved, sizeof(double) * (size_t)sim->model->n_angles);
   if (sim->n_touch_saved) memcpy(s->touch, sim->touch_saved, sizeof *s->touch * (size_t)sim->n_touch_saved);
   s->n_touch = sim->n_touch_saved;
   s->t = t;

@@ -3,6 +3,7 @@
 #define SS_STEP_WORKSPACE_H
 
 #include "contact/contact.h"
+#include "contact/limits.h"
 #include "model/joint.h"
 #include "model/row.h"
 #include "scheme/scheme.h"
@@ -19,6 +20,7 @@ typedef struct ss_problem {
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
   ss_block *blocks;    /* [n_blocks] rows */
+  int first_motor;     /* rows: where the motors' rows start */
   double h;            /* size of the step it belongs to; 0: an impact */
 } ss_problem;
 
@@ -57,7 +59,8 @@ struct ss_sim {
   int *order;           /* [n_shapes] broad phase: sorted along one axis */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set */
   int n_contacts, contact_capacity, n_active;
-  double *mid_q; /* [7 n_bodies] rows: positions where joint gradients are taken */
+  double *mid_q;        /* [7 n_bodies] rows */
+  const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken */
   ss_problem problem;
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
   ss_coupling coupling;                   /* forces */
@@ -74,7 +77,7 @@ struct ss_sim {
   double created_by_impacts;
 
   /* The start of the step, restored if it fails. */
-  double *q_saved, *v_saved;
+  double *q_saved, *v_saved, *angle_saved;
   ss_touch *touch_saved;
   int n_touch_saved, touch_saved_capacity;
   ss_report report_saved;
@@ -89,6 +92,7 @@ struct ss_sim {
 ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error);
+ss_status ss_limits_append(ss_sim *sim, ss_error *error); /* as contacts */
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
 void ss_forces(ss_sim *sim, double h);
 void ss_forces_none(ss_sim *sim);
@@ -119,6 +123,13 @@ ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error);
 void ss_couple(ss_sim *sim, double h);
 void ss_couple_row(const ss_sim *sim, const ss_row *row, double *out);
 
+/* Motors: their rows for a part of size h with gradients at q; their work over a fraction of it. */
+void ss_motor_rows(ss_sim *sim, const double *q, double h);
+double ss_motor_work(const ss_sim *sim, double fraction);
+
+/* The gap of a limit cannot change faster in the solved part. */
+double ss_limit_speed(const ss_sim *sim, const ss_contact *limit);
+
 /* delta = A^-1 (kt + J^T z) */
 void ss_velocity_change(ss_sim *sim);
 
@@ -132,6 +143,7 @@ double ss_largest_speed(const ss_model *model, const double *v);
 /* Contact memory. */
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
+void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the last step knew of it */
 
 /* Ledger and certificate. */
 double ss_kinetic_energy(const ss_model *model, const double *v);
