@@ -43,19 +43,6 @@ static const ss_contact_point *closest(const ss_contact_point *contacts, int n) 
   return best;
 }
 
-static void assert_near(double value, double expected, double tolerance) {
-  if (!(fabs(value - expected) <= tolerance)) {
-    print_error("%.17g is not %.17g but for %g\n", value, expected, tolerance);
-    fail();
-  }
-}
-
-static void assert_near3(ss_vec3 value, ss_vec3 expected, double tolerance) {
-  assert_near(value.x, expected.x, tolerance);
-  assert_near(value.y, expected.y, tolerance);
-  assert_near(value.z, expected.z, tolerance);
-}
-
 /* ---- the table ---- */
 
 static void test_table(void **unused) {
@@ -148,6 +135,28 @@ static void check_overlap(const setting *given) {
 static void test_overlap(void **unused) {
   (void)unused;
   for_every_pair(2000, 1, check_overlap);
+}
+
+/* Shapes apart are pushed together along their connection, and a little further: no contact may be much deeper, and
+ * one must be closed. Along an edge or at a corner there are shorter ways out than back. */
+static void check_shallow(const setting *given) {
+  setting s = *given;
+  const double depth = 1e-4;
+  ss_contact_point contacts[SS_PAIR_CONTACTS];
+  const ss_contact_point *best = closest(contacts, collide(&s, INFINITY, contacts));
+  if (best->gap < 0.01) return;
+  const ss_vec3 n = best->normal;
+  s.pa.position = v3_axpy(s.pa.position, -(best->gap + depth), n);
+  best = closest(contacts, collide(&s, 0, contacts));
+  assert_non_null(best);
+  assert_true(best->gap < 0);
+  assert_true(best->gap > -1.2 * depth);
+  assert_true(v3_dot(best->normal, n) > -1e-9);
+}
+
+static void test_shallow(void **unused) {
+  (void)unused;
+  for_every_pair(500, 3, check_shallow);
 }
 
 /* ---- features ---- */
@@ -336,9 +345,10 @@ static void test_degenerate(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),    cmocka_unit_test(test_distance), cmocka_unit_test(test_overlap),
-      cmocka_unit_test(test_features), cmocka_unit_test(test_rates),    cmocka_unit_test(test_rotation),
-      cmocka_unit_test(test_exchange), cmocka_unit_test(test_far_away), cmocka_unit_test(test_degenerate),
+      cmocka_unit_test(test_table),      cmocka_unit_test(test_distance), cmocka_unit_test(test_overlap),
+      cmocka_unit_test(test_shallow),    cmocka_unit_test(test_features), cmocka_unit_test(test_rates),
+      cmocka_unit_test(test_rotation),   cmocka_unit_test(test_exchange), cmocka_unit_test(test_far_away),
+      cmocka_unit_test(test_degenerate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 typedef struct run_options {
   overrides overrides;
-  const char *scene, *hdf5, *csv, *problem;
+  const char *scene, *hdf5, *csv, *html, *problem;
   long every, threads, events; /* events < 0: the default */
   bool json;
 } run_options;
@@ -24,6 +24,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
   const option options[] = {
       {"o", OPTION_TEXT, &o->hdf5, "OUT.h5", "record the motion, the energies and the events (HDF5)"},
       {"csv", OPTION_TEXT, &o->csv, "OUT.csv", "record the motion (CSV)"},
+      {"html", OPTION_TEXT, &o->html, "OUT.html",
+       "write a page that shows the motion, the contacts and the certificate"},
       {"every", OPTION_COUNT, &o->every, "N", "record each N-th step only (and the last)"},
       {"scheme", OPTION_TEXT, &o->overrides.scheme, "S", "time-stepping scheme (stickslip list schemes)"},
       {"step", OPTION_NUMBER, &o->overrides.step, "H", "step size; a constant expression such as 2^-5"},
@@ -35,7 +37,6 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"events", OPTION_COUNT, &o->events, "N", "list the first N events only (default: 10; with --json: all)"},
       {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
-      {"html", OPTION_REFUSED, NULL, "OUT.html", "page with the moving scene"},
       {"checkpoint", OPTION_REFUSED, NULL, "FILE", "save the state at the end"},
       {"resume", OPTION_REFUSED, NULL, "FILE", "go on from a saved state"},
       {"threads", OPTION_COUNT, &o->threads, "N", "only 1 in this version"},
@@ -62,8 +63,10 @@ static int parse_run(int argc, char **argv, run_options *o) {
 
 /* ---- outputs ---- */
 
+enum { OUTPUTS = 3 };
+
 typedef struct outputs {
-  ss_recorder *recorders[2];
+  ss_recorder *recorders[OUTPUTS];
   bool failed; /* could not be finished */
 } outputs;
 
@@ -77,14 +80,15 @@ static ss_status outputs_open(outputs *out, const run_options *o, ss_sim *sim, s
   ss_status status = SS_OK;
   if (o->hdf5) status = ss_recorder_open_hdf5(o->hdf5, sim, o->every, &out->recorders[0], error);
   if (!status && o->csv) status = ss_recorder_open_csv(o->csv, sim, o->every, &out->recorders[1], error);
-  for (int i = 0; !status && i < 2; i++)
+  if (!status && o->html) status = ss_recorder_open_page(o->html, sim, &out->recorders[2], error);
+  for (int i = 0; !status && i < OUTPUTS; i++)
     if (out->recorders[i]) status = attach(sim, out->recorders[i], error);
   return status;
 }
 
 static ss_status outputs_close(outputs *out, const ss_sim *sim, bool complete, ss_error *error) {
   ss_status status = SS_OK;
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < OUTPUTS; i++) {
     ss_error own = {0};
     const ss_status closed = ss_recorder_close(out->recorders[i], sim, complete, &own);
     if (closed && !status) *error = own;
@@ -96,7 +100,7 @@ static ss_status outputs_close(outputs *out, const ss_sim *sim, bool complete, s
 
 /* After a failure before the first step: nothing that has been opened leaves a trace. */
 static void outputs_discard(outputs *out) {
-  for (int i = 0; i < 2; i++) ss_recorder_discard(out->recorders[i]);
+  for (int i = 0; i < OUTPUTS; i++) ss_recorder_discard(out->recorders[i]);
 }
 
 /* The problem's file is only written at the end; whether it can be is known now. */
@@ -185,7 +189,7 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
                              .wall_seconds = seconds,
                              .complete = complete,
                              .message = complete ? NULL : error.message,
-                             .outputs = {closed ? NULL : o->hdf5, closed ? NULL : o->csv}};
+                             .outputs = {closed ? NULL : o->hdf5, closed ? NULL : o->csv, closed ? NULL : o->html}};
   int code = EXIT_DONE; /* from here on messages, then the code */
   if (o->json)
     code = run_print_json(&result);

@@ -5,6 +5,8 @@
 #include "geom/geom.h"
 #include "model/model.h"
 
+enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not bounce from then on */
+
 typedef struct ss_contact {
   uint64_t key;        /* shape pair and feature: the identity that survives from step to step */
   const ss_pair *pair; /* NULL: a joint's limit (limits.c), which has the next three fields instead of shapes */

@@ -19,10 +19,10 @@ ss_row ss_limit_row(const ss_model *model, const ss_contact *c, const ss_pose *a
   return row;
 }
 
-double ss_limit_speed(const ss_sim *sim, const ss_contact *c) {
+double ss_limit_speed(const ss_sim *sim, const ss_contact *c, const double *v_end) {
   const ss_joint *joint = &sim->model->joints[c->joint];
   const double start = ss_joint_coordinate_speed(sim->model, joint, sim->state.q, sim->state.v);
-  return 2 * fmax(start, ss_joint_coordinate_speed(sim->model, joint, sim->q_end, sim->v_end));
+  return 2 * fmax(start, ss_joint_coordinate_speed(sim->model, joint, sim->q_end, v_end));
 }
 
 static ss_status add_limit(ss_sim *sim, int joint_index, bool upper, ss_error *error) {

@@ -2,10 +2,13 @@
  *
  *     w = G z + g,    G = alpha J A^-1 J^T + R,    g = J (v + alpha A^-1 kt) + s
  *
- * with va = v + alpha (v+ - v). A is block-diagonal, so that row i meets column j only where they share a body. */
+ * with va = v + alpha (v+ - v). A is block-diagonal, so that row i meets column j only where they share a body. Where
+ * all rows are joints and stiff forces, and they are many, G is assembled sparse (la/sparse_lu.h). */
 #include "step/workspace.h"
 
 #include <string.h>
+
+enum { SPARSE_FROM = 6 }; /* rows from which the sparse way is the faster one */
 
 /* w_i = A^-1 J_i^T, side by side. */
 static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
@@ -48,6 +51,63 @@ static double meet(const ss_sim *sim, const ss_row *row, const column *other) {
   return sum;
 }
 
+static column column_of(const ss_sim *sim, int j) {
+  const ss_problem *p = &sim->problem;
+  const ss_coupling *c = &sim->coupling;
+  return (column){&p->rows[j], p->w + 12 * (size_t)j, c->active ? c->w + (size_t)j * (size_t)c->n : NULL};
+}
+
+void ss_fill_dense(const ss_sim *sim, double *G) {
+  const ss_problem *p = &sim->problem;
+  const size_t n = (size_t)p->n;
+  for (int j = 0; j < p->n; j++) {
+    const column w = column_of(sim, j);
+    for (int i = 0; i < p->n; i++) G[(size_t)i * n + (size_t)j] = p->alpha * meet(sim, &p->rows[i], &w);
+  }
+  for (size_t i = 0; i < n; i++) G[i * n + i] += p->compliance[i];
+}
+
+ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  const size_t n = (size_t)p->n;
+  if (n * n > p->G_capacity) {
+    ss_free(p->G);
+    p->G_capacity = n * n + n * n / 2 + 64;
+    p->G = ss_alloc(sizeof(double) * p->G_capacity);
+    if (!p->G) {
+      p->G_capacity = 0;
+      return ss_fail(error, SS_ERROR_MEMORY, "out of memory: a problem with %d rows", p->n);
+    }
+  }
+  ss_fill_dense(sim, p->G);
+  return SS_OK;
+}
+
+/* Joints alone: only rows that share a body meet. */
+static ss_status assemble_sparse(ss_sim *sim, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  ss_lu *lu = &sim->lu;
+  ss_status status = ss_grow((void **)&sim->lu_rows, &sim->lu_capacity, p->n, sizeof *sim->lu_rows, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < p->n; i++) sim->lu_rows[i] = (ss_lu_row){{p->rows[i].body[0], p->rows[i].body[1]}};
+  status = ss_lu_analyse(lu, p->n, sim->lu_rows, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < p->n; i++) { /* by place: column i below the diagonal and above it */
+    const int own = lu->order[i];
+    const column w = column_of(sim, own);
+    lu->d[i] = p->alpha * meet(sim, &p->rows[own], &w) + p->compliance[own];
+    for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++) {
+      const column other = column_of(sim, lu->order[lu->upper[k]]);
+      lu->u[k] = p->alpha * meet(sim, &p->rows[own], &other);
+    }
+    for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++) {
+      const column other = column_of(sim, lu->order[lu->lower[k]]);
+      lu->l[k] = p->alpha * meet(sim, &p->rows[own], &other);
+    }
+  }
+  return SS_OK;
+}
+
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_coupling *c = &sim->coupling;
@@ -62,10 +122,7 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
     p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
               alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
   }
-  for (int j = 0; j < n; j++) {
-    const column w = {&p->rows[j], p->w + 12 * (size_t)j, c->active ? c->w + (size_t)j * (size_t)c->n : NULL};
-    for (int i = 0; i < n; i++) p->G[(size_t)i * (size_t)n + (size_t)j] = alpha * meet(sim, &p->rows[i], &w);
-  }
-  for (int i = 0; i < n; i++) p->G[(size_t)i * (size_t)n + (size_t)i] += p->compliance[i];
-  return SS_OK;
+  p->alpha = alpha;
+  p->sparse = n == p->n_free && n >= SPARSE_FROM && sim->automatic && !c->active;
+  return p->sparse ? assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
 }

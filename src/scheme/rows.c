@@ -19,13 +19,12 @@ static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
   ss_free(p->numbers);
   p->capacity = 0;
   p->rows = ss_alloc(sizeof *p->rows * (size_t)capacity);
-  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * ((size_t)capacity + 17));
+  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * 17);
   if (!p->rows || !p->numbers) return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
   double *next = p->numbers;
   double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, next += capacity) *parts[i] = next;
   p->w = next;
-  p->G = next + 12 * (size_t)capacity;
   p->capacity = capacity;
   return SS_OK;
 }

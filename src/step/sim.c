@@ -112,6 +112,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   sim->options = options ? *options : model->simulation;
   ss_status status = copy_names(sim, error);
   if (status == SS_OK) {
+    sim->automatic = strcmp(sim->options.solver, "auto") == 0;
     sim->scheme = ss_scheme_find(sim->options.scheme);
     if (sim->scheme) {
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
@@ -143,6 +144,9 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
+  ss_free(sim->problem.G);
+  ss_free(sim->lu_rows);
+  ss_lu_free(&sim->lu);
   ss_free(sim->problem.blocks);
   ss_arena_destroy(sim->arena);
 }
@@ -197,6 +201,14 @@ ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *err
 
 ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
   if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
-  const ss_cp problem = ss_problem_view(&sim->problem);
-  return ss_cp_write(&problem, path, error);
+  ss_cp problem = ss_problem_view(&sim->problem);
+  double *filled = NULL;
+  if (sim->problem.sparse) {
+    problem.G = filled = ss_alloc(sizeof(double) * (size_t)problem.n * (size_t)problem.n);
+    if (!filled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    ss_fill_dense(sim, filled);
+  }
+  const ss_status status = ss_cp_write(&problem, path, error);
+  ss_free(filled);
+  return status;
 }

@@ -39,28 +39,41 @@ static void distribute(ss_sim *sim, const double *w) {
   }
 }
 
-ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
+ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
+  const double start = seconds_now();
   *certified = true;
-  if (p->n == 0) {
-    distribute(sim, p->slack);
-    return SS_OK;
+  if (p->n == 0) return SS_OK;
+  solves->count++;
+  if (p->sparse) {
+    const double sparse_residual = ss_solve_sparse(sim);
+    solves->seconds += seconds_now() - start;
+    solves->iterations++;
+    if (sparse_residual <= sim->options.tolerance) {
+      ss_certify_problem(sim, sparse_residual);
+      return SS_OK;
+    }
+    const ss_status dense = ss_discretise_dense(sim, error); /* with pivoting, then */
+    if (dense != SS_OK) return dense;
+    solves->fallbacks++;
   }
   const ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
   ss_cp_result result;
-  const double start = seconds_now();
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
   solves->seconds += seconds_now() - start;
   if (status != SS_OK) return status;
-  solves->count++;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
   const double residual = ss_cp_judge(&problem, p->z, p->slack);
   *certified = residual <= sim->options.tolerance; /* false for NaN */
-  if (!*certified) return SS_OK;
-  ss_certify_problem(sim, residual);
-  distribute(sim, p->slack);
+  if (*certified) ss_certify_problem(sim, residual);
   return SS_OK;
+}
+
+ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
+  const ss_status status = ss_solve_problem(sim, certified, error);
+  if (status == SS_OK && *certified) distribute(sim, sim->problem.slack);
+  return status;
 }

@@ -4,6 +4,7 @@
 
 #include "contact/contact.h"
 #include "contact/limits.h"
+#include "la/sparse_lu.h"
 #include "model/joint.h"
 #include "model/row.h"
 #include "scheme/scheme.h"
@@ -16,7 +17,10 @@ typedef struct ss_problem {
   double *offset;      /* [n] rows: s in  w = J va + s + R z */
   double *compliance;  /* [n] rows: R, zero for rigid rows */
   double *w;           /* [n][12] discretise: A^-1 J^T, packed per side like the rows */
-  double *G, *g;       /* [n][n], [n] discretise */
+  double *G, *g;       /* [n][n], [n] discretise; G only where the problem is not sparse */
+  size_t G_capacity;   /* numbers */
+  bool sparse;         /* discretise: joints and stiff forces alone, and many: G is in the sim's lu */
+  double alpha;        /* discretise: weight of v+ */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
   ss_block *blocks;    /* [n_blocks] rows */
@@ -41,6 +45,7 @@ struct ss_sim {
   ss_simulation options;
   const ss_scheme *scheme;
   double alpha, gamma;
+  bool automatic;         /* the solver is not prescribed: linear problems may be solved sparse */
   unsigned located;       /* SS_EVENT_...: what is located inside a step */
   bool locate_collisions; /* the first of them */
   ss_state state;
@@ -62,7 +67,10 @@ struct ss_sim {
   double *mid_q;        /* [7 n_bodies] rows */
   const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken */
   ss_problem problem;
-  double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
+  double *ainv;       /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
+  ss_lu lu;           /* discretise: G of a sparse problem; solve: its factors */
+  ss_lu_row *lu_rows; /* [lu_capacity] discretise */
+  int lu_capacity;
   ss_coupling coupling;                   /* forces */
   double *kt;                             /* [n_v] forces: impulses of forces */
   double *applied;                        /* [n_v] forces: the part of kt that applied forces give */
@@ -114,6 +122,16 @@ ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_er
 
 ss_cp ss_problem_view(const ss_problem *problem);
 
+/* Dense G of the problem as it stands, n x n: into the given array; into the problem's own. */
+void ss_fill_dense(const ss_sim *sim, double *G);
+ss_status ss_discretise_dense(ss_sim *sim, ss_error *error);
+
+/* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack. */
+double ss_solve_sparse(ss_sim *sim);
+
+/* Solves and judges without telling the contacts. */
+ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
+
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
 bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa);
@@ -127,8 +145,8 @@ void ss_couple_row(const ss_sim *sim, const ss_row *row, double *out);
 void ss_motor_rows(ss_sim *sim, const double *q, double h);
 double ss_motor_work(const ss_sim *sim, double fraction);
 
-/* The gap of a limit cannot change faster in the solved part. */
-double ss_limit_speed(const ss_sim *sim, const ss_contact *limit);
+/* The gap of a limit cannot change faster in the solved part, at whose end velocities are v_end. */
+double ss_limit_speed(const ss_sim *sim, const ss_contact *limit, const double *v_end);
 
 /* delta = A^-1 (kt + J^T z) */
 void ss_velocity_change(ss_sim *sim);
