@@ -54,9 +54,10 @@ static void print_certificate(const run_result *r) {
 }
 
 static void print_energy(const ss_energy *e) {
-  (void)printf("  energy    initial %.6g + work %.6g - friction %.6g - impacts %.6g - damping %.6g + remainder %.2g = "
-               "final %.6g\n",
-               e->initial, e->work, e->friction_loss, e->impact_loss, e->damping_loss, e->remainder, e->final);
+  (void)printf("  energy    initial %.6g + work %.6g - friction %.6g - impacts %.6g - damping %.6g", e->initial,
+               e->work, e->friction_loss, e->impact_loss, e->damping_loss);
+  if (e->stabilization != 0) (void)printf(" + stabilization %.2g", e->stabilization);
+  (void)printf(" + remainder %.2g = final %.6g\n", e->remainder, e->final);
 }
 
 static void print_events(const run_result *r) {

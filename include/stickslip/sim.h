@@ -105,11 +105,12 @@ typedef struct ss_certificate {
   bool certified;         /* every step's residual was within the tolerance */
 } ss_certificate;
 
-/* final = initial + work - friction_loss - impact_loss - damping_loss + remainder */
+/* final = initial + work - friction_loss - impact_loss - damping_loss + stabilization + remainder */
 typedef struct ss_energy {
   double initial, final;
   double kinetic, potential, elastic; /* parts of final */
   double work, friction_loss, impact_loss, damping_loss, remainder;
+  double stabilization; /* what pulling positions and velocities back has added */
 } ss_energy;
 
 typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_LIMIT_HIT, SS_EVENT_KINDS } ss_event_kind;

@@ -46,17 +46,27 @@ const ss_table_row *ss_table_joints(void) { return table; }
 
 unsigned ss_joint_pfaffian(ss_joint_type type) { return types[type].pfaffian; }
 
+static int evaluate(joint_view *view) {
+  const ss_joint *joint = view->joint;
+  for (int side = 0; side < 2; side++) {
+    view->point[side] = pose_point(view->pose[side], joint->anchor[side]);
+    if (types[joint->type].uses_frames)
+      view->frame[side] = quat_matrix(quat_multiply(view->pose[side]->orientation, joint->frame[side]));
+  }
+  types[joint->type].evaluate(view);
+  return view->n;
+}
+
 int ss_joint_evaluate(const ss_model *model, const ss_joint *joint, const ss_pose *pose_a, const ss_pose *pose_b,
                       const double *angle, double residual[SS_JOINT_ROWS], ss_row rows[SS_JOINT_ROWS]) {
-  joint_view view = {
-      .model = model, .joint = joint, .pose = {pose_a, pose_b}, .angle = angle, .residual = residual, .rows = rows};
-  for (int side = 0; side < 2; side++) {
-    view.point[side] = pose_point(view.pose[side], joint->anchor[side]);
-    if (types[joint->type].uses_frames)
-      view.frame[side] = quat_matrix(quat_multiply(view.pose[side]->orientation, joint->frame[side]));
-  }
-  types[joint->type].evaluate(&view);
-  return view.n;
+  joint_view view = {.model = model,
+                     .joint = joint,
+                     .pose = {pose_a, pose_b},
+                     .angle = angle,
+                     .mask = ~0u,
+                     .residual = residual,
+                     .rows = rows};
+  return evaluate(&view);
 }
 
 void ss_joints_evaluate(const ss_model *model, const double *q, const double *angle, double *residuals, ss_row *rows) {
@@ -66,8 +76,14 @@ void ss_joints_evaluate(const ss_model *model, const double *q, const double *an
     const ss_pose a = ss_pose_of(q, joint->body[0]), b = ss_pose_of(q, joint->body[1]);
     double r[SS_JOINT_ROWS];
     ss_row w[SS_JOINT_ROWS];
-    const int n = ss_joint_evaluate(model, joint, &a, &b, angle ? angle + joint->first_angle : NULL,
-                                    residuals ? r : NULL, rows ? w : NULL);
+    joint_view view = {.model = model,
+                       .joint = joint,
+                       .pose = {&a, &b},
+                       .angle = angle ? angle + joint->first_angle : NULL,
+                       .mask = joint->row_mask,
+                       .residual = residuals ? r : NULL,
+                       .rows = rows ? w : NULL};
+    const int n = evaluate(&view);
     for (int i = 0, kept = joint->first_row; i < n; i++) {
       if (!(joint->row_mask & 1u << i)) continue;
       if (residuals) residuals[kept] = r[i];

@@ -11,6 +11,7 @@ typedef struct joint_view {
   ss_vec3 point[2];    /* anchors, world */
   ss_mat3 frame[2];    /* joint frames, world; columns are the axes */
   const double *angle; /* near which angles are counted; NULL: zero */
+  unsigned mask;       /* equations that are wanted */
   double *residual;
   ss_row *rows;
   int n;
@@ -24,6 +25,7 @@ static inline double view_angle(const joint_view *v, int which, ss_row *row) {
 /* direction . (velocity of a's point_a - velocity of b's point_b) */
 static inline void add_points(joint_view *v, double residual, ss_vec3 direction, ss_vec3 point_a, ss_vec3 point_b) {
   const int k = v->n++;
+  if (!(v->mask >> k & 1)) return;
   if (v->residual) v->residual[k] = residual;
   if (v->rows)
     v->rows[k] = ss_row_points(v->model, v->joint->body[0], v->pose[0], point_a, v->joint->body[1], v->pose[1], point_b,
@@ -32,6 +34,7 @@ static inline void add_points(joint_view *v, double residual, ss_vec3 direction,
 
 static inline void add_row(joint_view *v, double residual, const ss_row *row) {
   const int k = v->n++;
+  if (!(v->mask >> k & 1)) return;
   if (v->residual) v->residual[k] = residual;
   if (v->rows) v->rows[k] = *row;
 }
@@ -40,6 +43,7 @@ static inline void add_row(joint_view *v, double residual, const ss_row *row) {
 static inline void add_perpendicular(joint_view *v, int axis_a, int axis_b) {
   const ss_vec3 u = mat3_column(&v->frame[0], axis_a), w = mat3_column(&v->frame[1], axis_b);
   const int k = v->n++;
+  if (!(v->mask >> k & 1)) return;
   if (v->residual) v->residual[k] = v3_dot(u, w);
   if (v->rows)
     v->rows[k] = ss_row_turn(v->model, v->joint->body[0], v->pose[0]->orientation, v->joint->body[1],

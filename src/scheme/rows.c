@@ -49,12 +49,15 @@ static void choose_gradient_positions(ss_sim *sim, double h) {
   }
 }
 
-static void joint_rows(ss_sim *sim) {
+static void joint_rows(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   ss_problem *p = &sim->problem;
   ss_joints_evaluate(model, sim->grad_q, NULL, NULL, p->rows);
   for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] = p->compliance[i] = 0;
   p->n = p->n_joint = model->n_joint_rows;
+  if (h == 0 || sim->options.stabilization != SS_STABILIZATION_ANITESCU_HART) return;
+  ss_joints_evaluate(model, sim->state.q, sim->state.angle, p->offset, NULL); /* nu . va = -Theta/h */
+  for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] /= sim->h;
 }
 
 static void stiff_rows(ss_sim *sim, double h) {
@@ -129,7 +132,8 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double normal_offset) {
  * A penetration is divided by the full step, so that a short remainder does not turn rounding into a kick. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->at.gap >= 0) return c->at.gap / h;
-  return sim->scheme->position_level ? c->at.gap / sim->h : 0;
+  const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
+  return held ? c->at.gap / sim->h : 0;
 }
 
 static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
@@ -142,7 +146,7 @@ static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
   if (sim->model->n_joints) choose_gradient_positions(sim, h);
-  if (sim->model->n_joint_rows) joint_rows(sim);
+  if (sim->model->n_joint_rows) joint_rows(sim, h);
   if (stiff) stiff_rows(sim, h);
   p->n_free = p->n;
   if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
@@ -168,6 +172,25 @@ ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
     if (c->active || c->touching) contact_rows(sim, c, 0);
+  }
+  return SS_OK;
+}
+
+/* Joints, and the normals of contacts that are closed or overlap, all at the present position. */
+ss_status ss_rows_projection(ss_sim *sim, ss_error *error) {
+  const ss_status status = begin(sim, 0, false, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+    ss_contact_at(sim->model, c, &a, &b, &c->at);
+    c->row = -1;
+    if (!c->closed && c->at.gap >= 0) continue;
+    const double mu = c->mu;
+    c->mu = 0;
+    contact_rows(sim, c, 0);
+    c->mu = mu;
+    sim->problem.z[c->row] = 0;
   }
   return SS_OK;
 }

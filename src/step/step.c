@@ -172,6 +172,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
     status = part(sim, remaining, &taken, &collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
   }
+  if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
   if (status != SS_OK) {
     restore(sim, start);
     return status;

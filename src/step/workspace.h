@@ -106,6 +106,7 @@ void ss_forces(ss_sim *sim, double h);
 void ss_forces_none(ss_sim *sim);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
+ss_status ss_rows_projection(ss_sim *sim, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
@@ -117,6 +118,9 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_error *error);
+
+/* Puts positions and velocities back on the joints and contacts, in the mass norm. */
+ss_status ss_project(ss_sim *sim, ss_error *error);
 
 /* ---- their pieces ---- */
 
@@ -168,6 +172,7 @@ double ss_kinetic_energy(const ss_model *model, const double *v);
 double ss_potential_energy(const ss_model *model, const double *q);
 double ss_elastic_energy(const ss_model *model, const double *q);
 void ss_ledger_start(ss_sim *sim);
+double ss_total_energy(const ss_sim *sim);
 void ss_ledger_part(ss_sim *sim, double h, double fraction);
 void ss_ledger_step(ss_sim *sim);
 void ss_certify_problem(ss_sim *sim, double residual);
