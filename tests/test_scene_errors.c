@@ -261,8 +261,6 @@ static const row simulation_rows[] = {
     {SIMULATION("duration: -1"), BAD, 2, 35, "'duration' must be positive, not -1"},
     {SIMULATION("duration: 1, scheme: trapezoid"), BAD, 2, 46,
      "unknown scheme 'trapezoid'; did you mean 'trapezoidal'? (one of stewart-trinkle"},
-    {SIMULATION("duration: 1, scheme: stewart-trinkle-implicit"), LATER, 2, 46,
-     "the scheme 'stewart-trinkle-implicit' is not available in this version"},
     {SIMULATION("duration: 1, scheme: compliant"), LATER, 2, 46, "'compliant'"},
     {SIMULATION("duration: 1, scheme: compliant-theta"), LATER, 2, 46, "'compliant-theta'"},
     {SIMULATION("duration: 1, scheme: [moreau]"), BAD, 2, 46, "'scheme' must be a text"},

@@ -88,6 +88,9 @@ void run_print_text(const run_result *r) {
   (void)printf("  contacts  %ld at most, %.3g on average\n", report->contacts_maximum, report->contacts_mean);
   (void)printf("  solves    %ld with %ld iterations and %ld fallbacks in %.3g s\n", report->solves.count,
                report->solves.iterations, report->solves.fallbacks, report->solves.seconds);
+  if (report->solves.outer)
+    (void)printf("  feasible  %ld iterations to exact feasibility, contraction %.2g, not reached in %ld parts\n",
+                 report->solves.outer, report->solves.contraction, report->solves.not_contracting);
   for (size_t i = 0; i < sizeof r->outputs / sizeof r->outputs[0]; i++)
     if (r->outputs[i]) (void)printf("  written   %s\n", r->outputs[i]);
 }

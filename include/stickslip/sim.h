@@ -125,7 +125,10 @@ typedef struct ss_event {
 
 typedef struct ss_solves {
   long count, iterations, fallbacks, cuts;
-  double seconds; /* wall time inside the complementarity solver */
+  long outer;           /* iterated schemes: problems per fixed point, added up */
+  long not_contracting; /* parts whose fixed point was not found: the linearised problem stood in */
+  double contraction;   /* largest ratio of successive changes in fixed points that were found */
+  double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;
 
 typedef struct ss_report {

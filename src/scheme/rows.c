@@ -42,7 +42,7 @@ static int count_stiff(const ss_sim *sim, double h) {
 
 static void choose_gradient_positions(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
-  sim->grad_q = sim->state.q;
+  sim->grad_q = sim->iterate_q && h > 0 ? sim->iterate_q : sim->state.q;
   if (h > 0 && sim->scheme->joints_at_midpoint) { /* LIT (5.2) */
     for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
     sim->grad_q = sim->mid_q;
@@ -55,6 +55,12 @@ static void joint_rows(ss_sim *sim, double h) {
   ss_joints_evaluate(model, sim->grad_q, NULL, NULL, p->rows);
   for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] = p->compliance[i] = 0;
   p->n = p->n_joint = model->n_joint_rows;
+  if (h > 0 && sim->iterate_q) {
+    ss_joints_evaluate(model, sim->iterate_q, sim->state.angle, p->offset, NULL);
+    for (int i = 0; i < model->n_joint_rows; i++)
+      p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
+    return;
+  }
   if (h == 0 || sim->options.stabilization != SS_STABILIZATION_ANITESCU_HART) return;
   ss_joints_evaluate(model, sim->state.q, sim->state.angle, p->offset, NULL); /* nu . va = -Theta/h */
   for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] /= sim->h;
@@ -82,7 +88,8 @@ static ss_row contact_row(const ss_sim *sim, const ss_contact *c, ss_vec3 direct
     const ss_pose a = ss_pose_of(sim->grad_q, c->body[0]), b = ss_pose_of(sim->grad_q, c->body[1]);
     return ss_limit_row(sim->model, c, &a, &b);
   }
-  const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+  const double *q = sim->iterate_q ? sim->iterate_q : sim->state.q;
+  const ss_pose a = ss_pose_of(q, c->body[0]), b = ss_pose_of(q, c->body[1]);
   return ss_row_points(sim->model, c->body[0], &a, c->at.point_a, c->body[1], &b, c->at.point_b, direction);
 }
 
@@ -131,6 +138,10 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double normal_offset) {
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again.
  * A penetration is divided by the full step, so that a short remainder does not turn rounding into a kick. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
+  if (sim->iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= 0 */
+    const ss_row row = contact_row(sim, c, c->at.normal);
+    return c->at.gap / h - ss_row_dot(sim->model, &row, sim->iterate_v);
+  }
   if (c->at.gap >= 0) return c->at.gap / h;
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
   return held ? c->at.gap / sim->h : 0;

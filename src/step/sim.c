@@ -42,6 +42,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->state.q, nq},
       {&sim->state.v, nv},
       {&sim->mid_q, nq},
+      {&sim->iterate_memory, nq + nv},
       {&sim->ainv, 36 * (size_t)model->n_bodies},
       {&sim->kt, nv},
       {&sim->applied, nv},

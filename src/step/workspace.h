@@ -66,6 +66,9 @@ struct ss_sim {
   int n_contacts, contact_capacity, n_active;
   double *mid_q;        /* [7 n_bodies] rows */
   const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken */
+  const double *iterate_v,
+      *iterate_q;         /* iterated schemes: latest v+ and q+, about which rows are linearised; else NULL */
+  double *iterate_memory; /* [n_v + 7 n_bodies] */
   ss_problem problem;
   double *ainv;       /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
   ss_lu lu;           /* discretise: G of a sparse problem; solve: its factors */
@@ -112,6 +115,9 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
 /* Solves a part of size h and computes where it ends. */
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
+/* The same for schemes whose problem is posed at its own solution. */
+ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
+ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* Shorten the part, and solve it again, so that it ends where slip does, or where sticking or contact does. */
 ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error);
 ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error);
