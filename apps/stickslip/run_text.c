@@ -67,7 +67,7 @@ static void print_events(const run_result *r) {
   for (int kind = 0; kind < SS_EVENT_KINDS; kind++) total += count[kind];
   (void)printf("  events    %ld collisions, %ld stick-slip, %ld take-off", count[SS_COLLISION],
                count[SS_STICK] + count[SS_SLIP], count[SS_TAKE_OFF]);
-  if (count[SS_LIMIT_HIT]) (void)printf(", %ld limits hit", count[SS_LIMIT]);
+  if (count[SS_LIMIT_HIT]) (void)printf(", %ld limits hit", count[SS_LIMIT_HIT]);
   (void)printf("\n");
   for (long i = 0; i < r->events->n; i++) {
     const ss_event *e = &r->events->items[i];

@@ -82,6 +82,10 @@ int ss_sim_joint_rank(const ss_sim *sim);
 /* max |nu^T v| over the joint rows: how far the present velocities are from respecting the joints. */
 double ss_sim_joint_velocity_residual(const ss_sim *sim);
 
+/* Impulses of all scalar joint equations over the last step, on the first body (docs/joints.md has their directions);
+ * where joints are redundant, the ones of least norm. */
+ss_status ss_sim_joint_impulses(const ss_sim *sim, double *impulses, ss_error *error);
+
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
   int body[2];

@@ -3,16 +3,17 @@
  *
  *   distance        |p_a - p_b| - length
  *   spherical       p_a - p_b                                   3 equations, world axes
- *   revolute        spherical, and x_a . y_b, x_a . z_b         the axis stays the axis
- *   prismatic       (p_a - p_b) . y_b, . z_b, and no turning    sliding along x_b
+ *   revolute        spherical, and y_a . x_b, z_a . x_b         the axis stays the axis
+ *   prismatic       (p_b - p_a) . y_a, . z_a, and no turning    sliding along x_a
  *   fixed           spherical, and no turning
- *   cylindrical     (p_a - p_b) . y_b, . z_b, x_a . y_b, x_a . z_b
+ *   cylindrical     (p_b - p_a) . y_a, . z_a, y_a . x_b, z_a . x_b
  *   universal       spherical, and x_a . x_b                    two axes, one in each body, stay perpendicular
- *   planar          (p_a - p_b) . x_b, x_a . y_b, x_a . z_b     x is the plane's normal
+ *   planar          (p_b - p_a) . x_a, y_a . x_b, z_a . x_b     x is the plane's normal
  *   point-on-line   (p_b - p_a) . y_a, . z_a                    the line is a's, the point b's
  *
- * "No turning" is x_a . y_b, y_a . z_b, z_a . x_b: sines of small angles, regular near alignment. Where a normal is
- * fixed in one body and turns with it, that body's row is taken at the place of the other's anchor. */
+ * "No turning" is x_a . y_b, y_a . z_b, z_a . x_b: sines of small angles, regular near alignment. Normals are fixed in
+ * a and turn with it, so that its row is taken at the place of b's anchor: a is the frame, the guide or the world, and b
+ * may spin fast without turning the directions in which it is held. */
 #include "model/joint_view.h"
 
 static void add_coincident(joint_view *v) {
@@ -28,15 +29,15 @@ static void add_no_turning(joint_view *v) {
   add_perpendicular(v, 2, 0);
 }
 
-/* (p_a - p_b) . normal = 0 for an axis of b's frame. */
+/* (p_b - p_a) . normal = 0 for an axis of a's frame. */
 static void add_in_plane(joint_view *v, int axis) {
-  const ss_vec3 normal = mat3_column(&v->frame[1], axis);
-  add_points(v, v3_dot(v3_sub(v->point[0], v->point[1]), normal), normal, v->point[0], v->point[0]);
+  const ss_vec3 normal = mat3_column(&v->frame[0], axis);
+  add_points(v, v3_dot(v3_sub(v->point[1], v->point[0]), normal), v3_neg(normal), v->point[1], v->point[1]);
 }
 
 static void add_parallel_axes(joint_view *v) {
-  add_perpendicular(v, 0, 1);
-  add_perpendicular(v, 0, 2);
+  add_perpendicular(v, 1, 0);
+  add_perpendicular(v, 2, 0);
 }
 
 void joint_distance(joint_view *v) {
@@ -80,9 +81,6 @@ void joint_planar(joint_view *v) {
 }
 
 void joint_point_on_line(joint_view *v) {
-  const ss_vec3 d = v3_sub(v->point[1], v->point[0]);
-  for (int axis = 1; axis <= 2; axis++) {
-    const ss_vec3 normal = mat3_column(&v->frame[0], axis);
-    add_points(v, v3_dot(d, normal), v3_neg(normal), v->point[1], v->point[1]);
-  }
+  add_in_plane(v, 1);
+  add_in_plane(v, 2);
 }

@@ -56,6 +56,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->q_saved, nq},
       {&sim->v_saved, nv},
       {&sim->residuals, (size_t)model->n_joint_rows},
+      {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
       {&sim->bounds, 6 * ns},
   };

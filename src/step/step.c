@@ -113,6 +113,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   }
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
   ss_ledger_part(sim, h, tau / h);
+  ss_add_joint_impulses(sim, tau / h);
   judge_contacts(sim, speed_tolerance);
   accept(sim, h, tau);
   *taken = tau;
@@ -169,6 +170,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   bool collided = false;
   sim->h = end - start;
   sim->exhausted = false;
+  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
   ss_status status = save(sim, error);
   double remaining = sim->h;
   for (int parts = 0; status == SS_OK && remaining > 0; parts++) {

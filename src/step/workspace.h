@@ -84,6 +84,7 @@ struct ss_sim {
   double *scratch_v;                      /* [n_v] events */
   double *weighted;                       /* [n_v] observe: alpha v+ + (1-alpha) v */
   double *previous_weighted, *previous_v; /* [n_v] observe */
+  double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
   double *residuals;                      /* [n_joint_rows] observe */
   double created_by_impacts;
 
@@ -150,6 +151,9 @@ bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double 
 ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error);
 void ss_couple(ss_sim *sim, double h);
 void ss_couple_row(const ss_sim *sim, const ss_row *row, double *out);
+
+/* Adds the joints' multipliers of the solved problem to those of the step. */
+void ss_add_joint_impulses(ss_sim *sim, double fraction);
 
 /* Motors: their rows for a part of size h with gradients at q; their work over a fraction of it. */
 void ss_motor_rows(ss_sim *sim, const double *q, double h);
