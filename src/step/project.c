@@ -53,7 +53,7 @@ static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error)
     if (status == SS_OK) status = ss_discretise(sim, 1, error);
     if (status != SS_OK) return status;
     const double worst = position_residuals(sim, p->slack);
-    if (worst <= 1e-12 * sim->model->length || worst > 0.5 * last || k == MOST_ITERATIONS) return SS_OK;
+    if (worst <= 1e-13 * sim->model->length || worst > 0.5 * last || k == MOST_ITERATIONS) return SS_OK;
     last = worst;
     memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
     status = ss_solve_problem(sim, certified, error);
