@@ -273,7 +273,6 @@ static const row simulation_rows[] = {
     {SIMULATION("duration: 1, gamma: 1"), BAD, 2, 45, "'gamma' belongs to the scheme 'gavrea', not to 'trapezoidal'"},
     {SIMULATION("duration: 1, friction: 0.5"), BAD, 2, 48, "the keys of a friction (cone, directions)"},
     {SIMULATION("duration: 1, friction: {cone: round}"), BAD, 2, 55, "unknown cone 'round' (one of polyhedral"},
-    {SIMULATION("duration: 1, friction: {cone: quadratic}"), LATER, 2, 55, "the cone 'quadratic' is not available"},
     {SIMULATION("duration: 1, friction: {cone: ellipsoid}"), LATER, 2, 55, "the cone 'ellipsoid' is not available"},
     {SIMULATION("duration: 1, friction: {directions: 5}"), BAD, 2, 61, "even number from 4 to 1024, not 5"},
     {SIMULATION("duration: 1, friction: {directions: 2}"), BAD, 2, 61, "even number"},

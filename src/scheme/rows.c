@@ -43,7 +43,7 @@ static int count_stiff(const ss_sim *sim, double h) {
 static void choose_gradient_positions(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   sim->grad_q = sim->iterate_q && h > 0 ? sim->iterate_q : sim->state.q;
-  if (h > 0 && sim->scheme->joints_at_midpoint) { /* LIT (5.2) */
+  if (h > 0 && sim->scheme->rows_at_midpoint) { /* LIT (5.2) */
     for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
     sim->grad_q = sim->mid_q;
   }
@@ -82,19 +82,34 @@ static void stiff_rows(ss_sim *sim, double h) {
   }
 }
 
-/* Rows of both bodies for one direction at the contact. */
-static ss_row contact_row(const ss_sim *sim, const ss_contact *c, ss_vec3 direction) {
-  if (!c->pair) {
-    const ss_pose a = ss_pose_of(sim->grad_q, c->body[0]), b = ss_pose_of(sim->grad_q, c->body[1]);
-    return ss_limit_row(sim->model, c, &a, &b);
-  }
-  const double *q = sim->iterate_q ? sim->iterate_q : sim->state.q;
-  const ss_pose a = ss_pose_of(q, c->body[0]), b = ss_pose_of(q, c->body[1]);
-  return ss_row_points(sim->model, c->body[0], &a, c->at.point_a, c->body[1], &b, c->at.point_b, direction);
+/* Where the rows of a contact are taken: bodies and contact point. */
+typedef struct contact_place {
+  ss_pose pose[2];
+  ss_contact_point at;
+} contact_place;
+
+static contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
+  contact_place place;
+  const bool middle = h > 0 && sim->scheme->rows_at_midpoint;
+  const double *q = h > 0 && sim->iterate_q ? sim->iterate_q : sim->state.q;
+  for (int side = 0; side < 2; side++)
+    place.pose[side] = middle ? ss_advance_body(sim, c->body[side], NULL, h / 2, 0) : ss_pose_of(q, c->body[side]);
+  if (middle)
+    ss_contact_at(sim->model, c, &place.pose[0], &place.pose[1], &place.at);
+  else
+    place.at = c->at;
+  return place;
 }
 
-static void choose_tangents(const ss_sim *sim, ss_contact *c) {
-  const ss_vec3 n = c->at.normal;
+/* Row of both bodies for one direction at the contact. */
+static ss_row contact_row(const ss_sim *sim, const ss_contact *c, const contact_place *place, ss_vec3 direction) {
+  if (!c->pair) return ss_limit_row(sim->model, c, &place->pose[0], &place->pose[1]);
+  return ss_row_points(sim->model, c->body[0], &place->pose[0], place->at.point_a, c->body[1], &place->pose[1],
+                       place->at.point_b, direction);
+}
+
+static void choose_tangents(const ss_sim *sim, ss_contact *c, const contact_place *place) {
+  const ss_vec3 n = place->at.normal;
   if (sim->model->planar != SS_SPATIAL) {
     c->tangent[0] = v3_normalize(v3_cross(n, sim->model->plane_normal));
     c->n_rows = 2;
@@ -104,7 +119,7 @@ static void choose_tangents(const ss_sim *sim, ss_contact *c) {
   const ss_vec3 u = v3_perpendicular(n), w = v3_cross(n, u);
   double x = v3_dot(c->pressed, u), y = v3_dot(c->pressed, w);
   if (!c->was_stuck || x * x + y * y == 0) { /* the slip that would follow without the contact */
-    const ss_row row_u = contact_row(sim, c, u), row_w = contact_row(sim, c, w);
+    const ss_row row_u = contact_row(sim, c, place, u), row_w = contact_row(sim, c, place, w);
     x = ss_row_dot(sim->model, &row_u, sim->state.v) + ss_row_dot(sim->model, &row_u, sim->dv_free);
     y = ss_row_dot(sim->model, &row_w, sim->state.v) + ss_row_dot(sim->model, &row_w, sim->dv_free);
   }
@@ -114,16 +129,19 @@ static void choose_tangents(const ss_sim *sim, ss_contact *c) {
   c->tangent[1] = v3_cross(n, c->tangent[0]);
 }
 
-static void contact_rows(ss_sim *sim, ss_contact *c, double normal_offset) {
+static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
   ss_problem *p = &sim->problem;
   const int first = c->row = p->n;
+  const contact_place place = place_contact(sim, c, h);
   c->n_rows = 1;
-  if (c->mu > 0) choose_tangents(sim, c);
+  if (c->mu > 0) choose_tangents(sim, c, &place);
   for (int k = 0; k < c->n_rows; k++) {
-    p->rows[p->n] = contact_row(sim, c, k == 0 ? c->at.normal : c->tangent[k - 1]);
+    const ss_vec3 direction = k == 0 ? place.at.normal : c->tangent[k - 1];
+    p->rows[p->n] = contact_row(sim, c, &place, direction);
     p->offset[p->n] = k == 0 ? normal_offset : 0;
+    if (k == 0 && h > 0 && sim->iterate_q) /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= 0 */
+      p->offset[p->n] = c->at.gap / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
     p->compliance[p->n] = 0;
-    const ss_vec3 direction = k == 0 ? c->at.normal : c->tangent[k - 1];
     p->z[p->n] = c->closed ? v3_dot(c->pressed, direction) : 0;
     p->n++;
   }
@@ -138,10 +156,6 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double normal_offset) {
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again.
  * A penetration is divided by the full step, so that a short remainder does not turn rounding into a kick. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
-  if (sim->iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= 0 */
-    const ss_row row = contact_row(sim, c, c->at.normal);
-    return c->at.gap / h - ss_row_dot(sim->model, &row, sim->iterate_v);
-  }
   if (c->at.gap >= 0) return c->at.gap / h;
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
   return held ? c->at.gap / sim->h : 0;
@@ -171,7 +185,7 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
-    if (c->active) contact_rows(sim, c, normal_offset(sim, c, h));
+    if (c->active) contact_rows(sim, c, h, normal_offset(sim, c, h));
   }
   return SS_OK;
 }
@@ -182,7 +196,7 @@ ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
-    if (c->active || c->touching) contact_rows(sim, c, 0);
+    if (c->active || c->touching) contact_rows(sim, c, 0, 0);
   }
   return SS_OK;
 }
@@ -199,7 +213,7 @@ ss_status ss_rows_projection(ss_sim *sim, ss_error *error) {
     if (!c->closed && c->at.gap >= 0) continue;
     const double mu = c->mu;
     c->mu = 0;
-    contact_rows(sim, c, 0);
+    contact_rows(sim, c, 0, 0);
     c->mu = mu;
     sim->problem.z[c->row] = 0;
   }
