@@ -25,6 +25,8 @@ double ss_limit_speed(const ss_sim *sim, const ss_contact *c, const double *v_en
   return 2 * fmax(start, ss_joint_coordinate_speed(sim->model, joint, sim->q_end, v_end));
 }
 
+static const ss_law no_friction = {.collide = true};
+
 static ss_status add_limit(ss_sim *sim, int joint_index, bool upper, ss_error *error) {
   const ss_status status =
       ss_grow((void **)&sim->contacts, &sim->contact_capacity, sim->n_contacts + 1, sizeof *sim->contacts, error);
@@ -35,6 +37,7 @@ static ss_status add_limit(ss_sim *sim, int joint_index, bool upper, ss_error *e
   *c = (ss_contact){.key = UINT64_C(1) << 63 | (uint64_t)joint_index << 1 | upper,
                     .shape = {-1, -1},
                     .body = {joint->body[0], joint->body[1]},
+                    .law = &no_friction,
                     .joint = joint_index,
                     .upper = upper,
                     .near = joint->n_angles ? sim->state.angle[joint->first_angle] : 0,

@@ -36,6 +36,7 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .closed = c->closed,
                         .stuck = c->stuck,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
+                        .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
                         .load = c->load,
                         .ratio = c->ratio,
                         .when = c->when};

@@ -24,52 +24,59 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
   }
 }
 
-/* Column j of A^-1 J^T: packed per body, and its coupled part where there is one. */
-typedef struct column {
-  const ss_row *row;
-  const double *packed, *coupled;
-} column;
-
-static double meet(const ss_sim *sim, const ss_row *row, const column *other) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++) {
-    const int body = row->body[side];
-    if (body < 0) continue;
-    const int n = sim->model->bodies[body].n;
-    const double *j = row->j[side];
-    if (other->coupled && sim->coupling.offset[body] >= 0) {
-      const double *w = other->coupled + sim->coupling.offset[body];
-      for (int i = 0; i < n; i++) sum += j[i] * w[i];
-      continue;
+/* Chains all sides of all rows that touch the same body; a side is numbered 2 row + side. */
+static void chain_rows(const ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  for (int k = 0; k < sim->model->n_bodies; k++) sim->first_row[k] = -1;
+  for (int i = p->n - 1; i >= 0; i--)
+    for (int side = 0; side < 2; side++) {
+      const int body = p->rows[i].body[side];
+      if (body < 0) continue;
+      p->next_row[2 * i + side] = sim->first_row[body];
+      sim->first_row[body] = 2 * i + side;
     }
-    for (int o = 0; o < 2; o++) {
-      if (other->row->body[o] != body) continue;
-      const double *w = other->packed + (ptrdiff_t)6 * o;
-      for (int i = 0; i < n; i++) sum += j[i] * w[i];
-    }
-  }
-  return sum;
 }
 
-static column column_of(const ss_sim *sim, int j) {
+/* Adds alpha J w to column j of G, for the part w of A^-1 J_j^T that lies on one body. */
+static void add_to_column(const ss_sim *sim, int j, int body, const double *w, double *G) {
+  const ss_problem *p = &sim->problem;
+  const int n = sim->model->bodies[body].n;
+  for (int end = sim->first_row[body]; end >= 0; end = p->next_row[end]) {
+    const double *row = p->rows[end / 2].j[end % 2];
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += row[k] * w[k];
+    G[(size_t)(end / 2) * (size_t)p->n + (size_t)j] += p->alpha * sum;
+  }
+}
+
+static void fill_column(const ss_sim *sim, int j, double *G) {
   const ss_problem *p = &sim->problem;
   const ss_coupling *c = &sim->coupling;
-  return (column){&p->rows[j], p->w + 12 * (size_t)j, c->active ? c->w + (size_t)j * (size_t)c->n : NULL};
+  for (int side = 0; side < 2; side++) {
+    const int body = p->rows[j].body[side];
+    if (body < 0 || (c->active && c->offset[body] >= 0)) continue;
+    add_to_column(sim, j, body, p->w + 12 * (size_t)j + (ptrdiff_t)6 * side, G);
+  }
+  if (!c->active) return;
+  for (int body = 0; body < sim->model->n_bodies; body++)
+    if (c->offset[body] >= 0) add_to_column(sim, j, body, c->w + (size_t)j * (size_t)c->n + c->offset[body], G);
 }
 
 void ss_fill_dense(const ss_sim *sim, double *G) {
   const ss_problem *p = &sim->problem;
   const size_t n = (size_t)p->n;
+  memset(G, 0, sizeof(double) * n * n);
+  chain_rows(sim);
   for (int j = 0; j < p->n; j++) {
-    const column w = column_of(sim, j);
-    for (int i = 0; i < p->n; i++) G[(size_t)i * n + (size_t)j] = p->alpha * meet(sim, &p->rows[i], &w);
+    fill_column(sim, j, G);
+    G[(size_t)j * n + (size_t)j] += p->compliance[j];
   }
-  for (size_t i = 0; i < n; i++) G[i * n + i] += p->compliance[i];
 }
 
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   const size_t n = (size_t)p->n;
+  if (n == 0) return SS_OK;
   if (n * n > p->G_capacity) {
     ss_free(p->G);
     p->G_capacity = n * n + n * n / 2 + 64;
@@ -83,27 +90,37 @@ ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+/* J_i A^-1 J_j^T without coupling. */
+static double meet(const ss_sim *sim, int i, int j) {
+  const ss_problem *p = &sim->problem;
+  double sum = 0;
+  for (int side = 0; side < 2; side++) {
+    const int body = p->rows[i].body[side];
+    for (int other = 0; other < 2 && body >= 0; other++) {
+      if (p->rows[j].body[other] != body) continue;
+      const double *row = p->rows[i].j[side], *w = p->w + 12 * (size_t)j + (ptrdiff_t)6 * other;
+      for (int k = 0; k < sim->model->bodies[body].n; k++) sum += row[k] * w[k];
+    }
+  }
+  return sum;
+}
+
 /* Joints alone: only rows that share a body meet. */
 static ss_status assemble_sparse(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
-  ss_lu *lu = &sim->lu;
+  ss_lu *lu = ss_problem_lu(sim);
   ss_status status = ss_grow((void **)&sim->lu_rows, &sim->lu_capacity, p->n, sizeof *sim->lu_rows, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < p->n; i++) sim->lu_rows[i] = (ss_lu_row){{p->rows[i].body[0], p->rows[i].body[1]}};
   status = ss_lu_analyse(lu, p->n, sim->lu_rows, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < p->n; i++) { /* by place: column i below the diagonal and above it */
+  for (int i = 0; i < p->n; i++) { /* by place */
     const int own = lu->order[i];
-    const column w = column_of(sim, own);
-    lu->d[i] = p->alpha * meet(sim, &p->rows[own], &w) + p->compliance[own];
-    for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++) {
-      const column other = column_of(sim, lu->order[lu->upper[k]]);
-      lu->u[k] = p->alpha * meet(sim, &p->rows[own], &other);
-    }
-    for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++) {
-      const column other = column_of(sim, lu->order[lu->lower[k]]);
-      lu->l[k] = p->alpha * meet(sim, &p->rows[own], &other);
-    }
+    lu->d[i] = p->alpha * meet(sim, own, own) + p->compliance[own];
+    for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
+      lu->u[k] = p->alpha * meet(sim, own, lu->order[lu->upper[k]]);
+    for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)
+      lu->l[k] = p->alpha * meet(sim, own, lu->order[lu->lower[k]]);
   }
   return SS_OK;
 }

@@ -27,6 +27,8 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
+  if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "torsion and rolling resistance are for planar scenes in this version");
   return SS_OK;
 }
 
@@ -65,7 +67,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
-  if (!sim->order) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
+  if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
   ss_status status = ss_coupling_prepare(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
@@ -148,7 +151,8 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->problem.numbers);
   ss_free(sim->problem.G);
   ss_free(sim->lu_rows);
-  ss_lu_free(&sim->lu);
+  for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
+  ss_free(sim->problem.next_row);
   ss_free(sim->problem.blocks);
   ss_arena_destroy(sim->arena);
 }

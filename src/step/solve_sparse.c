@@ -27,13 +27,14 @@ static double judge(ss_sim *sim) {
 
 double ss_solve_sparse(ss_sim *sim) {
   ss_problem *p = &sim->problem;
-  (void)ss_lu_factor(&sim->lu);
-  ss_lu_solve(&sim->lu, p->g, p->z);
+  ss_lu *lu = ss_problem_lu(sim);
+  (void)ss_lu_factor(lu);
+  ss_lu_solve(lu, p->g, p->z);
   for (int i = 0; i < p->n; i++) p->z[i] = -p->z[i];
   double residual = judge(sim);
   if (residual <= 1e-15) return residual;
   double *correction = p->slack; /* G correction = w */
-  ss_lu_solve(&sim->lu, p->slack, correction);
+  ss_lu_solve(lu, p->slack, correction);
   for (int i = 0; i < p->n; i++) p->z[i] -= correction[i];
   return judge(sim);
 }

@@ -23,6 +23,7 @@ typedef struct ss_problem {
   double alpha;        /* discretise: weight of v+ */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
+  int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   int first_motor;     /* rows: where the motors' rows start */
   double h;            /* size of the step it belongs to; 0: an impact */
@@ -70,8 +71,9 @@ struct ss_sim {
       *iterate_q;         /* iterated schemes: latest v+ and q+, about which rows are linearised; else NULL */
   double *iterate_memory; /* [n_v + 7 n_bodies] */
   ss_problem problem;
-  double *ainv;       /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
-  ss_lu lu;           /* discretise: G of a sparse problem; solve: its factors */
+  int *first_row; /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
+  double *ainv;   /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
+  ss_lu lu[2];    /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
   int lu_capacity;
   ss_coupling coupling;                   /* forces */
@@ -134,6 +136,7 @@ ss_status ss_project(ss_sim *sim, ss_error *error);
 /* ---- their pieces ---- */
 
 ss_cp ss_problem_view(const ss_problem *problem);
+static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->lu[sim->problem.h > 0 ? 0 : 1]; }
 
 /* Dense G of the problem as it stands, n x n: into the given array; into the problem's own. */
 void ss_fill_dense(const ss_sim *sim, double *G);
@@ -191,6 +194,19 @@ void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created);
+
+/* Where the rows of a contact are taken: bodies and contact point. */
+typedef struct ss_contact_place {
+  ss_pose pose[2];
+  ss_contact_point at;
+} ss_contact_place;
+
+/* Row of both bodies for a direction of force at the contact. */
+ss_row ss_contact_row(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, ss_vec3 direction);
+
+/* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */
+void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place);
+ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c);
 
 /* Springs and dampers at configuration q: length, rate and gradient of the length. */
 typedef struct ss_link {
