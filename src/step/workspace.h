@@ -23,6 +23,7 @@ typedef struct ss_problem {
   double alpha;        /* discretise: weight of v+ */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
+  double *scale;       /* [n] solve: d of the natural units */
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   int first_motor;     /* rows: where the motors' rows start */
@@ -55,7 +56,7 @@ struct ss_sim {
 
   /* One step. */
   double h;            /* its full size */
-  double last_attempt; /* size of the part solved last, to which delta belongs */
+  double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
   ss_candidates all;   /* every pair, where they are few */
@@ -71,11 +72,8 @@ struct ss_sim {
       *iterate_q;         /* iterated schemes: latest v+ and q+, about which rows are linearised; else NULL */
   double *iterate_memory; /* [n_v + 7 n_bodies] */
   ss_problem problem;
-  int *first_row; /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
-  double *ainv;   /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
-  ss_lu lu[2];    /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
-  ss_lu_row *lu_rows; /* [lu_capacity] discretise */
-  int lu_capacity;
+  int *first_row;                         /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
+  double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
   ss_coupling coupling;                   /* forces */
   double *kt;                             /* [n_v] forces: impulses of forces */
   double *applied;                        /* [n_v] forces: the part of kt that applied forces give */
@@ -97,6 +95,9 @@ struct ss_sim {
   ss_report report_saved;
 
   ss_cp_workspace *cp;
+  ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
+  ss_lu_row *lu_rows; /* [lu_capacity] discretise */
+  int lu_capacity;
   ss_observer observers[8];
   int n_observers;
 };
@@ -128,7 +129,7 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
 ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error);
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
-ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_error *error);
+ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
 
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
