@@ -70,7 +70,7 @@ static ss_status phase(ss_sim *sim, double *lost_to_friction, ss_error *error) {
 static bool decompress(ss_sim *sim) {
   ss_problem *p = &sim->problem;
   bool any = false;
-  memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
+  for (int i = 0; i < p->n; i++) p->g[i] = p->slack[i] - p->compliance[i] * p->z[i];
   for (int k = 0; k < sim->n_contacts; k++) {
     ss_contact *c = &sim->contacts[k];
     if (c->row < 0) continue;

@@ -76,6 +76,7 @@ void ss_fill_dense(const ss_sim *sim, double *G) {
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   const size_t n = (size_t)p->n;
+  p->sparse = false;
   if (n == 0) return SS_OK;
   if (n * n > p->G_capacity) {
     ss_free(p->G);
@@ -117,6 +118,7 @@ static ss_status assemble_sparse(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < p->n; i++) { /* by place */
     const int own = lu->order[i];
     lu->d[i] = p->alpha * meet(sim, own, own) + p->compliance[own];
+    p->scale[own] = lu->d[i] > 0 ? 1 / sqrt(lu->d[i]) : 1;
     for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
       lu->u[k] = p->alpha * meet(sim, own, lu->order[lu->upper[k]]);
     for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)

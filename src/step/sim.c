@@ -26,10 +26,11 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
   if (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1)
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
   if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->alpha != sim->gamma)
-    return ss_fail(error, SS_ERROR_INPUT,
-                   "anitescu-hart needs a scheme whose constraints act on the velocity that moves the positions (alpha = "
-                   "gamma): with %s it would create energy; use projection",
-                   sim->scheme->name);
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "anitescu-hart needs a scheme whose constraints act on the velocity that moves the positions (alpha = "
+        "gamma): with %s it would create energy; use projection",
+        sim->scheme->name);
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
   if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL)

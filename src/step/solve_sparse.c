@@ -1,6 +1,6 @@
 /* Problems of joints and stiff forces alone are linear, G z = -g, and sparse: a chain costs O(n). One step of iterative
  * refinement on what the judge finds. The judge forms w = alpha J A^-1 J^T z + R z + g through the velocity change, from
- * the rows and not from the factors. */
+ * the rows and not from the factors, and weighs it in natural units as for other problems (solve.c). */
 #include "step/workspace.h"
 
 #include <string.h>
@@ -19,10 +19,11 @@ static double judge(ss_sim *sim) {
     }
   for (int i = 0; i < p->n; i++) {
     p->slack[i] = p->alpha * ss_row_dot(model, &p->rows[i], change) + p->compliance[i] * p->z[i] + p->g[i];
-    if (!(fabs(p->slack[i]) <= worst)) worst = fabs(p->slack[i]); /* a NaN stays */
-    largest = fmax(largest, fabs(p->g[i]));
+    const double w = fabs(p->scale[i] * p->slack[i]);
+    if (!(w <= worst)) worst = w; /* a NaN stays */
+    largest = fmax(largest, fabs(p->scale[i] * p->g[i]));
   }
-  return worst / (1 + largest);
+  return largest > 0 ? worst / (2 * largest) : worst;
 }
 
 double ss_solve_sparse(ss_sim *sim) {

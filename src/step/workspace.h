@@ -75,6 +75,7 @@ struct ss_sim {
   int *first_row;                         /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
   ss_coupling coupling;                   /* forces */
+  bool definite;                          /* forces: A is positive definite with its full Jacobians, which are used */
   double *kt;                             /* [n_v] forces: impulses of forces */
   double *applied;                        /* [n_v] forces: the part of kt that applied forces give */
   double *dv_free;                        /* [n_v] forces: A^-1 kt */
