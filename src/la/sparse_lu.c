@@ -182,10 +182,10 @@ void ss_lu_free(ss_lu *lu) {
 
 /* ---- numbers ---- */
 
-int ss_lu_factor(ss_lu *lu) {
-  static const double tolerance = 1e-12; /* pivots of dependent rows come out at rounding level */
+int ss_lu_factor(ss_lu *lu, double tolerance) {
   double *x = lu->work;
   int rank = 0;
+  lu->smallest = HUGE_VAL;
   for (int i = 0; i < lu->n; i++) {
     const int l0 = lu->lower_start[i], l1 = lu->lower_start[i + 1], u0 = lu->upper_start[i],
               u1 = lu->upper_start[i + 1];
@@ -207,6 +207,7 @@ int ss_lu_factor(ss_lu *lu) {
     }
     const bool good = fabs(x[i]) > tolerance * fabs(diagonal);
     lu->d[i] = good ? x[i] : 0;
+    if (good) lu->smallest = fmin(lu->smallest, fabs(x[i] / diagonal));
     rank += good;
     x[i] = 0;
   }

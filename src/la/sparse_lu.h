@@ -23,16 +23,17 @@ typedef struct ss_lu {
   int *upper;       /* places after, ascending */
   double *l, *u,
       *d; /* before ss_lu_factor: the matrix below, above and on the diagonal; after: L, U (D^-1 not applied), D */
-  double *work; /* [n] zero between calls */
+  double *work;    /* [n] zero between calls */
+  double smallest; /* pivot that was not zero, relative to its diagonal entry */
 } ss_lu;
 
 /* Makes the pattern for these rows, unless it is the present one. */
 ss_status ss_lu_analyse(ss_lu *lu, int n, const ss_lu_row *rows, ss_error *error);
 void ss_lu_free(ss_lu *lu);
 
-/* In place. Pivots that are zero relative to their diagonal entry belong to rows that depend on others: those get the
+/* In place. Pivots that are at most `tolerance` times their diagonal entry belong to rows that depend on others: those get the
  * solution 0. Returns the rank. */
-int ss_lu_factor(ss_lu *lu);
+int ss_lu_factor(ss_lu *lu, double tolerance);
 
 /* x (by row) from A x = b (by row); they may be the same array. */
 void ss_lu_solve(const ss_lu *lu, const double *b, double *x);

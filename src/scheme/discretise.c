@@ -107,7 +107,7 @@ static double meet(const ss_sim *sim, int i, int j) {
 }
 
 /* Joints alone: only rows that share a body meet. */
-static ss_status assemble_sparse(ss_sim *sim, ss_error *error) {
+ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_lu *lu = ss_problem_lu(sim);
   ss_status status = ss_grow((void **)&sim->lu_rows, &sim->lu_capacity, p->n, sizeof *sim->lu_rows, error);
@@ -142,6 +142,7 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
               alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
   }
   p->alpha = alpha;
-  p->sparse = n == p->n_free && n >= SPARSE_FROM && sim->automatic && !c->active;
-  return p->sparse ? assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
+  const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
+  p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !c->active;
+  return p->sparse ? ss_assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
 }

@@ -42,21 +42,25 @@ static void choose_gradient_positions(ss_sim *sim, double h) {
   }
 }
 
+/* The joints' equations that are not redundant. */
 static void joint_rows(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   ss_problem *p = &sim->problem;
-  ss_joints_evaluate(model, sim->grad_q, NULL, NULL, p->rows);
-  for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] = p->compliance[i] = 0;
-  p->n = p->n_joint = model->n_joint_rows;
-  if (h > 0 && sim->iterate_q) {
-    ss_joints_evaluate(model, sim->iterate_q, sim->state.angle, p->offset, NULL);
-    for (int i = 0; i < model->n_joint_rows; i++)
-      p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
-    return;
+  const int n = sim->basis.n;
+  const bool all = n == model->n_joint_rows;
+  ss_joints_evaluate(model, sim->grad_q, NULL, NULL, all ? p->rows : sim->basis.rows);
+  for (int i = 0; i < n; i++) {
+    if (!all) p->rows[i] = sim->basis.rows[sim->basis.row[i]];
+    p->offset[i] = p->compliance[i] = 0;
   }
-  if (h == 0 || sim->options.stabilization != SS_STABILIZATION_ANITESCU_HART) return;
-  ss_joints_evaluate(model, sim->state.q, sim->state.angle, p->offset, NULL); /* nu . va = -Theta/h */
-  for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] /= sim->h;
+  p->n = p->n_joint = n;
+  if (h > 0 && sim->iterate_q) {
+    ss_basis_residuals(sim, sim->iterate_q, p->offset);
+    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
+  } else if (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) { /* nu . va = -Theta/h */
+    ss_basis_residuals(sim, sim->state.q, p->offset);
+    for (int i = 0; i < n; i++) p->offset[i] /= sim->h;
+  }
 }
 
 static void stiff_rows(ss_sim *sim, double h) {

@@ -8,7 +8,7 @@
 
 void ss_add_joint_impulses(ss_sim *sim, double fraction) {
   const ss_problem *p = &sim->problem;
-  for (int i = 0; i < p->n_joint; i++) sim->joint_impulse[i] += fraction * p->z[i];
+  for (int i = 0; i < p->n_joint; i++) sim->joint_impulse[sim->basis.row[i]] += fraction * p->z[i];
 }
 
 typedef struct least_norm {

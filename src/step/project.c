@@ -14,10 +14,10 @@
 enum { MOST_ITERATIONS = 8 };
 
 /* Residuals of all rows of the problem at the present position; the largest violation. */
-static double position_residuals(const ss_sim *sim, double *residual) {
+static double position_residuals(ss_sim *sim, double *residual) {
   const ss_problem *p = &sim->problem;
   double worst = 0;
-  if (p->n_joint) ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, residual, NULL);
+  if (p->n_joint) ss_basis_residuals(sim, sim->state.q, residual);
   for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]));
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];

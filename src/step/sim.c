@@ -72,6 +72,11 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
     if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
+  const size_t nj = (size_t)model->n_joint_rows;
+  sim->basis.row = SS_ARENA_ARRAY(sim->arena, int, nj);
+  sim->basis.posed = SS_ARENA_ARRAY(sim->arena, bool, nj);
+  sim->basis.rows = SS_ARENA_ARRAY(sim->arena, ss_row, nj);
+  if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
@@ -135,13 +140,15 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     status = check_options(sim, error);
   }
   if (status == SS_OK) status = allocate(sim, error);
-  if (status != SS_OK) {
-    ss_sim_destroy(sim);
-    return status;
+  if (status == SS_OK) {
+    start(sim);
+    status = ss_basis_select(sim, error);
   }
-  start(sim);
-  *out = sim;
-  return SS_OK;
+  if (status == SS_OK)
+    *out = sim;
+  else
+    ss_sim_destroy(sim);
+  return status;
 }
 
 void ss_sim_destroy(ss_sim *sim) {

@@ -187,5 +187,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
     return status;
   }
   sim->state.t = end;
+  status = ss_basis_check(sim, error);
+  if (status != SS_OK) return status;
   return observe(sim, collided, error);
 }

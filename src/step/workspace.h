@@ -41,6 +41,14 @@ typedef struct ss_coupling {
   int w_capacity;
 } ss_coupling;
 
+/* The joints' scalar equations that are posed; the others follow from them (step/basis.c). */
+typedef struct ss_basis {
+  int n;        /* all n_joint_rows of them where none is redundant */
+  int *row;     /* [n] ascending */
+  bool *posed;  /* [n_joint_rows] */
+  ss_row *rows; /* [n_joint_rows] scratch: all rows */
+} ss_basis;
+
 struct ss_sim {
   ss_arena *arena;
   const ss_model *model;
@@ -95,6 +103,7 @@ struct ss_sim {
   int n_touch_saved, touch_saved_capacity;
   ss_report report_saved;
 
+  ss_basis basis;
   ss_cp_workspace *cp;
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
@@ -144,6 +153,9 @@ static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->lu[sim->problem.h
 void ss_fill_dense(const ss_sim *sim, double *G);
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error);
 
+/* Sparse G of the problem as it stands, in the sim's lu. */
+ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
+
 /* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack. */
 double ss_solve_sparse(ss_sim *sim);
 
@@ -158,6 +170,14 @@ bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double 
 ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error);
 void ss_couple(ss_sim *sim, double h);
 void ss_couple_row(const ss_sim *sim, const ss_row *row, double *out);
+
+/* Chooses the equations that are posed at the present position; chooses again where the others stop following. */
+ss_status ss_basis_select(ss_sim *sim, ss_error *error);
+ss_status ss_basis_check(ss_sim *sim, ss_error *error);
+/* Poses all of them, for questions about the mechanism; or the chosen ones again. */
+void ss_basis_pose(ss_sim *sim, bool all);
+/* Residuals of the posed equations at q. */
+void ss_basis_residuals(ss_sim *sim, const double *q, double *out);
 
 /* Adds the joints' multipliers of the solved problem to those of the step. */
 void ss_add_joint_impulses(ss_sim *sim, double fraction);
