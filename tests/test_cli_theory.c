@@ -50,6 +50,36 @@ static void check_finds_the_paradox(void **state) {
   free(out);
 }
 
+/* ---- run --all-solutions ---- */
+
+static void run_lists_three_solutions(void **state) {
+  (void)state;
+  json_t *root = expect_json("run " SCENE("painleve-three") " --all-solutions --json", 0, NULL);
+  const json_t *solutions = json_object_get(root, "solutions"), *branches = json_object_get(solutions, "branches");
+  assert_true(number(solutions, "most") == 3);
+  assert_true(number(solutions, "first") == 0);
+  assert_true(number(solutions, "not_enumerated") == 0);
+  assert_int_equal(json_array_size(branches), 3);
+  int applied = 0, kinds = 0;
+  for (size_t i = 0; i < 3; i++) {
+    const json_t *branch = json_array_get(branches, i);
+    const json_t *contact = json_array_get(json_object_get(branch, "contacts"), 0);
+    const char *kind = json_string_value(json_object_get(contact, "kind"));
+    applied += json_is_true(json_object_get(branch, "applied"));
+    kinds |= strcmp(kind, "open") == 0 ? 1 : strcmp(kind, "sticks") == 0 ? 2 : strcmp(kind, "slides") == 0 ? 4 : 8;
+  }
+  assert_int_equal(applied, 1);
+  assert_int_equal(kinds, 7);
+  json_decref(root);
+  char *out = expect("run " SCENE("painleve-rod") " --all-solutions", 0, NULL);
+  assert_non_null(strstr(out, "0 of them with several motions"));
+  free(out);
+  out = expect("run " SCENE("skate") " --all-solutions --duration 0.1", 0, NULL); /* a disc cannot be enumerated */
+  assert_non_null(strstr(out, "0 problems enumerated"));
+  assert_non_null(strstr(out, "could not be"));
+  free(out);
+}
+
 static int enter_directory(void **state) {
   (void)state;
   return enter_empty_directory();
@@ -59,6 +89,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(check_finds_the_wedge),
       cmocka_unit_test(check_finds_the_paradox),
+      cmocka_unit_test(run_lists_three_solutions),
   };
   return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }

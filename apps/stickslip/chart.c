@@ -144,7 +144,7 @@ static void put_order(FILE *f, const chart_axis *x, const chart_axis *y, int ord
   const double from_x = axis_place(x, pow(10, x->high - span)), from_y = axis_place(y, pow(10, y->high - order * span));
   (void)fprintf(f, "<path d=\"M%.2f %.2fL%.2f %.2f\" stroke=\"#999\" stroke-dasharray=\"4 4\"/>\n", from_x, from_y,
                 x->to, y->to);
-  char label[16];
+  char label[24];
   (void)snprintf(label, sizeof label, "order %d", order);
   put_text(f, (from_x + 2 * x->to) / 3 - 6, (from_y + 2 * y->to) / 3, "text-anchor=\"end\" fill=\"#777\"", label);
 }
@@ -168,7 +168,7 @@ static double legend_width(const chart *c) {
 
 bool chart_write(const chart *c, FILE *f) {
   const double beside = legend_width(c), width = WIDTH + beside;
-  const double height = fmax(HEIGHT, TOP + BOTTOM + LEGEND_LINE * c->n);
+  double height = fmax(HEIGHT, TOP + BOTTOM + LEGEND_LINE * c->n);
   chart_axis x = axis_empty(c->x_log, LEFT, WIDTH - RIGHT), y = axis_empty(c->y_log, height - BOTTOM, TOP);
   for (int i = 0; i < c->n; i++) {
     for (long k = 0; k < c->series[i].n; k++) {
@@ -179,6 +179,10 @@ bool chart_write(const chart *c, FILE *f) {
     }
   }
   if (!axis_finish(&x) || !axis_finish(&y)) return false;
+  if (c->equal) {
+    y.from = y.to + (x.to - x.from) * (y.high - y.low) / (x.high - x.low);
+    height = fmax(y.from + BOTTOM, TOP + BOTTOM + LEGEND_LINE * c->n);
+  }
   (void)fprintf(f,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
                 "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"

@@ -71,8 +71,10 @@ static void log_ticks(chart_axis *axis) {
       if (log10(value) < axis->low - 1e-9 || log10(value) > axis->high + 1e-9) continue;
       char label[24] = "";
       if ((decade - first) % (every > 0 ? every : 1) == 0) {
-        const bool plain = decade >= -3 && decade < 5;
-        (void)snprintf(label, sizeof label, plain ? "%g" : "%.0e", value); // NOLINT: both formats are literals
+        if (decade >= -3 && decade < 5)
+          (void)snprintf(label, sizeof label, "%g", value);
+        else
+          (void)snprintf(label, sizeof label, "%de%d", factors[k], decade);
       }
       add_tick(axis, value, label);
     }

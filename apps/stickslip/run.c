@@ -15,7 +15,7 @@ typedef struct run_options {
   overrides overrides;
   const char *scene, *hdf5, *csv, *html, *problem;
   long every, threads, events; /* events < 0: the default */
-  bool json;
+  bool all_solutions, json;
 } run_options;
 
 /* ---- command line ---- */
@@ -35,6 +35,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"gamma", OPTION_NUMBER, &o->overrides.gamma, "G", "weight of the position update (scheme gavrea)"},
       {"set", OPTION_LIST, &o->overrides.set, "NAME=VALUE", "override a declared parameter; may be repeated"},
       {"events", OPTION_COUNT, &o->events, "N", "list the first N events only (default: 10; with --json: all)"},
+      {"all-solutions", OPTION_FLAG, &o->all_solutions, NULL,
+       "enumerate all solutions of every step's problem (small scenes)"},
       {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
       {"checkpoint", OPTION_REFUSED, NULL, "FILE", "save the state at the end"},
@@ -163,7 +165,8 @@ static ss_status check_events(void *user, const ss_sim *sim, ss_error *error) {
 /* ---- the run ---- */
 
 /* Runs a prepared simulation and tells the outcome; returns the exit code. */
-static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events) {
+static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events,
+                    const solution_study *solutions) {
   ss_error error = {0}, close_error = {0};
   const double start = wall_clock();
   const ss_status status = progress_advance(sim, &error);
@@ -174,6 +177,7 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   const run_result result = {.session = s,
                              .sim = sim,
                              .events = events,
+                             .solutions = o->all_solutions ? solutions : NULL,
                              .wall_seconds = seconds,
                              .complete = complete,
                              .message = complete ? NULL : error.message,
@@ -214,18 +218,21 @@ int command_run(int argc, char **argv) {
   session s = {0};
   ss_sim *sim = NULL;
   outputs out = {0};
+  solution_study solutions = {0};
   event_list events = {.limit = o.events >= 0 ? o.events : o.json ? LONG_MAX : 10};
   ss_error error = {0};
   ss_status status = session_open(&s, o.scene, &o.overrides, &error);
   if (!status) status = prepare(&o, &s, &events, &sim, &out, &error);
+  if (!status && o.all_solutions) status = solutions_start(&solutions, sim, &error);
   if (status) {
     code = report_error(&error);
     outputs_discard(&out);
   } else {
     interrupt_catch();
-    code = simulate(&o, &s, sim, &out, &events);
+    code = simulate(&o, &s, sim, &out, &events, &solutions);
   }
   ss_sim_destroy(sim);
+  solutions_release(&solutions);
   session_close(&s);
   free(events.items);
   free((void *)o.overrides.set.items);

@@ -43,6 +43,8 @@ static json_t *events_json(const run_result *r) {
     json_t *entry =
         json_pack("{s:o, s:s, s:[o, o]}", "t", json_number(e->t), "kind", ss_event_name(e->kind), "between",
                   json_text(ss_model_body_name(model, e->body[0])), json_text(ss_model_body_name(model, e->body[1])));
+    if (entry && e->energy_created > 0 && json_object_set_new(entry, "energy_created", json_number(e->energy_created)))
+      return NULL;
     if (json_array_append_new(list, entry)) return NULL;
   }
   return json_pack("{s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "limits",
@@ -70,6 +72,9 @@ int run_print_json(const run_result *r) {
       "final", final_json(r->sim), "certificate", certificate_json(r), "energy", energy_json(&report->energy), "events",
       events_json(r), "contacts", contacts, "solves", solves_json(&report->solves), "velocity_variation",
       json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation));
+  if (root && r->solutions &&
+      json_object_set_new(root, "solutions", solutions_json(r->solutions, ss_sim_model(r->sim))))
+    root = NULL;
   if (root && r->message && json_object_set_new(root, "error", json_text(r->message))) root = NULL;
   return json_print(root);
 }

@@ -34,6 +34,7 @@ const char *ss_model_scene_text(const ss_model *model);
 typedef struct ss_touch {
   uint64_t key;       /* shape pair and feature */
   int hits;           /* collisions within the current step: bouncing that accumulates comes to rest */
+  int hops;           /* those of them that did not bounce, or took no time */
   bool closed;        /* carries force, or would */
   bool stuck;         /* friction holds it */
   double impulse[3];  /* on the first body, world frame: warm start */
@@ -144,14 +145,23 @@ typedef struct ss_report {
   long contacts_maximum;
   double contacts_mean;
   double velocity_variation, weighted_variation; /* sums of |v+ - v| over all steps, 2-norm over the coordinates */
+  /* Largest work of all joint and contact impulses on the weighted velocity in a part of a step. The energy estimates of
+   * the theorems rest on its never being positive (MDI (5.2), LIT (9.4)): it is, up to rounding, unless the problem
+   * itself pushes penetrating bodies apart. */
+  double constraint_work;
+  /* Smallest c >= 0 with v.Mv <= max(v0.Mv0, |q0| + 1) e^(c t) at the end of every step so far (MDI Theorem 5.1) */
+  double kinetic_growth;
 } ss_report;
 const ss_report *ss_sim_report(const ss_sim *sim);
 
-/* Observers are called after every step, and for every event as it happens (event functions may be NULL). */
+/* Observers are called after every step, for every event as it happens, and with the complementarity problem of every part
+ * of a step before its solution z is applied (at the part's start, ss_sim_state still says when; the last blocks are those of
+ * the contacts, in the order of ss_sim_contacts). event and problem may be NULL. */
 typedef struct ss_observer {
   void *user;
   ss_status (*step)(void *user, const ss_sim *sim, ss_error *error);
   void (*event)(void *user, const ss_sim *sim, const ss_event *event);
+  ss_status (*problem)(void *user, const ss_sim *sim, const ss_cp *problem, const double *z, ss_error *error);
 } ss_observer;
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error);
 

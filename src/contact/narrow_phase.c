@@ -7,6 +7,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     contact->closed = touch->closed;
     contact->was_stuck = touch->stuck;
     contact->hits = touch->hits;
+    contact->hops = touch->hops;
     contact->pressed_before =
         touch->closed && (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0);
     contact->last_load = touch->load;

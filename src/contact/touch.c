@@ -29,10 +29,11 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
   bool sorted = true;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (!c->closed && c->hits == 0) continue;
+    if (!c->closed && c->hits == 0 && c->hops == 0) continue;
     ss_touch *touch = &state->touch[state->n_touch++];
     *touch = (ss_touch){.key = c->key,
                         .hits = c->hits,
+                        .hops = c->hops,
                         .closed = c->closed,
                         .stuck = c->stuck,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},

@@ -315,7 +315,7 @@ bool active_set_solve(active_set *a, double *z, const double *w) {
   const ss_cp *problem = a->problem;
   const int n = problem->n, m = list_unknowns(a, z), stride = m + 1;
   for (int i = 0; i < n; i++) a->w[i] = w[i];
-  for (int j = 0; j < n; j++) {
+  for (int j = 0; j < n; j++) { /* w at the reference */
     if (a->y[j] == 0) continue;
     for (int i = 0; i < n; i++) a->w[i] += problem->G[(size_t)i * (size_t)n + (size_t)j] * a->y[j];
   }

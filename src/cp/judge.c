@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+static double larger(double a, double b) { return a > b ? a : b; }
+
 typedef struct point {
   double x, y;
 } point;
@@ -51,7 +53,7 @@ static double support(const ss_block *block, point p) {
 }
 
 /* Size of the set of friction impulses. */
-static double radius(const ss_block *block, double zn) { return block->mu * (fmax(zn, 0) + block->extra); }
+static double radius(const ss_block *block, double zn) { return block->mu * (larger(zn, 0) + block->extra); }
 
 static point tangential(const ss_block *block, const double *v) {
   return (point){v[block->first + 1], block->size == 3 ? v[block->first + 2] : 0};
@@ -62,7 +64,7 @@ static double friction_residual(const ss_block *block, const double *z, const do
   const point zt = tangential(block, z), wt = tangential(block, w);
   const point p = project(block, (point){zt.x - wt.x, zt.y - wt.y}, radius(block, zn));
   const double t = block->size == 2 ? fabs(zt.x - p.x) : hypot(zt.x - p.x, zt.y - p.y);
-  return fmax(fabs(zn < wn ? zn : wn), t);
+  return larger(fabs(zn < wn ? zn : wn), t);
 }
 
 static double block_residual(const ss_block *block, const double *z, const double *w) {
@@ -94,7 +96,7 @@ static bool apply(const ss_cp *problem, const double *z, int first, int end, dou
 double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
   enum { WINDOW = 256 };
   double window[WINDOW], worst = 0, largest = 0;
-  for (int i = 0; i < problem->n; i++) largest = fmax(largest, fabs(problem->g[i]));
+  for (int i = 0; i < problem->n; i++) largest = larger(largest, fabs(problem->g[i]));
   for (int b = 0; b < problem->n_blocks; b++) {
     ss_block part = problem->blocks[b];
     const int end = part.first + part.size;
@@ -103,7 +105,7 @@ double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
       part.size = end - row < WINDOW ? end - row : WINDOW;
       double *piece = w ? w + row : window;
       if (!apply(problem, z, row, row + part.size, piece)) return HUGE_VAL;
-      worst = fmax(worst, block_residual(&part, z + row, piece));
+      worst = larger(worst, block_residual(&part, z + row, piece));
     }
   }
   return worst / (1 + largest);

@@ -4,7 +4,8 @@
 
 #include "cp/workspace.h"
 
-/* Like ss_cp_solve, but sets only outcome and iterations: the caller judges z. */
+/* Like ss_cp_solve, but sets only outcome and iterations: the caller judges z. A solver that has asked the judge about this
+ * very z sets the residual as well; the caller sets it to -1 before. */
 typedef ss_status cp_solve_function(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
 

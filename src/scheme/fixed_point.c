@@ -3,8 +3,9 @@
  *
  *     0 <= n.v+ + Phi(q^)/h - n.v^  perp  c_n >= 0,      nu.v+ + Theta(q^)/h - nu.v^ = 0,
  *
- * solved, and posed again about its solution; at a fixed point v+ = v^ these say Phi(q+) >= 0 and Theta(q+) = 0. The first
- * iterate is q + h v. Each iteration is a certified problem of its own. Convergence is geometric with a factor that falls
+ * solved, and posed again about its solution; at a fixed point v+ = v^ these say Phi(q+) >= 0 and Theta(q+) = 0. The paper
+ * starts from q + h v, which may lie behind a thin obstacle; here the first problem is the one linearised at q, whose
+ * solution does not. Each iteration is a certified problem of its own. Convergence is geometric with a factor that falls
  * with h; it is measured. Where changes grow, the iterate is averaged with the one before; where that does not help
  * within the limit, the problem linearised at the start stands in (plain stewart-trinkle), and is counted. */
 #include "step/workspace.h"
@@ -39,6 +40,20 @@ static void relinearise_at_start(ss_sim *sim) {
   }
 }
 
+/* Whether every contact is approached from the side on which the step began: a fixed point behind a thin obstacle is
+ * feasible too, but not the one that is meant. */
+static bool same_sides(const ss_sim *sim) {
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (!c->active) continue;
+    const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+    ss_contact_point start;
+    ss_contact_at(sim->model, c, &a, &b, &start);
+    if (v3_dot(start.normal, c->at.normal) <= 0) return false;
+  }
+  return true;
+}
+
 /* max |v+ - v^|, and v^ for the next iteration: v+, or the mean of both. */
 static double next_iterate(ss_sim *sim, bool damped) {
   double change = 0, *v = iterate_v(sim);
@@ -54,10 +69,12 @@ ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *
   const double enough = 1e-13 * (sim->speed_bound + sim->model->length / h);
   double last = HUGE_VAL, contraction = 0;
   bool damped = false, found = false;
-  memcpy(iterate_v(sim), sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+  sim->iterate_v = sim->iterate_q = NULL;
+  ss_status status = ss_attempt_once(sim, h, certified, error);
+  if (status != SS_OK || !*certified) return status;
+  memcpy(iterate_v(sim), sim->v_end, sizeof(double) * (size_t)sim->model->n_v);
   sim->iterate_v = iterate_v(sim);
   sim->iterate_q = iterate_q(sim);
-  ss_status status = SS_OK;
   for (int k = 0; k < MOST_ITERATIONS && !found; k++) {
     linearise(sim, h);
     status = ss_attempt_once(sim, h, certified, error);
@@ -70,7 +87,7 @@ ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *
     last = change;
   }
   if (status != SS_OK) return status;
-  if (found) {
+  if (found && same_sides(sim)) {
     solves->contraction = fmax(solves->contraction, contraction);
     sim->iterate_v = sim->iterate_q = NULL;
     return SS_OK;

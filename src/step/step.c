@@ -48,7 +48,7 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
     const bool closed = carries || (velocity_level && sim->problem.slack[c->row] <= speed_tolerance);
     if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
     if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
-    if (c->closed && closed && c->n_rows > 1 && c->stuck != c->was_stuck)
+    if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
       ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
     c->closed = closed;
   }
@@ -102,17 +102,29 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g", sim->state.t, *h);
 }
 
+static ss_status show_problem(const ss_sim *sim, ss_error *error) {
+  const ss_cp problem = ss_problem_view(&sim->problem);
+  for (int i = 0; i < sim->n_observers && problem.n > 0; i++) {
+    const ss_observer *o = &sim->observers[i];
+    const ss_status status = o->problem ? o->problem(o->user, sim, &problem, sim->problem.z, error) : SS_OK;
+    if (status != SS_OK) return status;
+  }
+  return SS_OK;
+}
+
 /* One impact (taken = 0) or one part of at most h. */
 static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
   double speed_tolerance;
   bool impact = false, found = false;
-  const ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
+  ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
   if (status != SS_OK) return status;
   if (impact) {
     *taken = 0;
     *collided = true;
     return ss_impact(sim, speed_tolerance, error);
   }
+  status = show_problem(sim, error);
+  if (status != SS_OK) return status;
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
@@ -150,7 +162,7 @@ static void restore(ss_sim *sim, double t) {
 
 static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_report *report = &sim->report;
-  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = 0;
+  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
   ss_ledger_step(sim);
   ss_certify_position(sim);
   ss_measure_variation(sim, collided);

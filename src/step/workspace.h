@@ -96,6 +96,7 @@ struct ss_sim {
   double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
   double *residuals;                      /* [n_joint_rows] observe */
   double created_by_impacts;
+  double kinetic_scale; /* max(v0.Mv0, |q0| + 1) */
 
   /* The start of the step, restored if it fails. */
   double *q_saved, *v_saved, *angle_saved;
@@ -195,6 +196,9 @@ void ss_velocity_change(ss_sim *sim);
 /* Pose of a body at tau inside the part: q (+) tau [v + gamma fraction delta]; delta may be NULL: none. */
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
+
+/* Normal speed that gravity makes or stops within a thousandth of the step. */
+static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * v3_norm(sim->model->gravity); }
 
 /* No point of any body's shapes is faster than this. */
 double ss_largest_speed(const ss_model *model, const double *v);

@@ -89,7 +89,7 @@ static void collisions(page *p, const result *rows) {
 
 static void figure_2(page *p) {
   run r;
-  series x[2] = {{.label = "x1"}, {.label = "x2", .color = 1}}, energy = {.label = NULL, .color = 2};
+  series x[2] = {{.label = "x1"}, {.label = "x2"}}, energy = {0};
   run_open(&r, &(setup){.scene = "double-pendulum-wall", .step = ldexp(1, -9)});
   while (run_step(&r)) {
     const double t = ss_sim_state(r.sim)->t;
@@ -100,7 +100,7 @@ static void figure_2(page *p) {
   const panel panels[] = {{"(a) x-components of the two bobs", "t", "x", x, 2, false, false},
                           {"(b) total energy", "t", "E", &energy, 1, false, false}};
   page_text(p, "\n");
-  page_chart(p, "lit-figure-2", "LIT Figure 2, h = 2^-9", panels, 2);
+  page_figure(p, "lit-figure-2", "LIT Figure 2, h = 2^-9", panels, 2);
   series_release(x, 2);
   series_release(&energy, 1);
 }

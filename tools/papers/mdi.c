@@ -45,7 +45,7 @@ static const double exact_times[EVENTS] = {0.338608184672, 2.946346791224, 3.532
 
 static void figure_9_1(page *p) {
   run r;
-  series lines[3] = {{.color = 0}, {.color = 2}, {.color = 1}};
+  series lines[3] = {{0}};
   double stuck = 0;
   run_open(&r, &(setup){.scene = "stick-slip-block"});
   while (run_step(&r)) {
@@ -59,7 +59,7 @@ static void figure_9_1(page *p) {
   const panel panels[] = {{"position", "t", "q1", &lines[0], 1, false, false},
                           {"weighted velocity (v + v+)/2", "t", "v", &lines[1], 1, false, false},
                           {"natural velocity", "t", "v", &lines[2], 1, false, false}};
-  page_chart(p, "mdi-figure-9-1", "MDI Figure 9.1, alpha = gamma = 1/2, h = 0.01", panels, 3);
+  page_figure(p, "mdi-figure-9-1", "MDI Figure 9.1, alpha = gamma = 1/2, h = 0.01", panels, 3);
   page_check(p, stuck, 0, 1e-15, "weighted velocity in stick");
   series_release(lines, 3);
 }

@@ -38,7 +38,7 @@ static void trapezoidal_table(page *p, const history *references) {
     double error[ROWS];
     errors_of(&examples[k], "trapezoidal", &references[k], error);
     page_text(p, "| `%s`: %s |", examples[k].scene, examples[k].what);
-    lines[k] = (series){.label = examples[k].scene, .color = k, .style = LINE_AND_MARKS};
+    lines[k] = (series){.label = examples[k].scene};
     for (int i = 0; i < ROWS; i++) {
       page_text(p, " %.2e |", error[i]);
       series_add(&lines[k], ldexp(1, -5 - i), error[i]);
@@ -50,11 +50,9 @@ static void trapezoidal_table(page *p, const history *references) {
     }
     page_text(p, " |\n");
   }
-  static const char title[] = "position error, trapezoidal";
-  const panel panels[] = {{title, "h", "error", lines, SCENES / 2, true, false},
-                          {title, "h", "error", lines + SCENES / 2, SCENES - SCENES / 2, true, false}};
+  const panel panels[] = {{"position error, trapezoidal", "h", "error", lines, SCENES, true, false}};
   page_text(p, "\n");
-  page_chart(p, "orders", "Errors at the final time against h: slope two", panels, 2);
+  page_figure(p, "orders", "Errors at the final time against h: slope two", panels, 1);
   series_release(lines, SCENES);
 }
 

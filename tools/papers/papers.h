@@ -86,31 +86,28 @@ double velocity_error(const history *a, long i, const history *b, long j); /* la
 /* 2-norm over positions and rotations, like `stickslip converge`. */
 double final_error(const history *a, const history *b);
 
-/* ---- chart.c: plots as SVG ---- */
-
-typedef enum series_style { LINE, LINE_AND_MARKS, MARKS } series_style;
+/* ---- figure.c: plots as SVG ---- */
 
 typedef struct series {
-  const char *label; /* NULL: none in the legend */
-  int color;         /* place in the palette */
-  series_style style;
+  const char *label;
   double *x, *y;
   int n, capacity;
 } series;
 
 void series_add(series *s, double x, double y);
+void series_break(series *s); /* the line is interrupted here */
 void series_release(series *s, int n);
 
 typedef struct panel {
   const char *title, *x_label, *y_label;
   const series *lines;
   int n_lines;
-  bool logarithmic; /* both axes */
+  bool logarithmic; /* both axes, with marks */
   bool equal;       /* one unit is as long on both axes */
 } panel;
 
-/* Writes NAME.svg beside the page and refers to it. */
-void page_chart(page *p, const char *name, const char *caption, const panel *panels, int n_panels);
+/* Writes NAME-1.svg, NAME-2.svg, ... beside the page and shows them in a row. */
+void page_figure(page *p, const char *name, const char *caption, const panel *panels, int n_panels);
 
 /* ---- the examples ---- */
 

@@ -11,22 +11,21 @@ enum { STEPS = 5, POSES = 24 };
 /* Figure 4: the rod at equal times. */
 static void figure_4(page *p) {
   run r;
-  series rods[POSES + 1] = {{0}};
-  int n = 0;
+  series rods = {0};
   run_open(&r, &(setup){.scene = "falling-rod", .step = 0.01});
   const long every = ss_sim_steps_total(r.sim) / POSES;
   do {
-    if (ss_sim_state(r.sim)->step % every != 0 || n > POSES) continue;
+    if (ss_sim_state(r.sim)->step % every != 0) continue;
     const ss_pose pose = ss_sim_motion(r.sim, 0).pose;
     const double angle = 2 * atan2(pose.orientation.z, pose.orientation.w);
     for (int end = -1; end <= 1; end += 2)
-      series_add(&rods[n], pose.position.x + end * 0.5 * cos(angle), pose.position.y + end * 0.5 * sin(angle));
-    n++;
+      series_add(&rods, pose.position.x + end * 0.5 * cos(angle), pose.position.y + end * 0.5 * sin(angle));
+    series_break(&rods);
   } while (run_step(&r));
   run_close(&r);
-  const panel panels[] = {{"the rod every 0.05 s", "x", "y", rods, n, false, true}};
-  page_chart(p, "st-figure-4", "ST Figure 4, h = 0.01", panels, 1);
-  series_release(rods, POSES + 1);
+  const panel panels[] = {{"the rod every 0.05 s", "x", "y", &rods, 1, false, true}};
+  page_figure(p, "st-figure-4", "ST Figure 4, h = 0.01", panels, 1);
+  series_release(&rods, 1);
 }
 
 page falling_rod(const char *directory) {
@@ -46,7 +45,6 @@ page falling_rod(const char *directory) {
     run r;
     run_open(&r, &s);
     vertical[i].label = angular[i].label = labels[i];
-    vertical[i].color = angular[i].color = i;
     while (run_step(&r)) {
       const ss_motion m = ss_sim_motion(r.sim, 0);
       series_add(&vertical[i], ss_sim_state(r.sim)->t, m.velocity.y);
@@ -73,7 +71,7 @@ page falling_rod(const char *directory) {
                k ? "positions" : "velocities");
   const panel panels[] = {{"vertical velocity", "t", "v", vertical, STEPS, false, false},
                           {"angular velocity", "t", "w", angular, STEPS, false, false}};
-  page_chart(&p, "st-figures-5-6", "ST Figures 5 and 6, for five step sizes", panels, 2);
+  page_figure(&p, "st-figures-5-6", "ST Figures 5 and 6, for five step sizes", panels, 2);
   series_release(vertical, STEPS);
   series_release(angular, STEPS);
   page_close(&p);
@@ -90,7 +88,6 @@ static void figures_7_8(page *p) {
   run_open(&r, &(setup){.scene = "four-balls", .step = 0.01});
   for (int b = 0; b < BALLS; b++) {
     side[b].label = above[b].label = ss_model_body_name(r.model, b);
-    side[b].color = above[b].color = b;
   }
   do {
     for (int b = 0; b < BALLS; b++) {
@@ -102,7 +99,7 @@ static void figures_7_8(page *p) {
   const panel panels[] = {{"elevation", "x", "z", side, BALLS, false, true},
                           {"plan", "x", "y", above, BALLS, false, true}};
   page_text(p, "\n");
-  page_chart(p, "st-figures-7-8", "ST Figures 7 and 8, h = 0.01: paths of the centres", panels, 2);
+  page_figure(p, "st-figures-7-8", "ST Figures 7 and 8, h = 0.01: paths of the centres", panels, 2);
   run_close(&r);
   series_release(side, BALLS);
   series_release(above, BALLS);

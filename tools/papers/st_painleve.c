@@ -50,31 +50,32 @@ static void limit(page *p) {
   page_check(p, previous, 0, 1e-3, "distance from (0.4, 0.3), h = 2^-16");
 }
 
+/* Coefficient of the normal force in the acceleration of the sliding tip, for l = 1/2, J = 1/12. */
+static double coefficient(double mu, double theta) { return 1 + 3 * cos(theta) * (cos(theta) - mu * sin(theta)); }
+
 /* All mu and angles: solved, certified, and jammed where theory says so. */
 static void map(page *p) {
   long steps = 0, certified = 0, paradox = 0, jammed = 0, smooth = 0, slid = 0;
-  series region[2] = {{.label = "jams in one step", .color = 1, .style = MARKS}, {.label = "mu(theta) of the paradox"}};
-  for (int i = 0; i <= 40; i++)
-    for (int k = 1; k < 45; k++) {
-      const double mu = i * 0.1, theta = k * 2 * 3.14159265358979323846 / 180;
-      const double coefficient = 1 + 3 * cos(theta) * (cos(theta) - mu * sin(theta)); /* l = 1/2, J = 1/12 */
-      if (fabs(coefficient) < 0.02) continue;
+  series least = {.label = "least mu that jams"}, exact = {.label = "mu of the paradox"};
+  for (int k = 1; k < 45; k++) {
+    const double theta = k * 2 * 3.14159265358979323846 / 180;
+    bool found = false;
+    for (int i = 0; i <= 80; i++) {
+      const double mu = i * 0.05, c = coefficient(mu, theta);
+      if (fabs(c) < 0.01) continue; /* too near to call */
       const outcome o = first_step(ldexp(1, -14), NULL, mu, theta);
       const bool stops = fabs(o.slip) < 1e-9;
       steps++;
       certified += o.certified;
-      if (coefficient < 0) {
-        paradox++;
-        jammed += stops;
-      } else if (coefficient > 0.1) {
-        smooth++;
-        slid += !stops;
-      }
-      if (stops && i % 2 == 0) series_add(&region[0], theta, mu);
+      paradox += c < 0;
+      jammed += c < 0 && stops;
+      smooth += c > 0.1;
+      slid += c > 0.1 && !stops;
+      if (stops && !found) series_add(&least, theta, mu);
+      found |= stops;
     }
-  for (double theta = 0.4; theta < 1.5; theta += 0.005) {
-    const double mu = (1 + 3 * cos(theta) * cos(theta)) / (3 * sin(theta) * cos(theta));
-    if (mu <= 4) series_add(&region[1], theta, mu);
+    const double critical = (1 + 3 * cos(theta) * cos(theta)) / (3 * sin(theta) * cos(theta));
+    if (critical <= 4) series_add(&exact, theta, critical);
   }
   page_text(p,
             "\n## Every friction and every angle\n\nmu from 0 to 4, theta from 2 to 88 degrees, one step of 2^-14: %ld "
@@ -84,9 +85,11 @@ static void map(page *p) {
   page_check(p, (double)certified / (double)steps, 1, 1, "certified fraction");
   page_check(p, (double)jammed / (double)paradox, 1, 1, "jammed fraction of the paradox region");
   page_check(p, (double)slid / (double)smooth, 1, 1, "sliding fraction outside");
-  const panel panels[] = {{"where the tip jams", "theta", "mu", region, 2, false, false}};
-  page_chart(p, "st-painleve", "Jamming of the rod over angle and friction", panels, 1);
-  series_release(region, 2);
+  const series lines[] = {exact, least};
+  const panel panels[] = {{"where the tip jams", "theta", "mu", lines, 2, false, false}};
+  page_figure(p, "st-painleve", "Jamming of the rod over angle and friction", panels, 1);
+  series_release(&least, 1);
+  series_release(&exact, 1);
 }
 
 page painleve(const char *directory) {

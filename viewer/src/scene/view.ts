@@ -145,6 +145,13 @@ export class SceneView {
     return this.bodies.pick(ray);
   }
 
+  // The present picture as an image.
+  picture(): string {
+    this.invalidate();
+    this.draw();
+    return this.canvas.toDataURL("image/png");
+  }
+
   // Draws if needed; true if it did.
   draw(): boolean {
     if (!this.dirty) return false;

@@ -1,6 +1,7 @@
 // What the run is worth: verdict, certificate, energy ledger, solver statistics.
 import { number } from "../format.js";
 import type { Page } from "../page.js";
+import { hasStandIn } from "../scene/stand_in.js";
 import { element } from "./dom.js";
 
 type Row = [name: string, value: string, meaning?: string];
@@ -86,6 +87,8 @@ function pageNotes(page: Page): string[] {
   const notes: string[] = [];
   if (page.every > 1)
     notes.push(`The motion is thinned out: the page holds every ${page.every}th step of ${page.run.steps}; positions between frames are interpolated.`);
+  if (page.model.bodies.some(hasStandIn))
+    notes.push("Bodies without shapes are drawn as the box that has their mass and inertia, or as a point.");
   if (!page.contacts) notes.push("The contacts were not recorded with this result; run the scene with --html to see them.");
   if (page.contacts?.cut) notes.push("Some frames have more contacts than the page holds; the strongest ones are shown.");
   if (!page.velocity) notes.push("The velocities are left out to keep the page small.");

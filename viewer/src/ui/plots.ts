@@ -166,10 +166,12 @@ export class Plots {
   }
 
   private defaults(): string[] {
-    const force = this.all.find(({ id }) => id.startsWith("force:"))?.id;
-    return ["position:0", this.page.velocity ? "velocity:0" : "", "energy", force ?? "residuals"].filter((id) =>
-      this.all.some((quantity) => quantity.id === id),
-    );
+    const force = this.all.find(({ id }) => id.startsWith("force:"))?.id ?? "";
+    const wanted =
+      this.page.layout === "report"
+        ? ["energy", "ledger", "position:0", "velocity:0", "position:1", "velocity:1", force, "contacts"]
+        : ["position:0", "velocity:0", "energy", force || "residuals"];
+    return wanted.filter((id) => this.all.some((quantity) => quantity.id === id));
   }
 
   private unused(): string {

@@ -38,6 +38,17 @@ export class Tabs {
     }
   }
 
+  // A document instead: all panels below one another, under their names.
+  unfold(): void {
+    for (const { button, tab } of this.tabs) {
+      tab.panel.hidden = false;
+      tab.panel.setAttribute("role", "region");
+      tab.panel.prepend(element("h2", { class: "section" }, tab.label));
+      tab.panel.tabIndex = -1;
+      button.remove();
+    }
+  }
+
   private move(event: KeyboardEvent, id: string): void {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
