@@ -137,8 +137,8 @@ static inline void run_check(const run *r) {
   for (int i = 0; i < ss_model_coordinates(r->model); i++) assert_true(isfinite(state->v[i]));
   const double losses = e->friction_loss + e->impact_loss + e->damping_loss;
   const double scale = fabs(e->initial) + fabs(e->final) + fabs(e->work) + fabs(e->friction_loss) +
-                       fabs(e->impact_loss) + fabs(e->damping_loss) + fabs(e->remainder);
-  check_near(e->final, e->initial + e->work - losses + e->remainder, 1e-14 * scale, "energy ledger");
+                       fabs(e->impact_loss) + fabs(e->damping_loss) + fabs(e->stabilization) + fabs(e->remainder);
+  check_near(e->final, e->initial + e->work - losses + e->stabilization + e->remainder, 1e-14 * scale, "energy ledger");
   check_near(e->final, e->kinetic + e->potential + e->elastic, 1e-14 * scale, "parts of the energy");
 }
 

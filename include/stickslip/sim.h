@@ -48,6 +48,7 @@ typedef struct ss_state {
   long step;       /* steps done */
   double *q;       /* 7 per body: position of the centre of mass, orientation w x y z */
   double *v;       /* velocity coordinates, body after body */
+  double *angle;   /* joint angles, counted beyond a full turn: what q alone does not tell */
   ss_touch *touch; /* ordered by key */
   int n_touch, touch_capacity;
 } ss_state;
@@ -83,6 +84,10 @@ int ss_sim_joint_rank(const ss_sim *sim);
 /* max |nu^T v| over the joint rows: how far the present velocities are from respecting the joints. */
 double ss_sim_joint_velocity_residual(const ss_sim *sim);
 
+/* Impulses of all scalar joint equations over the last step, on the first body (docs/joints.md has their directions);
+ * where joints are redundant, the ones of least norm. */
+ss_status ss_sim_joint_impulses(const ss_sim *sim, double *impulses, ss_error *error);
+
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
   int body[2];
@@ -106,14 +111,15 @@ typedef struct ss_certificate {
   bool certified;         /* every step's residual was within the tolerance */
 } ss_certificate;
 
-/* final = initial + work - friction_loss - impact_loss - damping_loss + remainder */
+/* final = initial + work - friction_loss - impact_loss - damping_loss + stabilization + remainder */
 typedef struct ss_energy {
   double initial, final;
   double kinetic, potential, elastic; /* parts of final */
   double work, friction_loss, impact_loss, damping_loss, remainder;
+  double stabilization; /* what pulling positions and velocities back has added */
 } ss_energy;
 
-typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_EVENT_KINDS } ss_event_kind;
+typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_LIMIT_HIT, SS_EVENT_KINDS } ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);
 
 typedef struct ss_event {
@@ -125,7 +131,10 @@ typedef struct ss_event {
 
 typedef struct ss_solves {
   long count, iterations, fallbacks, cuts;
-  double seconds; /* wall time inside the complementarity solver */
+  long outer;           /* iterated schemes: problems per fixed point, added up */
+  long not_contracting; /* parts whose fixed point was not found: the linearised problem stood in */
+  double contraction;   /* largest ratio of successive changes in fixed points that were found */
+  double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;
 
 typedef struct ss_report {

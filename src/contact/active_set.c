@@ -38,6 +38,6 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
       c->active = touching && c->rate <= gentle;
     }
     c->touching = touching;
-    sim->n_active += c->active;
+    sim->n_active += c->active && c->pair; /* limits are not counted as contacts */
   }
 }

@@ -9,8 +9,11 @@ enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not boun
 enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about two tangents */
 
 typedef struct ss_contact {
-  uint64_t key; /* shape pair and feature: the identity that survives from step to step */
-  const ss_pair *pair;
+  uint64_t key;        /* shape pair and feature: the identity that survives from step to step */
+  const ss_pair *pair; /* NULL: a joint's limit (limits.c), which has the next three fields instead of shapes */
+  int joint;
+  bool upper;
+  double near;  /* near which the joint's angle is counted */
   int shape[2]; /* a and b, in the order of the pair table */
   int body[2];
   ss_contact_point at; /* at the start of the (part of the) step */

@@ -170,6 +170,7 @@ double ss_largest_speed(const ss_model *model, const double *v) {
 
 /* No point of the two bodies goes faster against the other along the path. */
 static double closing_speed(const ss_sim *sim, const ss_contact *c) {
+  if (!c->pair) return ss_limit_speed(sim, c, sim->scratch_v);
   double speed = 0;
   for (int side = 0; side < 2; side++)
     speed += fmax(body_speed(sim->model, c->body[side], sim->state.v),

@@ -58,6 +58,7 @@ static ss_status phase(ss_sim *sim, double *lost_to_friction, ss_error *error) {
     c->total = v3_add(c->total, v3_axpy(c->pressed, c->returned, c->at.normal));
   }
   memcpy(sim->scratch_v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+  ss_add_joint_impulses(sim, 1);
   ss_velocity_change(sim);
   for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->delta[i];
   *lost_to_friction += friction_loss(sim, sim->scratch_v);

@@ -78,7 +78,10 @@ static json_t *link(const ss_model *model, const char *type, const int body[2], 
   return release_unless(good, o);
 }
 
-static bool has_axis(const ss_joint *j) { return j->type == SS_JOINT_REVOLUTE || j->type == SS_JOINT_PRISMATIC; }
+static bool has_axis(const ss_joint *j) {
+  return j->type == SS_JOINT_REVOLUTE || j->type == SS_JOINT_PRISMATIC || j->type == SS_JOINT_CYLINDRICAL ||
+         j->type == SS_JOINT_SCREW || j->type == SS_JOINT_POINT_ON_LINE;
+}
 
 static json_t *joints(const ss_model *model) {
   json_t *list = json_array();

@@ -23,13 +23,19 @@ double ss_potential_energy(const ss_model *model, const double *q) {
   return sum;
 }
 
+double ss_total_energy(const ss_sim *sim) {
+  const double elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
+  return ss_kinetic_energy(sim->model, sim->state.v) + ss_potential_energy(sim->model, sim->state.q) + elastic;
+}
+
 static void balance(ss_sim *sim) {
   ss_energy *e = &sim->report.energy;
   e->kinetic = ss_kinetic_energy(sim->model, sim->state.v);
   e->potential = ss_potential_energy(sim->model, sim->state.q);
   e->elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
   e->final = e->kinetic + e->potential + e->elastic;
-  e->remainder = e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss);
+  e->remainder =
+      e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss + e->stabilization);
   ss_certificate *certificate = &sim->report.certificate;
   const double gained = e->final - e->initial - e->work;
   certificate->energy_created = fmax(certificate->energy_created, fmax(gained, sim->created_by_impacts));
@@ -57,6 +63,21 @@ static void contact_losses(ss_sim *sim, double fraction) {
       const double mean = ss_row_dot(model, row, sim->state.v) + fraction / 2 * ss_row_dot(model, row, sim->delta);
       *(k == 0 ? &e->impact_loss : &e->friction_loss) -= fraction * c->impulse[k] * mean;
     }
+  }
+}
+
+/* Anitescu-Hart: the offsets s that pull positions back act against impulses z: the work -z s is theirs. What it takes
+ * from a contact was booked as loss at the impact. */
+static void stabilization_work(ss_sim *sim, double fraction) {
+  const ss_problem *p = &sim->problem;
+  ss_energy *e = &sim->report.energy;
+  for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * p->offset[i];
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || c->at.gap >= 0) continue;
+    const double work = -fraction * c->impulse[0] * p->offset[c->row];
+    e->stabilization += work;
+    e->impact_loss += work;
   }
 }
 
@@ -88,6 +109,8 @@ static void constraint_work(ss_sim *sim) {
 void ss_ledger_part(ss_sim *sim, double h, double fraction) {
   contact_losses(sim, fraction);
   constraint_work(sim);
+  if (sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) stabilization_work(sim, fraction);
+  if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
   if (sim->model->n_forces == 0) return;
   damping_losses(sim, h, fraction);
   for (int i = 0; i < sim->model->n_v; i++)

@@ -9,17 +9,19 @@
 #include <string.h>
 
 static const ss_scheme schemes[] = {
-    /* name                   alpha gamma given implicit position midpoint locates */
-    {"stewart-trinkle", 1, 1, false, false, true, false, false},     /* ST (3) */
-    {"anitescu-potra", 1, 1, false, false, false, false, true},      /* MDI [4] */
-    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true}, /* MDI [5] */
-    {"moreau", 1, 0.5, false, true, false, false, true},             /* MDI section 4, [30] */
-    {"trapezoidal", 0.5, 0.5, false, true, false, true, true},       /* LIT (5.3)-(5.9) */
-    {"gavrea", 0.5, 0.5, true, true, false, false, true},            /* MDI (4.4) */
+    /* name                   alpha gamma given implicit position midpoint locates iterated */
+    {"stewart-trinkle", 1, 1, false, false, true, false, false, false},         /* ST (3) */
+    {"stewart-trinkle-implicit", 1, 1, false, false, true, false, false, true}, /* ST section 3.4 */
+    {"anitescu-potra", 1, 1, false, false, false, false, true, false},          /* MDI [4] */
+    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true, false},     /* MDI [5] */
+    {"moreau", 1, 0.5, false, true, false, false, true, false},                 /* MDI section 4, [30] */
+    {"trapezoidal", 0.5, 0.5, false, true, false, true, true, false},           /* LIT (5.3)-(5.9) */
+    {"gavrea", 0.5, 0.5, true, true, false, false, true, false},                /* MDI (4.4) */
 };
 
 static const ss_table_row table[] = {
     {"stewart-trinkle", "first order, contact at position level: robust, inelastic by nature"},
+    {"stewart-trinkle-implicit", "the same, iterated until the new position is exactly feasible"},
     {"anitescu-potra", "first order, contact at velocity level, explicit forces"},
     {"anitescu-potra-stiff", "first order, springs and dampers linearly implicit"},
     {"moreau", "midpoint positions, implicit constraints"},

@@ -25,6 +25,12 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the step %g is too small for the duration", o->step);
   if (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1)
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->alpha != sim->gamma)
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "anitescu-hart needs a scheme whose constraints act on the velocity that moves the positions (alpha = "
+        "gamma): with %s it would create energy; use projection",
+        sim->scheme->name);
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
   if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL && o->cone == SS_CONE_POLYHEDRAL)
@@ -41,20 +47,38 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     double **array;
     size_t size;
   } const arrays[] = {
-      {&sim->state.q, nq},    {&sim->state.v, nv},
-      {&sim->mid_q, nq},      {&sim->ainv, 36 * (size_t)model->n_bodies},
-      {&sim->kt, nv},         {&sim->applied, nv},
-      {&sim->dv_free, nv},    {&sim->delta, nv},
-      {&sim->v_end, nv},      {&sim->q_end, nq},
-      {&sim->weighted, nv},   {&sim->previous_weighted, nv},
-      {&sim->previous_v, nv}, {&sim->q_saved, nq},
-      {&sim->v_saved, nv},    {&sim->residuals, (size_t)model->n_joint_rows},
-      {&sim->scratch_v, nv},  {&sim->bounds, 6 * ns},
+      {&sim->state.angle, (size_t)model->n_angles},
+      {&sim->angle_saved, (size_t)model->n_angles},
+      {&sim->state.q, nq},
+      {&sim->state.v, nv},
+      {&sim->mid_q, nq},
+      {&sim->iterate_memory, nq + nv},
+      {&sim->ainv, 36 * (size_t)model->n_bodies},
+      {&sim->kt, nv},
+      {&sim->applied, nv},
+      {&sim->dv_free, nv},
+      {&sim->delta, nv},
+      {&sim->v_end, nv},
+      {&sim->q_end, nq},
+      {&sim->weighted, nv},
+      {&sim->previous_weighted, nv},
+      {&sim->previous_v, nv},
+      {&sim->q_saved, nq},
+      {&sim->v_saved, nv},
+      {&sim->residuals, (size_t)model->n_joint_rows},
+      {&sim->joint_impulse, (size_t)model->n_joint_rows},
+      {&sim->scratch_v, nv},
+      {&sim->bounds, 6 * ns},
   };
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
     if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
+  const size_t nj = (size_t)model->n_joint_rows;
+  sim->basis.row = SS_ARENA_ARRAY(sim->arena, int, nj);
+  sim->basis.posed = SS_ARENA_ARRAY(sim->arena, bool, nj);
+  sim->basis.rows = SS_ARENA_ARRAY(sim->arena, ss_row, nj);
+  if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
@@ -69,6 +93,12 @@ static void start(ss_sim *sim) {
   for (int k = 0; k < model->n_bodies; k++) {
     ss_store_pose(sim->state.q, k, model->bodies[k].pose);
     memcpy(sim->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
+  }
+  for (int k = 0; k < model->n_joints; k++) {
+    const ss_joint *joint = &model->joints[k];
+    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
+    for (int i = 0; i < joint->n_angles; i++)
+      sim->state.angle[joint->first_angle + i] = ss_joint_angle(model, joint, i, &a, &b, 0, NULL);
   }
   memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
   memcpy(sim->weighted, model->v0, sizeof(double) * (size_t)model->n_v);
@@ -100,6 +130,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   sim->options = options ? *options : model->simulation;
   ss_status status = copy_names(sim, error);
   if (status == SS_OK) {
+    sim->automatic = strcmp(sim->options.solver, "auto") == 0;
     sim->scheme = ss_scheme_find(sim->options.scheme);
     if (sim->scheme) {
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
@@ -111,13 +142,15 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     status = check_options(sim, error);
   }
   if (status == SS_OK) status = allocate(sim, error);
-  if (status != SS_OK) {
-    ss_sim_destroy(sim);
-    return status;
+  if (status == SS_OK) {
+    start(sim);
+    status = ss_basis_select(sim, error);
   }
-  start(sim);
-  *out = sim;
-  return SS_OK;
+  if (status == SS_OK)
+    *out = sim;
+  else
+    ss_sim_destroy(sim);
+  return status;
 }
 
 void ss_sim_destroy(ss_sim *sim) {
@@ -131,6 +164,9 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
+  ss_free(sim->problem.G);
+  ss_free(sim->lu_rows);
+  for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
   ss_free(sim->problem.next_row);
   ss_free(sim->problem.blocks);
   ss_arena_destroy(sim->arena);
@@ -155,14 +191,14 @@ ss_motion ss_sim_motion(const ss_sim *sim, int index) {
 }
 
 void ss_sim_joint_residuals(const ss_sim *sim, double *residuals) {
-  ss_joints_evaluate(sim->model, sim->state.q, residuals, NULL);
+  ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, residuals, NULL);
 }
 
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
   int n = 0;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (!c->active) continue;
+    if (!c->active || !c->pair) continue;
     if (n < capacity)
       out[n] = (ss_contact_report){{c->body[0], c->body[1]},
                                    v3_scale(0.5, v3_add(c->at.point_a, c->at.point_b)),
@@ -186,6 +222,14 @@ ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *err
 
 ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
   if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
-  const ss_cp problem = ss_problem_view(&sim->problem);
-  return ss_cp_write(&problem, path, error);
+  ss_cp problem = ss_problem_view(&sim->problem);
+  double *filled = NULL;
+  if (sim->problem.sparse) {
+    problem.G = filled = ss_alloc(sizeof(double) * (size_t)problem.n * (size_t)problem.n);
+    if (!filled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    ss_fill_dense(sim, filled);
+  }
+  const ss_status status = ss_cp_write(&problem, path, error);
+  ss_free(filled);
+  return status;
 }

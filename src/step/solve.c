@@ -80,6 +80,8 @@ static void convert(ss_problem *p, double s, bool back) {
   for (int b = 0; b < p->n_blocks; b++) {
     const double d = p->scale[p->blocks[b].first];
     p->blocks[b].extra /= (back ? 1 / d : d) * unit;
+    p->blocks[b].lower /= (back ? 1 / d : d) * unit;
+    p->blocks[b].upper /= (back ? 1 / d : d) * unit;
   }
 }
 
@@ -97,14 +99,10 @@ static double to_natural_units(ss_problem *p, double speed) {
   return s;
 }
 
-ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
+/* With a solver that pivots and knows of complementarity; in natural units. */
+static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
-  *certified = true;
-  if (p->n == 0) {
-    distribute(sim, p->slack, 0, 1);
-    return SS_OK;
-  }
   const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
@@ -122,6 +120,36 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
-  if (status == SS_OK && *certified) distribute(sim, p->slack, 4 * residual, s); /* the judge divides by 1 + |g| <= 3 */
+  p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
+  p->unit = s;
+  return status;
+}
+
+ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  ss_solves *solves = &sim->report.solves;
+  *certified = true;
+  p->blur = 0;
+  p->unit = 1;
+  if (p->n == 0) return SS_OK;
+  if (p->sparse) {
+    const double start = seconds_now(), residual = ss_solve_sparse(sim);
+    solves->seconds += seconds_now() - start;
+    solves->iterations++;
+    if (residual <= sim->options.tolerance) {
+      solves->count++;
+      ss_certify_problem(sim, residual);
+      return SS_OK;
+    }
+    solves->fallbacks++;
+    const ss_status status = ss_discretise_dense(sim, error);
+    if (status != SS_OK) return status;
+  }
+  return solve_dense(sim, certified, error);
+}
+
+ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
+  const ss_status status = ss_solve_problem(sim, certified, error);
+  if (status == SS_OK && *certified) distribute(sim, sim->problem.slack, sim->problem.blur, sim->problem.unit);
   return status;
 }

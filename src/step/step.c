@@ -19,7 +19,8 @@ static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, b
   return status;
 }
 
-ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
+/* One problem, linearised about the start or about the latest iterate. */
+ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error) {
   ss_forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
   if (status != SS_OK) return status;
@@ -31,6 +32,10 @@ ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
   sim->last_attempt = h;
   *certified = isfinite(ss_largest_speed(sim->model, sim->v_end));
   return SS_OK;
+}
+
+ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  return (sim->scheme->iterated ? ss_attempt_iterated : ss_attempt_once)(sim, h, certified, error);
 }
 
 /* What the solution says of each contact: carrying, stuck, gone. */
@@ -57,6 +62,10 @@ static void accept(ss_sim *sim, double h, double tau) {
     for (int k = 0; k < model->n_bodies; k++)
       ss_store_pose(sim->q_end, k, ss_advance_body(sim, k, sim->delta, tau, fraction));
     for (int i = 0; i < model->n_v; i++) sim->v_end[i] = sim->state.v[i] + fraction * sim->delta[i];
+  }
+  if (model->n_angles) {
+    for (int i = 0; i < model->n_v; i++) sim->scratch_v[i] = sim->state.v[i] + sim->gamma * fraction * sim->delta[i];
+    ss_joint_angles_follow(model, sim->state.q, sim->q_end, sim->scratch_v, tau, sim->state.angle);
   }
   memcpy(sim->state.q, sim->q_end, sizeof(double) * 7 * (size_t)model->n_bodies);
   memcpy(sim->state.v, sim->v_end, sizeof(double) * (size_t)model->n_v);
@@ -120,6 +129,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (status != SS_OK) return status;
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
   ss_ledger_part(sim, h, tau / h);
+  ss_add_joint_impulses(sim, tau / h);
   judge_contacts(sim, speed_tolerance);
   accept(sim, h, tau);
   *taken = tau;
@@ -133,6 +143,7 @@ static ss_status save(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) return status;
   memcpy(sim->q_saved, s->q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(sim->v_saved, s->v, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->model->n_angles) memcpy(sim->angle_saved, s->angle, sizeof(double) * (size_t)sim->model->n_angles);
   if (s->n_touch) memcpy(sim->touch_saved, s->touch, sizeof *s->touch * (size_t)s->n_touch);
   sim->n_touch_saved = s->n_touch;
   sim->report_saved = sim->report;
@@ -143,6 +154,7 @@ static void restore(ss_sim *sim, double t) {
   ss_state *s = &sim->state;
   memcpy(s->q, sim->q_saved, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->model->n_angles) memcpy(s->angle, sim->angle_saved, sizeof(double) * (size_t)sim->model->n_angles);
   if (sim->n_touch_saved) memcpy(s->touch, sim->touch_saved, sizeof *s->touch * (size_t)sim->n_touch_saved);
   s->n_touch = sim->n_touch_saved;
   s->t = t;
@@ -175,6 +187,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   sim->h = end - start;
   sim->exhausted = false;
   sim->transitions = 0;
+  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
   ss_status status = save(sim, error);
   double remaining = sim->h;
   for (int parts = 0; status == SS_OK && remaining > 0; parts++) {
@@ -183,10 +196,13 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
     status = part(sim, remaining, &taken, &collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
   }
+  if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
   if (status != SS_OK) {
     restore(sim, start);
     return status;
   }
   sim->state.t = end;
+  status = ss_basis_check(sim, error);
+  if (status != SS_OK) return status;
   return observe(sim, collided, error);
 }
