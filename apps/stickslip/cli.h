@@ -14,6 +14,8 @@ typedef struct command {
   int (*run)(int argc, char **argv); /* argv[0] is the command's name */
 } command;
 
+const command *command_table(void); /* main.c: all of them, ended by a row without a name */
+
 /* ---- options.c ---- */
 
 typedef enum option_kind {
@@ -54,6 +56,13 @@ enum { PARSE_GO_ON = -1 };
  * with: after --help, or after a usage error that has been reported. Lists point into argv; free their items
  * afterwards. */
 int parse_options(const usage *usage, int argc, char **argv, const char **positionals);
+
+/* Shows a command's own table, which only its entry point knows, without running it. */
+typedef void usage_visitor(const usage *usage, void *user);
+void visit_usage(const command *command, usage_visitor *visit, void *user);
+
+bool option_takes_value(const option *option);
+const char *option_dashes(const option *option); /* "-" or "--" */
 
 /* ---- messages.c ---- */
 

@@ -11,5 +11,7 @@ int command_plot(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_completion(int argc, char **argv);
+int command_man(int argc, char **argv);
 
 #endif

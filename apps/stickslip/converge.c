@@ -1,8 +1,11 @@
 /* stickslip converge: errors and observed order over a range of step sizes, for one or several schemes. */
 #include "converge.h"
 #include "commands.h"
+#include "report.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +15,7 @@ static const double REFERENCE_REFINEMENT = 16;
 
 typedef struct converge_options {
   overrides overrides;
-  const char *scene, *steps, *schemes, *reference_scheme;
+  const char *scene, *steps, *schemes, *reference_scheme, *html;
   double reference, alpha, gamma; /* NAN: not given */
   bool json;
 } converge_options;
@@ -30,6 +33,7 @@ static int parse_converge(int argc, char **argv, converge_options *o) {
       {"gamma", OPTION_NUMBER, &o->gamma, "G", "weight of the position update (scheme gavrea)"},
       {"set", OPTION_LIST, &o->overrides.set, "NAME=VALUE", "override a declared parameter; may be repeated"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
+      {"html", OPTION_TEXT, &o->html, "OUT.html", "write the study as a document, like stickslip report"},
       {0}};
   const usage command_line = {
       "converge",
@@ -45,7 +49,8 @@ static int parse_converge(int argc, char **argv, converge_options *o) {
       "weighted velocities' filled-in graphs, and the bound of the kinetic energy.",
       options,
       "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-11 --reference 2^-16\n"
-      "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-8 --schemes trapezoidal,moreau --json\n"};
+      "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-8 --schemes trapezoidal,moreau --json\n"
+      "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-8 --html orders.html\n"};
   const int parsed = parse_options(&command_line, argc, argv, &o->scene);
   if (parsed != PARSE_GO_ON) return parsed;
   if (!o->steps) return usage_error("converge: --steps is missing; see stickslip converge --help");
@@ -133,6 +138,30 @@ static bool all_certified(const scheme_list *list) {
   return true;
 }
 
+/* A study may take long: that its document can be written is known before. *created: there was no such file. */
+static bool writable(const char *path, bool *created) {
+  *created = false;
+  if (!path) return true;
+  FILE *stream = fopen(path, "ab");
+  if (!stream) return false;
+  (void)fseek(stream, 0, SEEK_END);
+  *created = ftell(stream) == 0;
+  return fclose(stream) == 0;
+}
+
+static int print_study(const converge_options *o, const session *s, const reference *r, const scheme_list *list) {
+  int code = EXIT_DONE;
+  if (o->html) {
+    json_t *study = converge_json(s, r, list->tables, list->n);
+    code = study ? report_loaded_study(study, o->scene, o->html) : usage_error("out of memory");
+    json_decref(study);
+  }
+  if (o->json) return code == EXIT_DONE ? json_print(converge_json(s, r, list->tables, list->n)) : code;
+  converge_print_text(s, r, list->tables, list->n);
+  if (o->html && code == EXIT_DONE) (void)printf("\n  %s\n", o->html);
+  return code;
+}
+
 static int study(const converge_options *o, session *s, const double *steps, int n_steps) {
   scheme_list list = {0};
   reference r = {0};
@@ -144,10 +173,8 @@ static int study(const converge_options *o, session *s, const double *steps, int
   int code = EXIT_DONE;
   if (status)
     code = report_error(&error);
-  else if (o->json)
-    code = converge_print_json(s, &r, list.tables, list.n);
   else
-    converge_print_text(s, &r, list.tables, list.n);
+    code = print_study(o, s, &r, &list);
   if (code == EXIT_DONE && !(all_certified(&list) && r.certified)) code = EXIT_FAILED;
   reference_release(&r);
   release_schemes(&list);
@@ -162,9 +189,12 @@ int command_converge(int argc, char **argv) {
     double *steps = NULL;
     int n_steps = 0;
     ss_error error = {0};
+    bool created = false;
+    if (!writable(o.html, &created)) code = usage_error("cannot write '%s': %s", o.html, strerror(errno));
     ss_status status = steps_parse(o.steps, &steps, &n_steps, &error);
     if (!status) status = session_open(&s, o.scene, &o.overrides, &error);
-    code = status ? report_error(&error) : study(&o, &s, steps, n_steps);
+    if (code == PARSE_GO_ON) code = status ? report_error(&error) : study(&o, &s, steps, n_steps);
+    if (created && code == EXIT_USAGE) (void)remove(o.html);
     session_close(&s);
     free(steps);
   }

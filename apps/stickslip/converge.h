@@ -2,6 +2,7 @@
 #ifndef CONVERGE_H
 #define CONVERGE_H
 
+#include "json.h"
 #include "session.h"
 
 /* ---- converge_steps.c ---- */
@@ -87,6 +88,6 @@ ss_status run_to_end(ss_sim *sim, const char *label, double *seconds, ss_error *
 /* ---- converge_output.c ---- */
 
 void converge_print_text(const session *s, const reference *r, const converge_table *tables, int n);
-int converge_print_json(const session *s, const reference *r, const converge_table *tables, int n);
+json_t *converge_json(const session *s, const reference *r, const converge_table *tables, int n); /* NULL: no memory */
 
 #endif

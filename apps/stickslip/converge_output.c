@@ -1,5 +1,4 @@
 #include "converge.h"
-#include "json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,18 +84,18 @@ static json_t *rows_json(const converge_table *table, int joint_rows) {
   return rows;
 }
 
-int converge_print_json(const session *s, const reference *r, const converge_table *tables, int n) {
+json_t *converge_json(const session *s, const reference *r, const converge_table *tables, int n) {
   const int joint_rows = ss_model_joint_rows(s->model);
   json_t *schemes = json_array();
   for (int i = 0; schemes && i < n; i++) {
     json_t *entry =
         json_pack("{s:o, s:o}", "scheme", json_text(tables[i].scheme), "rows", rows_json(&tables[i], joint_rows));
-    if (json_array_append_new(schemes, entry)) return json_print(NULL);
+    if (json_array_append_new(schemes, entry)) return NULL;
   }
   json_t *base = json_pack("{s:o, s:o, s:o, s:b}", "scheme", json_text(r->scheme), "step", json_number(r->step),
                            "seconds", json_number(r->seconds), "certified", r->certified);
-  return json_print(json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene", json_text(session_name(s)), "file",
-                              json_text(s->scene->file), "scheme", json_text(tables[0].scheme), "duration",
-                              json_number(s->simulation.duration), "reference", base, "rows",
-                              rows_json(&tables[0], joint_rows), "schemes", schemes));
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene", json_text(session_name(s)), "file",
+                   json_text(s->scene->file), "scheme", json_text(tables[0].scheme), "duration",
+                   json_number(s->simulation.duration), "reference", base, "rows", rows_json(&tables[0], joint_rows),
+                   "schemes", schemes);
 }

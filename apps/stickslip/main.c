@@ -15,13 +15,17 @@ static const command commands[] = {
     {"report", "write a document about a result: picture, plots, events, certificate", command_report},
     {"export", "turn a result file into another format", command_export},
     {"list", "what there is to choose from: schemes, solvers, joints, forces, shapes, laws", command_list},
+    {"completion", "print the completion of command lines for a shell", command_completion},
+    {"man", "print the manual page", command_man},
     {NULL, NULL, NULL},
 };
+
+const command *command_table(void) { return commands; }
 
 static void print_overview(FILE *stream) {
   (void)fprintf(stream, "usage: stickslip COMMAND ...\n\n"
                         "Simulates rigid mechanisms with contact, friction, impacts and joints.\n\n");
-  for (const command *c = commands; c->name; c++) (void)fprintf(stream, "  %-10s %s\n", c->name, c->summary);
+  for (const command *c = commands; c->name; c++) (void)fprintf(stream, "  %-11s %s\n", c->name, c->summary);
   (void)fprintf(stream, "\n  stickslip COMMAND --help explains a command; stickslip --version prints the version.\n"
                         "  Exit code: 0 done, 1 the run failed (no certified step possible), 2 bad input or usage.\n");
 }

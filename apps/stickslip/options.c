@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *dashes(const option *o) { return o->name[1] ? "--" : "-"; }
-static bool takes_value(const option *o) { return o->argument != NULL; }
+const char *option_dashes(const option *o) { return o->name[1] ? "--" : "-"; }
+bool option_takes_value(const option *o) { return o->argument != NULL; }
 
 static void print_help(const usage *u) {
   (void)printf("usage: stickslip %s %s%s\n\n%s\n\n", u->command, u->positional, u->options[0].name ? " [OPTIONS]" : "",
                u->description);
   for (const option *o = u->options; o->name; o++) {
     char left[64];
-    (void)snprintf(left, sizeof left, "%s%s%s%s", dashes(o), o->name, o->argument ? " " : "",
+    (void)snprintf(left, sizeof left, "%s%s%s%s", option_dashes(o), o->name, o->argument ? " " : "",
                    o->argument ? o->argument : "");
     (void)printf("  %-26s %s%s\n", left, o->kind == OPTION_REFUSED ? "(not in this version) " : "", o->summary);
   }
@@ -26,7 +26,7 @@ static int store_count(const option *o, const char *value) {
   errno = 0;
   const long count = strtol(value, &end, 10);
   if (end == value || *end || errno || count < 0)
-    return usage_error("%s%s: expected a whole number, got '%s'", dashes(o), o->name, value);
+    return usage_error("%s%s: expected a whole number, got '%s'", option_dashes(o), o->name, value);
   *(long *)o->target = count;
   return PARSE_GO_ON;
 }
@@ -34,7 +34,7 @@ static int store_count(const option *o, const char *value) {
 static int store_number(const option *o, const char *value) {
   ss_error error = {0};
   if (ss_expression_constant(value, NULL, 0, o->target, &error))
-    return usage_error("%s%s '%s': %s", dashes(o), o->name, value, error.message);
+    return usage_error("%s%s '%s': %s", option_dashes(o), o->name, value, error.message);
   return PARSE_GO_ON;
 }
 
@@ -63,7 +63,7 @@ static int store(const option *o, const char *value, int argc) {
   case OPTION_REFUSED:
     break;
   }
-  return usage_error("%s%s is not available in this version", dashes(o), o->name);
+  return usage_error("%s%s is not available in this version", option_dashes(o), o->name);
 }
 
 /* The row for --name, --name=value (then *value is set), -n or --n; NULL if there is none. */
@@ -90,15 +90,32 @@ static int parse_option(const usage *u, int argc, char **argv, int *i) {
   const option *o = find_option(u, argv[*i], &value);
   if (!o) return unknown_option(u, argv[*i]);
   if (o->kind == OPTION_REFUSED) return store(o, NULL, argc);
-  if (!takes_value(o) && value) return usage_error("--%s takes no value", o->name);
-  if (takes_value(o) && !value) {
-    if (*i + 1 >= argc) return usage_error("%s%s needs a value: %s", dashes(o), o->name, o->argument);
+  if (!option_takes_value(o) && value) return usage_error("--%s takes no value", o->name);
+  if (option_takes_value(o) && !value) {
+    if (*i + 1 >= argc) return usage_error("%s%s needs a value: %s", option_dashes(o), o->name, o->argument);
     value = argv[++*i];
   }
   return store(o, value, argc);
 }
 
+/* Who wants to see the next table instead of having it parsed: every command's entry point starts with its table, and
+ * ends when the parser tells it to. */
+static usage_visitor *visitor;
+static void *visitor_user;
+
+void visit_usage(const command *c, usage_visitor *visit, void *user) {
+  char *arguments[] = {(char *)c->name, NULL};
+  visitor = visit;
+  visitor_user = user;
+  (void)c->run(1, arguments);
+  visitor = NULL;
+}
+
 int parse_options(const usage *u, int argc, char **argv, const char **positionals) {
+  if (visitor) {
+    visitor(u, visitor_user);
+    return EXIT_DONE;
+  }
   int n = 0;
   bool options_end = false;
   for (int i = 1; i < argc; i++) {

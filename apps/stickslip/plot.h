@@ -5,6 +5,8 @@
 #include "chart.h"
 #include "cli.h"
 
+#include <jansson.h>
+
 typedef struct plot_request {
   const char *const *inputs;
   int n_inputs;
@@ -18,5 +20,6 @@ bool plot_is_study(const char *path);
 /* Fill in series and labels. Return PARSE_GO_ON, or the exit code after a reported failure. */
 int plot_results(const plot_request *request, chart *c);
 int plot_studies(const plot_request *request, chart *c);
+int plot_study(const plot_request *request, const char *path, const json_t *study, chart *c); /* one that is loaded */
 
 #endif

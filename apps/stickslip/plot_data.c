@@ -103,11 +103,8 @@ static int add_curve(const plot_request *r, const char *path, const json_t *sche
   return PARSE_GO_ON;
 }
 
-static int add_study(const plot_request *r, const char *path, chart *c) {
-  json_error_t problem;
-  json_t *root = json_load_file(path, 0, &problem);
-  if (!root) return usage_error("%s:%d:%d: %s", path, problem.line, problem.column, problem.text);
-  const json_t *schemes = json_object_get(root, "schemes");
+int plot_study(const plot_request *r, const char *path, const json_t *study, chart *c) {
+  const json_t *schemes = json_object_get(study, "schemes");
   int code = json_is_array(schemes) && json_array_size(schemes) > 0
                  ? PARSE_GO_ON
                  : usage_error("plot: '%s' is not the output of stickslip converge --json", path);
@@ -116,16 +113,19 @@ static int add_study(const plot_request *r, const char *path, chart *c) {
     for (int i = 0; code == PARSE_GO_ON && i < r->y->n; i++)
       code = add_curve(r, path, json_array_get(schemes, k), r->y->items[i], c);
   }
-  json_decref(root);
+  c->x_label = r->x ? r->x : "step h";
+  c->y_label = r->y->n == 0 ? "position_error" : r->y->n == 1 ? r->y->items[0] : "error";
   return code;
 }
 
 int plot_studies(const plot_request *r, chart *c) {
-  for (int i = 0; i < r->n_inputs; i++) {
-    const int code = add_study(r, r->inputs[i], c);
-    if (code != PARSE_GO_ON) return code;
+  int code = PARSE_GO_ON;
+  for (int i = 0; code == PARSE_GO_ON && i < r->n_inputs; i++) {
+    json_error_t problem;
+    json_t *study = json_load_file(r->inputs[i], 0, &problem);
+    if (!study) return usage_error("%s:%d:%d: %s", r->inputs[i], problem.line, problem.column, problem.text);
+    code = plot_study(r, r->inputs[i], study, c);
+    json_decref(study);
   }
-  c->x_label = r->x ? r->x : "step h";
-  c->y_label = r->y->n == 0 ? "position_error" : r->y->n == 1 ? r->y->items[0] : "error";
-  return PARSE_GO_ON;
+  return code;
 }

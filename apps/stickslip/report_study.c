@@ -6,7 +6,6 @@
 #include "plot.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,15 +71,12 @@ static void put_document(FILE *f, const json_t *study, const chart *c) {
   (void)fputs("</body></html>\n", f);
 }
 
-int report_study(const char *path, const char *output) {
-  json_error_t problem;
-  json_t *study = json_load_file(path, 0, &problem);
-  if (!study) return usage_error("%s:%d:%d: %s", path, problem.line, problem.column, problem.text);
+int report_loaded_study(const json_t *study, const char *name, const char *output) {
   const char *columns[] = {"position_error", "velocity_error"};
   const text_list y = {columns, 2};
-  const plot_request request = {.inputs = &path, .n_inputs = 1, .y = &y};
+  const plot_request request = {.inputs = &name, .n_inputs = 1, .y = &y};
   chart c = {.x_log = true, .y_log = true, .marked = true, .orders = true};
-  int code = plot_studies(&request, &c);
+  int code = plot_study(&request, name, study, &c);
   FILE *stream = code == PARSE_GO_ON ? fopen(output, "w") : NULL;
   if (stream) {
     put_document(stream, study, &c);
@@ -90,6 +86,14 @@ int report_study(const char *path, const char *output) {
     code = usage_error("cannot write '%s': %s", output, strerror(errno));
   }
   chart_release(&c);
+  return code;
+}
+
+int report_study(const char *path, const char *output) {
+  json_error_t problem;
+  json_t *study = json_load_file(path, 0, &problem);
+  if (!study) return usage_error("%s:%d:%d: %s", path, problem.line, problem.column, problem.text);
+  const int code = report_loaded_study(study, path, output);
   json_decref(study);
   return code;
 }
