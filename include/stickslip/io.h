@@ -42,8 +42,17 @@ long ss_result_rows(const ss_result *result);
 ss_status ss_result_column(const ss_result *result, const char *name, double *values, ss_error *error);
 
 /* A result as a page, like ss_recorder_open_page makes it, or laid out as a report to be read and printed. */
-typedef enum ss_page_layout { SS_PAGE_VIEWER, SS_PAGE_REPORT } ss_page_layout;
+typedef enum ss_page_layout { SS_PAGE_VIEWER, SS_PAGE_REPORT, SS_PAGE_LIVE } ss_page_layout;
 ss_status ss_page_from_result(const char *result, const char *page, ss_page_layout layout, ss_error *error);
+
+/* The present moment of a simulation for whoever watches it run: the same page with a single frame, layout "live", and
+ * the same data alone (without the model: it does not change). Events are those since it
+ * was written last. */
+typedef struct ss_snapshot ss_snapshot;
+ss_status ss_snapshot_open(ss_sim *sim, ss_snapshot **out, ss_error *error); /* attaches itself */
+void ss_snapshot_close(ss_snapshot *snapshot);                               /* no step may follow; NULL is allowed */
+ss_status ss_snapshot_page(ss_snapshot *snapshot, FILE *stream, ss_error *error);
+ss_status ss_snapshot_data(ss_snapshot *snapshot, FILE *stream, ss_error *error);
 
 /* HDF5 result to CSV, the same columns as ss_recorder_open_csv. */
 ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);

@@ -209,6 +209,8 @@ typedef struct ss_scene {
   ss_force_def *forces;
   int n_materials, n_contacts, n_world_shapes, n_bodies, n_joints, n_forces;
   ss_simulation simulation;
+  ss_parameter *parameters; /* those that a scene file declares, as they were set */
+  int n_parameters;
   struct ss_arena *arena; /* owns everything above */
 } ss_scene;
 

@@ -88,6 +88,22 @@ double ss_sim_joint_velocity_residual(const ss_sim *sim);
  * where joints are redundant, the ones of least norm. */
 ss_status ss_sim_joint_impulses(const ss_sim *sim, double *impulses, ss_error *error);
 
+/* A hand on a body: a spring (and damper) from a point of it to a point of the world. It acts in all steps until it is
+ * changed, as an applied force: explicit in time, so that stiffness (step / 2)^2 must stay below the mass that it moves.
+ * Its work is part of the ledger's. Checkpoints do not save it. */
+typedef struct ss_pull {
+  int body;
+  ss_vec3 point;             /* in the body's own frame */
+  ss_vec3 target;            /* world frame */
+  double stiffness, damping; /* not negative */
+} ss_pull;
+ss_status ss_sim_pull(ss_sim *sim, const ss_pull *pull, ss_error *error); /* NULL: let go */
+
+/* Goes on from where another simulation is: its time, and positions and velocities of the bodies' frames. The models may
+ * differ, but SS_ERROR_INPUT where the state would not do for this one: other bodies, coordinates or joints, joints that
+ * would not hold there, shapes that would overlap. Then the state stays what it was. Ledger and certificate start anew. */
+ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error);
+
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
   int body[2];

@@ -29,7 +29,7 @@ ss_page_budget ss_page_plan(int n_bodies, long steps);
 /* A zeroed page may be released. Arrays grow on demand. */
 typedef struct ss_page {
   ss_page_layout layout;
-  json_t *model, *run, *certificate, *ledger, *solves; /* the last two may be NULL: unknown */
+  json_t *model, *run, *certificate, *ledger, *solves; /* NULL: unknown, or known already */
   ss_page_budget budget;
   long steps_per_row; /* 0 stands for 1; a result may have been recorded with --every */
   int n_bodies;
@@ -67,9 +67,17 @@ json_t *ss_page_certificate(const ss_certificate *certificate, bool complete);
 json_t *ss_page_solves(const ss_report *report);
 json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool complete);
 
+/* Adds a frame with the present state (motions: room for SS_MOTION_COLUMNS per body); the numbers of the run so far. */
+ss_status ss_page_capture(ss_page *page, ss_frame_contacts *contacts, double *motions, const ss_sim *sim,
+                          ss_error *error);
+ss_status ss_page_conclude(ss_page *page, const ss_sim *sim, bool complete, ss_error *error);
+
 /* False where the library was built without the viewer; then error says what to do. */
 bool ss_page_available(ss_error *error);
 /* Writes the whole HTML file. */
 ss_status ss_page_write(const ss_page *page, const char *path, ss_error *error);
+/* The same into a stream; and the data alone. */
+ss_status ss_page_put(const ss_page *page, FILE *stream, ss_error *error);
+ss_status ss_page_put_data(const ss_page *page, FILE *stream, ss_error *error);
 
 #endif

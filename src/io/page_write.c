@@ -186,10 +186,13 @@ static void put_events(writer *w) {
   end_array(w, "}");
 }
 
+static const char *const layouts[] = {
+    [SS_PAGE_VIEWER] = "viewer", [SS_PAGE_REPORT] = "report", [SS_PAGE_LIVE] = "live"};
+
 static void put_data(writer *w) {
   const ss_page *p = w->page;
   put_text(w, "{\"format\":\"stickslip page\",\"version\":1,\n");
-  put_text(w, p->layout == SS_PAGE_REPORT ? "\"layout\":\"report\",\n" : "\"layout\":\"viewer\",\n");
+  (void)fprintf(w->stream, "\"layout\":\"%s\",\n", layouts[p->layout]);
   put_object(w, "model", p->model);
   put_object(w, "run", p->run);
   put_object(w, "certificate", p->certificate);
@@ -212,18 +215,42 @@ static const unsigned char *find_marker(void) {
   return NULL;
 }
 
-ss_status ss_page_write(const ss_page *page, const char *path, ss_error *error) {
+/* Pages load nothing from anywhere; a live one asks its own server. */
+static const char nowhere[] = "connect-src 'none'", own_server[] = "connect-src 'self'";
+
+static bool put_start(size_t size, bool live, FILE *stream) {
+  const size_t length = sizeof nowhere - 1;
+  for (size_t i = 0; live && i + length <= size; i++) {
+    if (memcmp(ss_viewer_html + i, nowhere, length) != 0) continue;
+    return fwrite(ss_viewer_html, 1, i, stream) == i && fputs(own_server, stream) >= 0 &&
+           fwrite(ss_viewer_html + i + length, 1, size - i - length, stream) == size - i - length;
+  }
+  return fwrite(ss_viewer_html, 1, size, stream) == size;
+}
+
+ss_status ss_page_put_data(const ss_page *page, FILE *stream, ss_error *error) {
+  writer w = {.page = page, .stream = stream, .b = {.stream = stream}};
+  put_data(&w);
+  return w.out_of_memory ? ss_fail(error, SS_ERROR_MEMORY, "out of memory") : SS_OK;
+}
+
+ss_status ss_page_put(const ss_page *page, FILE *stream, ss_error *error) {
   if (!ss_page_available(error)) return SS_ERROR_UNSUPPORTED;
   const unsigned char *at = find_marker();
   if (!at) return ss_fail(error, SS_ERROR_UNSUPPORTED, "the embedded viewer has no place for the data: build it again");
+  const size_t before = (size_t)(at - ss_viewer_html), after = before + sizeof marker - 1;
+  bool good = put_start(before, page->layout == SS_PAGE_LIVE, stream);
+  const ss_status status = ss_page_put_data(page, stream, error);
+  good = fwrite(ss_viewer_html + after, 1, ss_viewer_html_size - after, stream) == ss_viewer_html_size - after && good;
+  if (status) return status;
+  return good && !ferror(stream) ? SS_OK : ss_fail(error, SS_ERROR_IO, "cannot write the page: %s", strerror(errno));
+}
+
+ss_status ss_page_write(const ss_page *page, const char *path, ss_error *error) {
+  if (!ss_page_available(error)) return SS_ERROR_UNSUPPORTED;
   FILE *stream = fopen(path, "wb");
   if (!stream) return ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
-  writer w = {.page = page, .stream = stream, .b = {.stream = stream}};
-  const size_t before = (size_t)(at - ss_viewer_html), after = before + sizeof marker - 1;
-  bool good = fwrite(ss_viewer_html, 1, before, stream) == before;
-  put_data(&w);
-  good = fwrite(ss_viewer_html + after, 1, ss_viewer_html_size - after, stream) == ss_viewer_html_size - after && good;
-  good = !ferror(stream) && good;
-  if (fclose(stream) || !good) return ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
-  return w.out_of_memory ? ss_fail(error, SS_ERROR_MEMORY, "out of memory") : SS_OK;
+  const ss_status status = ss_page_put(page, stream, error);
+  if (fclose(stream) && !status) return ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+  return status;
 }

@@ -9,22 +9,27 @@ typedef struct page_recorder {
   ss_frame_contacts contacts;
 } page_recorder;
 
-static ss_status page_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
-  page_recorder *r = (page_recorder *)recorder;
+ss_status ss_page_capture(ss_page *page, ss_frame_contacts *contacts, double *motions, const ss_sim *sim,
+                          ss_error *error) {
   const ss_report *report = ss_sim_report(sim);
   const ss_energy *e = &report->energy;
   const ss_certificate *c = &report->certificate;
-  for (int body = 0; body < r->page.n_bodies; body++) {
+  for (int body = 0; body < page->n_bodies; body++) {
     const ss_motion motion = ss_sim_motion(sim, body);
-    ss_motion_columns(&motion, r->motion + (size_t)body * SS_MOTION_COLUMNS);
+    ss_motion_columns(&motion, motions + (size_t)body * SS_MOTION_COLUMNS);
   }
   const double energy[SS_PAGE_ENERGIES] = {e->kinetic,       e->potential,   e->elastic,      e->final,    e->work,
                                            e->friction_loss, e->impact_loss, e->damping_loss, e->remainder};
   const double residual[SS_PAGE_RESIDUALS] = {c->complementarity, c->penetration, c->joint_drift};
-  const ss_status status = ss_page_add_frame(&r->page, ss_sim_state(sim)->t, r->motion, energy, residual, error);
+  const ss_status status = ss_page_add_frame(page, ss_sim_state(sim)->t, motions, energy, residual, error);
   if (status) return status;
-  const ss_status collected = ss_frame_contacts_collect(&r->contacts, sim, error);
-  return collected ? collected : ss_page_add_contacts(&r->page, r->contacts.contacts, r->contacts.n, error);
+  const ss_status collected = ss_frame_contacts_collect(contacts, sim, error);
+  return collected ? collected : ss_page_add_contacts(page, contacts->contacts, contacts->n, error);
+}
+
+static ss_status page_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
+  page_recorder *r = (page_recorder *)recorder;
+  return ss_page_capture(&r->page, &r->contacts, r->motion, sim, error);
 }
 
 static ss_status page_event(ss_recorder *recorder, const ss_sim *sim, const ss_event *event, ss_error *error) {
@@ -40,16 +45,22 @@ static json_t *ledger(const ss_energy *e) {
                    ss_page_number(e->damping_loss), "remainder", ss_page_number(e->remainder));
 }
 
-static ss_status page_finish(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error) {
-  page_recorder *r = (page_recorder *)recorder;
+ss_status ss_page_conclude(ss_page *page, const ss_sim *sim, bool complete, ss_error *error) {
   const ss_report *report = ss_sim_report(sim);
   const ss_state *state = ss_sim_state(sim);
-  r->page.run = ss_page_run(ss_sim_options(sim), state->step, state->t, complete);
-  r->page.certificate = ss_page_certificate(&report->certificate, complete);
-  r->page.ledger = ledger(&report->energy);
-  r->page.solves = ss_page_solves(report);
-  if (!r->page.run || !r->page.certificate || !r->page.ledger || !r->page.solves)
+  page->run = ss_page_run(ss_sim_options(sim), state->step, state->t, complete);
+  page->certificate = ss_page_certificate(&report->certificate, complete);
+  page->ledger = ledger(&report->energy);
+  page->solves = ss_page_solves(report);
+  if (!page->run || !page->certificate || !page->ledger || !page->solves)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  return SS_OK;
+}
+
+static ss_status page_finish(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error) {
+  page_recorder *r = (page_recorder *)recorder;
+  const ss_status status = ss_page_conclude(&r->page, sim, complete, error);
+  if (status) return status;
   return ss_page_write(&r->page, r->base.file.working, error);
 }
 

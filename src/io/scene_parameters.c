@@ -60,6 +60,19 @@ static ss_status check_settings(ss_reader *reader) {
   return SS_OK;
 }
 
+/* The scene remembers them for programs that let one change them. */
+static ss_status keep(ss_reader *reader) {
+  ss_scene *scene = reader->scene;
+  scene->parameters = SS_ARENA_ARRAY(scene->arena, ss_parameter, reader->n_parameters);
+  if (!scene->parameters) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < reader->n_parameters; i++) {
+    const char *name = ss_arena_strdup(scene->arena, reader->parameters[i].name);
+    if (!name) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+    scene->parameters[scene->n_parameters++] = (ss_parameter){name, reader->parameters[i].value};
+  }
+  return SS_OK;
+}
+
 ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node) {
   if (!node) return check_settings(reader);
   reader->key = "parameters";
@@ -76,5 +89,6 @@ ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node) {
     if (setting) SS_TRY(apply_setting(reader, key->text, setting, &value));
     reader->parameters[reader->n_parameters++] = (ss_parameter){key->text, value};
   }
+  SS_TRY(keep(reader));
   return check_settings(reader);
 }

@@ -111,7 +111,7 @@ void ss_ledger_part(ss_sim *sim, double h, double fraction) {
   constraint_work(sim);
   if (sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) stabilization_work(sim, fraction);
   if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
-  if (sim->model->n_forces == 0) return;
+  if (sim->model->n_forces == 0 && !sim->pulled) return;
   damping_losses(sim, h, fraction);
   for (int i = 0; i < sim->model->n_v; i++)
     sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction / 2 * sim->delta[i]);

@@ -29,6 +29,23 @@ static void apply_force(const ss_sim *sim, const ss_force *force, double t, doub
   for (int i = 0; i < body->n; i++) sim->applied[body->first + i] += weight * row.j[0][i];
 }
 
+/* The hand on a body, ss_sim_pull: a force at the state in which the part begins. */
+static void apply_pull(const ss_sim *sim, double h) {
+  const ss_model *model = sim->model;
+  const ss_pull *pull = &sim->pull;
+  const ss_body *body = &model->bodies[pull->body];
+  const ss_pose pose = ss_pose_of(sim->state.q, pull->body);
+  const ss_vec3 arm = quat_rotate(pose.orientation, v3_sub(pull->point, body->com));
+  ss_vec3 linear, angular;
+  ss_twist_of(model, sim->state.v, pull->body, &linear, &angular);
+  const ss_vec3 velocity = v3_add(linear, v3_cross(quat_rotate(pose.orientation, angular), arm));
+  const ss_vec3 stretch = v3_sub(pull->target, v3_add(pose.position, arm));
+  const ss_vec3 force = v3_sub(v3_scale(pull->stiffness, stretch), v3_scale(pull->damping, velocity));
+  ss_row row;
+  ss_row_set(model, &row, 0, pull->body, pose.orientation, force, v3_cross(arm, force));
+  for (int i = 0; i < body->n; i++) sim->applied[body->first + i] += h * row.j[0][i];
+}
+
 static void add_row(const ss_model *model, const ss_row *row, double impulse, double *out) {
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < 0) continue;
@@ -58,6 +75,7 @@ static void element_forces(ss_sim *sim, double h) {
       add_row(model, &link.row, -h * tension, sim->kt);
     }
   }
+  if (sim->pulled) apply_pull(sim, h);
   for (int i = 0; i < model->n_v; i++) sim->kt[i] += sim->applied[i];
 }
 
@@ -139,7 +157,7 @@ void ss_forces(ss_sim *sim, double h) {
       sim->kt[body->first + i] = body->coordinate[i] < 3 ? h * body->mass * g[body->coordinate[i]] : 0;
     if (body->gyroscopic) gyroscopic(sim, k, h);
   }
-  if (model->n_forces) element_forces(sim, h);
+  if (model->n_forces || sim->pulled) element_forces(sim, h);
   multiply_blocks(sim, sim->kt, sim->dv_free);
   ss_couple(sim, h);
 }

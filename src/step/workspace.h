@@ -106,6 +106,9 @@ struct ss_sim {
   int n_touch_saved, touch_saved_capacity;
   ss_report report_saved;
 
+  ss_pull pull; /* applied while pulled */
+  bool pulled;
+
   ss_basis basis;
   ss_cp_workspace *cp;
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
