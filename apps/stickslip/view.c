@@ -1,6 +1,7 @@
 /* stickslip view: a scene or a result as one HTML page. */
 #include "commands.h"
 #include "interrupt.h"
+#include "live.h"
 #include "progress.h"
 #include "session.h"
 
@@ -13,6 +14,8 @@
 typedef struct view_options {
   overrides overrides;
   const char *input, *page;
+  bool live;
+  long port;
 } view_options;
 
 static int parse_view(int argc, char **argv, view_options *o) {
@@ -23,7 +26,8 @@ static int parse_view(int argc, char **argv, view_options *o) {
       {"duration", OPTION_NUMBER, &o->overrides.duration, "T", "scenes: simulated time"},
       {"solver", OPTION_TEXT, &o->overrides.solver, "X", "scenes: complementarity solver (stickslip list solvers)"},
       {"set", OPTION_LIST, &o->overrides.set, "NAME=VALUE", "scenes: override a declared parameter; may be repeated"},
-      {"live", OPTION_REFUSED, NULL, NULL, "simulate while one watches"},
+      {"live", OPTION_FLAG, &o->live, NULL, "scenes: serve a page on this machine in which it runs while one watches"},
+      {"port", OPTION_COUNT, &o->port, "N", "--live: where to listen on the loopback (default: any free port)"},
       {0}};
   const usage command_line = {
       "view",
@@ -32,11 +36,16 @@ static int parse_view(int argc, char **argv, view_options *o) {
       1,
       "Writes one HTML file that shows the motion, the contacts, the events, plots and the certificate. It needs no\n"
       "server and no network: open it by double click, or mail it. A scene is simulated first; a result (HDF5) is\n"
-      "shown as it was recorded. Long runs are thinned out, and the page says so.",
+      "shown as it was recorded. Long runs are thinned out, and the page says so.\n"
+      "\n"
+      "With --live nothing is written: the simulation runs in a page at the printed address, which only this machine "
+      "can\n"
+      "reach. There one starts, pauses, steps, resets, changes the scene's parameters and pulls bodies with the mouse.",
       options,
       "  stickslip view scenes/double-pendulum-wall.yaml\n"
       "  stickslip view pendulum.h5 -o pendulum.html\n"
-      "  stickslip view scenes/double-pendulum-wall.yaml --set L=2 --scheme moreau -o moreau.html\n"};
+      "  stickslip view scenes/double-pendulum-wall.yaml --set L=2 --scheme moreau -o moreau.html\n"
+      "  stickslip view --live scenes/double-pendulum-wall.yaml\n"};
   return parse_options(&command_line, argc, argv, &o->input);
 }
 
@@ -113,10 +122,18 @@ static int view_result(const view_options *o, const char *page) {
   return written(page);
 }
 
+static int view_live(const view_options *o) {
+  if (is_result(o->input)) return usage_error("view: '%s' is a result; --live runs scenes", o->input);
+  if (o->page) return usage_error("view: --live writes no page; -o does not apply");
+  return live_serve(o->input, &o->overrides, o->port);
+}
+
 int command_view(int argc, char **argv) {
   view_options o = {.overrides = overrides_none()};
   int code = parse_view(argc, argv, &o);
-  if (code == PARSE_GO_ON) {
+  if (code == PARSE_GO_ON && o.live) {
+    code = view_live(&o);
+  } else if (code == PARSE_GO_ON) {
     char name[NAME_MAX + 16];
     default_page_name(o.input, name, sizeof name);
     const char *page = o.page ? o.page : name;

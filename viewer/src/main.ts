@@ -18,11 +18,13 @@ import { Tabs } from "./ui/tabs.js";
 import { Timeline } from "./ui/timeline.js";
 import { Toolbar } from "./ui/toolbar.js";
 import { createTransport } from "./ui/transport.js";
+import { startLive } from "./live.js";
 
 // For tests and for the curious, in the browser's console.
 export interface DebugHandle {
   page: Page;
   player: Player;
+  view: SceneView;
   drawn: (body: number) => { position: number[]; orientation: number[] } | null;
   frames: () => number; // pictures drawn so far
 }
@@ -83,6 +85,13 @@ function drawnPose(view: SceneView, body: number): { position: number[]; orienta
 function start(): void {
   const page = decodePage(byId("stickslip-data").textContent ?? "");
   const theme = new Theme();
+  if (page.layout === "live") {
+    describe(page);
+    const { player, view } = startLive(page, theme, createSceneText);
+    const frames = animate(player, view);
+    window.stickslip = { page, player, view, drawn: (body) => drawnPose(view, body), frames };
+    return;
+  }
   const player = new Player(page.time);
   const jumper = new EventJumper(page.events, player);
   const canvas = byId("canvas") as HTMLCanvasElement;
@@ -118,7 +127,7 @@ function start(): void {
   if (opened !== null) player.seek(opened);
   else if (!report && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.setPlaying(true);
   const frames = animate(player, view);
-  window.stickslip = { page, player, drawn: (body) => drawnPose(view, body), frames };
+  window.stickslip = { page, player, view, drawn: (body) => drawnPose(view, body), frames };
 }
 
 try {

@@ -63,10 +63,10 @@ export interface CertificateData {
   certified: boolean;
 }
 
-interface EncodedPage {
+export interface EncodedPage {
   format: string;
   version: number;
-  layout: "viewer" | "report";
+  layout: "viewer" | "report" | "live";
   model: ModelData;
   run: RunData;
   frames: {
@@ -100,6 +100,8 @@ interface EncodedPage {
 export const STATES = ["stick", "slip", "impact"] as const;
 
 export interface Contacts {
+  room?: number; // live: contacts come and go; so many can be drawn
+  typical?: number; // live: the force that gets a long arrow
   cut: boolean;
   count: Uint32Array; // how many each frame had; the page may hold fewer
   first: Uint32Array; // frames + 1
@@ -118,7 +120,7 @@ export interface PageEvent {
 }
 
 export interface Page {
-  layout: "viewer" | "report";
+  layout: "viewer" | "report" | "live";
   model: ModelData;
   run: RunData;
   every: number;
@@ -181,8 +183,9 @@ function decodeEvents(e: EncodedPage["events"]): PageEvent[] {
   }));
 }
 
-export function decodePage(text: string): Page {
-  const p = JSON.parse(text) as EncodedPage;
+export const decodePage = (text: string): Page => decodeData(JSON.parse(text) as EncodedPage);
+
+export function decodeData(p: EncodedPage): Page {
   if (p.format !== "stickslip page" || p.version !== 1) throw new Error(`unknown page format ${p.format} ${p.version}`);
   return {
     layout: p.layout,

@@ -53,6 +53,12 @@ export class Player {
     this.changed();
   }
 
+  // Live: the present frame is another one now.
+  show(t: number): void {
+    this.time = t;
+    this.changed();
+  }
+
   // Goes to a recorded frame, so that nothing shown is interpolated.
   stepFrames(n: number): void {
     this.playing = false;

@@ -118,10 +118,16 @@ export class Bodies {
 
   // The body under a ray, -1 where there is none.
   pick(ray: Raycaster): number {
+    return this.hit(ray)?.body ?? -1;
+  }
+
+  // The body (-1: the world) under a ray and the point where it is hit.
+  hit(ray: Raycaster): { body: number; point: Vector3 } | null {
     for (const { mesh } of this.meshes) mesh.computeBoundingSphere();
     const hit = ray.intersectObjects(this.meshes.map((m) => m.mesh))[0];
-    if (!hit || hit.instanceId === undefined) return -1;
-    return this.meshes.find((m) => m.mesh === hit.object)?.instances[hit.instanceId].body ?? -1;
+    if (!hit || hit.instanceId === undefined) return null;
+    const body = this.meshes.find((m) => m.mesh === hit.object)?.instances[hit.instanceId].body ?? -1;
+    return { body, point: hit.point };
   }
 
   // What the scene graph says of a body: the pose of its frame, recovered from its first shape.

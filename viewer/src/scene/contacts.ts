@@ -48,11 +48,11 @@ export class ContactArrows {
     private readonly contacts: Contacts,
     private readonly sceneSize: number,
   ) {
-    let capacity = 1;
+    let capacity = contacts.room ?? 1;
     for (let i = 0; i + 1 < contacts.first.length; i++)
       capacity = Math.max(capacity, contacts.first[i + 1] - contacts.first[i]);
     this.capacity = capacity;
-    this.perForce = (0.14 * sceneSize) / typicalForce(contacts);
+    this.perForce = (0.14 * sceneSize) / (contacts.typical ?? typicalForce(contacts));
     this.points = this.layer(new SphereGeometry(1, 12, 8), capacity, 1);
     this.shafts = this.layer(new CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), 2 * capacity, 1);
     this.heads = this.layer(new ConeGeometry(1, 1, 12).translate(0, 0.5, 0), 2 * capacity, 1);

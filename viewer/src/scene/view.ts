@@ -4,6 +4,7 @@ import {
   DirectionalLight,
   HemisphereLight,
   PCFShadowMap,
+  Plane,
   Raycaster,
   Scene,
   Vector2,
@@ -140,12 +141,31 @@ export class SceneView {
 
   // The body at a place of the window, -1: none.
   pick(clientX: number, clientY: number): number {
+    return this.bodies.pick(this.ray(clientX, clientY));
+  }
+
+  // The body at a place of the window and the point of it, in its own frame and in the world's.
+  grab(clientX: number, clientY: number): { body: number; point: Vector3; at: Vector3 } | null {
+    const hit = this.bodies.hit(this.ray(clientX, clientY));
+    if (!hit || hit.body < 0) return null;
+    const point = hit.point.clone().applyMatrix4(this.motion.matrices[hit.body].clone().invert());
+    return { body: hit.body, point, at: hit.point };
+  }
+
+  // Where a place of the window is on the plane through `at` that faces the viewer.
+  across(clientX: number, clientY: number, at: Vector3): Vector3 {
+    const facing = this.camera.camera.getWorldDirection(new Vector3());
+    const plane = new Plane().setFromNormalAndCoplanarPoint(facing, at);
+    return this.ray(clientX, clientY).ray.intersectPlane(plane, new Vector3()) ?? at.clone();
+  }
+
+  private ray(clientX: number, clientY: number): Raycaster {
     const box = this.canvas.getBoundingClientRect();
     const x = ((clientX - box.left) / box.width) * 2 - 1;
     const y = 1 - ((clientY - box.top) / box.height) * 2;
     const ray = new Raycaster();
     ray.setFromCamera(new Vector2(x, y), this.camera.camera);
-    return this.bodies.pick(ray);
+    return ray;
   }
 
   // The present picture as an image.

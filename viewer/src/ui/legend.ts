@@ -5,7 +5,7 @@ import { element } from "./dom.js";
 
 export function createLegend(root: HTMLElement, page: Page, player: Player): void {
   const { contacts } = page;
-  if (!contacts || contacts.state.length === 0) {
+  if (!contacts || (contacts.state.length === 0 && !contacts.room)) {
     root.hidden = true;
     return;
   }
@@ -16,7 +16,7 @@ export function createLegend(root: HTMLElement, page: Page, player: Player): voi
   let last = -1;
   const update = () => {
     const frame = player.stepFrame;
-    if (frame === last) return;
+    if (frame === last && !contacts.room) return;
     last = frame;
     const totals = [0, 0, 0];
     for (let i = contacts.first[frame]; i < contacts.first[frame + 1]; i++) totals[contacts.state[i]]++;
