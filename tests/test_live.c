@@ -251,6 +251,31 @@ static void test_ends_when_asked(void **state) {
   assert_int_equal(wait_for_end(), 0);
 }
 
+/* A page that waits for the next state, and asks again as soon as it has it, does not keep the server from ending. */
+static void test_ends_while_watched(void **state) {
+  (void)state;
+  assert_true(start_server());
+  const pid_t watcher = fork();
+  assert_true(watcher >= 0);
+  if (watcher == 0) {
+    (void)alarm(PATIENCE);
+    for (;;) {
+      const int s = socket(AF_INET, SOCK_STREAM, 0);
+      struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      char text[128], answer[4096];
+      (void)snprintf(text, sizeof text, "GET /state?after=1000000 HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n\r\n", port);
+      if (connect(s, (struct sockaddr *)&address, sizeof address)) _exit(0);
+      if (send(s, text, strlen(text), MSG_NOSIGNAL) > 0) (void)recv(s, answer, sizeof answer, 0);
+      (void)close(s);
+    }
+  }
+  for (int i = 0; i < 5; i++) tell("{\"action\": \"step\"}", NULL);
+  tell("{\"action\": \"stop\"}", NULL);
+  assert_int_equal(wait_for_end(), 0);
+  assert_int_equal(waitpid(watcher, NULL, 0), watcher);
+}
+
 static int prepare(void **state) {
   (void)state;
   if (enter_empty_directory()) return -1;
@@ -275,9 +300,13 @@ static int finish(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_page),      cmocka_unit_test(test_step_start_pause_reset),
-      cmocka_unit_test(test_pull),      cmocka_unit_test(test_parameters),
-      cmocka_unit_test(test_strangers), cmocka_unit_test(test_ends_when_asked),
+      cmocka_unit_test(test_page),
+      cmocka_unit_test(test_step_start_pause_reset),
+      cmocka_unit_test(test_pull),
+      cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_strangers),
+      cmocka_unit_test(test_ends_when_asked),
+      cmocka_unit_test(test_ends_while_watched),
   };
   return cmocka_run_group_tests(tests, prepare, finish);
 }

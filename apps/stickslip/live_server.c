@@ -36,6 +36,7 @@ typedef struct server {
   int n_waiting;
   long shown;       /* sequence when the waiting ones were answered last */
   double refreshed; /* wall clock */
+  bool closing;     /* nobody is kept waiting any more: the server cannot end while connections are suspended */
 } server;
 
 /* ---- answers ---- */
@@ -81,7 +82,7 @@ static bool allowed(const server *s, struct MHD_Connection *c) {
 
 static enum MHD_Result get_state(server *s, struct MHD_Connection *c, request *r) {
   const char *after = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "after");
-  if (after && !r->waited && strtol(after, NULL, 10) >= s->live.sequence && s->n_waiting < CONNECTIONS) {
+  if (after && !s->closing && !r->waited && strtol(after, NULL, 10) >= s->live.sequence && s->n_waiting < CONNECTIONS) {
     r->waited = true;
     s->waiting[s->n_waiting++] = c;
     MHD_suspend_connection(c);
@@ -165,6 +166,7 @@ static void serve(server *s) {
     last = now;
     if (s->live.sequence != s->shown || now - s->refreshed > REFRESH) wake(s);
   }
+  s->closing = true;
   wake(s);
   for (int i = 0; i < 10; i++) (void)MHD_run_wait(s->daemon, 10); /* the last answers leave */
 }

@@ -42,7 +42,7 @@ try {
   const files = tests.map((name) => join(work, name.replace(/\.ts$/, ".mjs")));
   const run = spawnSync(process.execPath, gallery ? files : ["--test", ...files], {
     stdio: "inherit",
-    env: { ...process.env, STICKSLIP_PAGES: work, STICKSLIP_ROOT: root },
+    env: { ...process.env, STICKSLIP: stickslip, STICKSLIP_PAGES: work, STICKSLIP_ROOT: root },
   });
   process.exitCode = run.status ?? 1;
 } finally {
