@@ -95,13 +95,35 @@ static void convergence_studies(void **state) {
   expect_message("plot study.json r.h5 -o none.svg", "do not go into one plot");
 }
 
+/* The image has twice the size of the SVG, and is not blank: lines in the first colour are in it. */
+static void images(void **state) {
+  (void)state;
+  const int code = command("plot r.h5 --y ball.z --title 'A ball' -o a.png");
+  if (code == 2 && contains("err", "built without cairo")) {
+    assert_false(exists("a.png"));
+    return;
+  }
+  assert_int_equal(code, 0);
+  FILE *stream = fopen("a.png", "rb");
+  assert_non_null(stream);
+  unsigned char start[24];
+  assert_int_equal(fread(start, 1, sizeof start, stream), sizeof start);
+  assert_int_equal(fseek(stream, 0, SEEK_END), 0);
+  assert_true(ftell(stream) > 10000); /* a blank one has less than 8000 bytes */
+  (void)fclose(stream);
+  assert_memory_equal(start, "\x89PNG\r\n\x1a\n", 8);
+  assert_int_equal(start[18] << 8 | start[19], 2 * 760);
+  assert_int_equal(start[22] << 8 | start[23], 2 * 460);
+  expect_message("plot r.h5 --y ball.x -o no-such-directory/a.png", "cannot write");
+}
+
 static void mistakes_are_explained(void **state) {
   (void)state;
   expect_message("plot r.h5", "--y is missing");
   expect_message("plot r.h5 --y bell.x", "BODY one of ball");
   expect_message("plot r.h5 --y energy.heat", "kinetic");
   expect_message("plot no-such-file.h5 --y t", "No such file");
-  expect_message("plot r.h5 --y ball.x -o a.png", "SVG");
+  expect_message("plot r.h5 --y energy.elastic --log -o none.png", exists("a.png") ? "nothing to draw" : "cairo");
   expect_message("plot scene.yaml --y ball.x", "not a stickslip result");
   expect_message("plot r.h5 --y ball.x -o no-such-directory/a.svg", "cannot write");
 }
@@ -162,6 +184,7 @@ int main(void) {
       cmocka_unit_test(logarithmic_axes),
       cmocka_unit_test(convergence_studies),
       cmocka_unit_test(pages),
+      cmocka_unit_test(images),
       cmocka_unit_test(mistakes_are_explained),
       cmocka_unit_test(reports_of_studies),
   };

@@ -1,6 +1,7 @@
 #include "chart.h"
 
 #include "chart_axis.h"
+#include "chart_paper.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,69 +51,61 @@ void chart_release(chart *c) {
 
 /* ---- drawing ---- */
 
-void chart_put_escaped(FILE *f, const char *text) {
-  for (; *text; text++) {
-    switch (*text) {
-    case '<':
-      (void)fputs("&lt;", f);
-      break;
-    case '>':
-      (void)fputs("&gt;", f);
-      break;
-    case '&':
-      (void)fputs("&amp;", f);
-      break;
-    case '"':
-      (void)fputs("&quot;", f);
-      break;
-    default:
-      if ((unsigned char)*text >= ' ') (void)putc(*text, f);
-    }
-  }
+static void line(chart_paper *p, const chart_pen *pen, double x1, double y1, double x2, double y2) {
+  p->begin(p, pen);
+  p->to(p, x1, y1, false);
+  p->to(p, x2, y2, true);
+  p->end(p);
 }
 
-static void put_text(FILE *f, double x, double y, const char *attributes, const char *text) {
-  (void)fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-  chart_put_escaped(f, text);
-  (void)fputs("</text>\n", f);
+static void put_text(chart_paper *p, double x, double y, chart_anchor anchor, const char *color, const char *text) {
+  p->text(p, &(chart_text){.x = x, .y = y, .anchor = anchor, .size = 12, .color = color, .text = text});
 }
 
-static void put_axes(FILE *f, const chart *c, const chart_axis *x, const chart_axis *y) {
-  (void)fputs("<g stroke=\"#e3e3e3\" stroke-width=\"1\">\n", f);
+static void put_axes(chart_paper *p, const chart *c, const chart_axis *x, const chart_axis *y) {
+  const chart_pen grid = {.color = "#e3e3e3", .width = 1}, frame = {.color = "#333333", .width = 1};
   for (int i = 0; i < x->n; i++) {
     const double at = axis_place(x, x->ticks[i]);
-    (void)fprintf(f, "<path d=\"M%.1f %.1fV%.1f\"/>\n", at, y->from, y->to);
+    line(p, &grid, at, y->from, at, y->to);
   }
   for (int i = 0; i < y->n; i++) {
     const double at = axis_place(y, y->ticks[i]);
-    (void)fprintf(f, "<path d=\"M%.1f %.1fH%.1f\"/>\n", x->from, at, x->to);
+    line(p, &grid, x->from, at, x->to, at);
   }
-  (void)fputs("</g>\n<g fill=\"#333\">\n", f);
   for (int i = 0; i < x->n; i++)
-    put_text(f, axis_place(x, x->ticks[i]), y->from + 18, "text-anchor=\"middle\"", x->labels[i]);
+    put_text(p, axis_place(x, x->ticks[i]), y->from + 18, CHART_MIDDLE, "#333333", x->labels[i]);
   for (int i = 0; i < y->n; i++)
-    put_text(f, x->from - 8, axis_place(y, y->ticks[i]) + 4, "text-anchor=\"end\"", y->labels[i]);
-  (void)fprintf(f, "</g>\n<path d=\"M%.1f %.1fV%.1fH%.1f\" fill=\"none\" stroke=\"#333\"/>\n", x->from, y->to, y->from,
-                x->to);
-  put_text(f, (x->from + x->to) / 2, y->from + 42, "text-anchor=\"middle\" font-size=\"14\"", c->x_label);
-  char turn[96];
-  (void)snprintf(turn, sizeof turn, "text-anchor=\"middle\" font-size=\"14\" transform=\"rotate(-90 18 %.1f)\"",
-                 (y->from + y->to) / 2);
-  put_text(f, 18, (y->from + y->to) / 2, turn, c->y_label);
-  if (c->title) put_text(f, x->from, 24, "font-size=\"16\" font-weight=\"bold\"", c->title);
+    put_text(p, x->from - 8, axis_place(y, y->ticks[i]) + 4, CHART_END, "#333333", y->labels[i]);
+  p->begin(p, &frame);
+  p->to(p, x->from, y->to, false);
+  p->to(p, x->from, y->from, true);
+  p->to(p, x->to, y->from, true);
+  p->end(p);
+  chart_text label = {.x = (x->from + x->to) / 2,
+                      .y = y->from + 42,
+                      .anchor = CHART_MIDDLE,
+                      .size = 14,
+                      .color = "#000000",
+                      .text = c->x_label};
+  p->text(p, &label);
+  label.x = 18;
+  label.y = (y->from + y->to) / 2;
+  label.upwards = true;
+  label.text = c->y_label;
+  p->text(p, &label);
+  if (!c->title) return;
+  p->text(p, &(chart_text){.x = x->from, .y = 24, .size = 16, .bold = true, .color = "#000000", .text = c->title});
 }
 
-static void put_style(FILE *f, int i) {
-  (void)fprintf(f, "stroke=\"%s\"", colors[i % COLORS]);
-  const char *dash = dashes[i / COLORS % DASHES];
-  if (*dash) (void)fprintf(f, " stroke-dasharray=\"%s\"", dash);
+static chart_pen pen_of(int i, double width) {
+  return (chart_pen){.color = colors[i % COLORS], .width = width, .dash = dashes[i / COLORS % DASHES]};
 }
 
 /* Points that fall on the one before, to a tenth of a pixel, are left out: long runs stay small files. */
-static void put_line(FILE *f, const chart_series *s, const chart_axis *x, const chart_axis *y, int index) {
-  (void)fputs("<path fill=\"none\" stroke-width=\"1.6\" stroke-linejoin=\"round\" ", f);
-  put_style(f, index);
-  (void)fputs(" d=\"", f);
+static void put_line(chart_paper *p, const chart_series *s, const chart_axis *x, const chart_axis *y, int index) {
+  chart_pen pen = pen_of(index, 1.6);
+  pen.round = true;
+  p->begin(p, &pen);
   bool down = false;
   double px = 0, py = 0;
   for (long i = 0; i < s->n; i++) {
@@ -123,39 +116,37 @@ static void put_line(FILE *f, const chart_series *s, const chart_axis *x, const 
     }
     const double nx = axis_place(x, s->x[i]), ny = axis_place(y, s->y[i]);
     if (down && hypot(nx - px, ny - py) < 0.1 && i + 1 < s->n) continue;
-    (void)fprintf(f, "%c%.2f %.2f", down ? 'L' : 'M', nx, ny);
+    p->to(p, nx, ny, down);
     px = nx;
     py = ny;
     down = true;
   }
-  (void)fputs("\"/>\n", f);
+  p->end(p);
 }
 
-static void put_marks(FILE *f, const chart_series *s, const chart_axis *x, const chart_axis *y, int index) {
+static void put_marks(chart_paper *p, const chart_series *s, const chart_axis *x, const chart_axis *y, int index) {
   for (long i = 0; i < s->n; i++)
     if (axis_shows(x, s->x[i]) && axis_shows(y, s->y[i]))
-      (void)fprintf(f, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", axis_place(x, s->x[i]),
-                    axis_place(y, s->y[i]), colors[index % COLORS]);
+      p->dot(p, axis_place(x, s->x[i]), axis_place(y, s->y[i]), 3.2, colors[index % COLORS]);
 }
 
 /* Lines of slope `order` through the upper right corner, clipped to the frame. */
-static void put_order(FILE *f, const chart_axis *x, const chart_axis *y, int order) {
+static void put_order(chart_paper *p, const chart_axis *x, const chart_axis *y, int order) {
   const double span = fmin(x->high - x->low, (y->high - y->low) / order);
   const double from_x = axis_place(x, pow(10, x->high - span)), from_y = axis_place(y, pow(10, y->high - order * span));
-  (void)fprintf(f, "<path d=\"M%.2f %.2fL%.2f %.2f\" stroke=\"#999\" stroke-dasharray=\"4 4\"/>\n", from_x, from_y,
-                x->to, y->to);
+  const chart_pen pen = {.color = "#999999", .width = 1, .dash = "4 4"};
+  line(p, &pen, from_x, from_y, x->to, y->to);
   char label[24];
   (void)snprintf(label, sizeof label, "order %d", order);
-  put_text(f, (from_x + 2 * x->to) / 3 - 6, (from_y + 2 * y->to) / 3, "text-anchor=\"end\" fill=\"#777\"", label);
+  put_text(p, (from_x + 2 * x->to) / 3 - 6, (from_y + 2 * y->to) / 3, CHART_END, "#777777", label);
 }
 
-static void put_legend(FILE *f, const chart *c, double left, double top) {
+static void put_legend(chart_paper *p, const chart *c, double left, double top) {
   for (int i = 0; i < c->n; i++) {
     const double y = top + LEGEND_LINE * i;
-    (void)fprintf(f, "<path stroke-width=\"2\" d=\"M%.1f %.1fh22\" ", left, y - 4);
-    put_style(f, i);
-    (void)fputs("/>\n", f);
-    put_text(f, left + 28, y, "fill=\"#222\"", c->series[i].name);
+    const chart_pen pen = pen_of(i, 2);
+    line(p, &pen, left, y - 4, left + 22, y - 4);
+    put_text(p, left + 28, y, CHART_START, "#222222", c->series[i].name);
   }
 }
 
@@ -166,7 +157,7 @@ static double legend_width(const chart *c) {
   return 44 + 6.9 * (double)longest;
 }
 
-bool chart_write(const chart *c, FILE *f) {
+bool chart_draw(const chart *c, chart_paper *p) {
   const double beside = legend_width(c), width = WIDTH + beside;
   double height = fmax(HEIGHT, TOP + BOTTOM + LEGEND_LINE * c->n);
   chart_axis x = axis_empty(c->x_log, LEFT, WIDTH - RIGHT), y = axis_empty(c->y_log, height - BOTTOM, TOP);
@@ -183,17 +174,13 @@ bool chart_write(const chart *c, FILE *f) {
     y.from = y.to + (x.to - x.from) * (y.high - y.low) / (x.high - x.low);
     height = fmax(y.from + BOTTOM, TOP + BOTTOM + LEGEND_LINE * c->n);
   }
-  (void)fprintf(f,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-                "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
-                "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-                width, height, width, height);
-  put_axes(f, c, &x, &y);
+  p->open(p, width, height);
+  put_axes(p, c, &x, &y);
   if (c->orders && c->x_log && c->y_log)
-    for (int order = 1; order <= 2; order++) put_order(f, &x, &y, order);
-  for (int i = 0; i < c->n; i++) put_line(f, &c->series[i], &x, &y, i);
-  for (int i = 0; c->marked && i < c->n; i++) put_marks(f, &c->series[i], &x, &y, i);
-  if (c->n > 1) put_legend(f, c, WIDTH - RIGHT + 16, TOP + 12);
-  (void)fputs("</svg>\n", f);
+    for (int order = 1; order <= 2; order++) put_order(p, &x, &y, order);
+  for (int i = 0; i < c->n; i++) put_line(p, &c->series[i], &x, &y, i);
+  for (int i = 0; c->marked && i < c->n; i++) put_marks(p, &c->series[i], &x, &y, i);
+  if (c->n > 1) put_legend(p, c, WIDTH - RIGHT + 16, TOP + 12);
+  p->close(p);
   return true;
 }

@@ -1,4 +1,4 @@
-/* Line charts as SVG: round ticks, linear or logarithmic axes, several series, a legend. */
+/* Line charts as SVG or PNG: round ticks, linear or logarithmic axes, several series, a legend. */
 #ifndef CHART_H
 #define CHART_H
 
@@ -28,6 +28,15 @@ void chart_release(chart *c);
 
 /* False: nothing to draw (no finite point; with a logarithmic axis no positive one). */
 bool chart_write(const chart *c, FILE *stream);
+
+/* The same as an image of twice the size. */
+typedef enum chart_png_result {
+  CHART_PNG_DONE,
+  CHART_PNG_EMPTY,
+  CHART_PNG_FAILED,
+  CHART_PNG_NOT_BUILT
+} chart_png_result;
+chart_png_result chart_write_png(const chart *c, const char *path);
 
 /* Text as XML wants it: shared with the report. */
 void chart_put_escaped(FILE *stream, const char *text);
