@@ -185,14 +185,14 @@ static void ball_comes_straight_back_out_of_a_corner(void **state) {
 }
 
 /* A planar box that is so fast that its upper corners are in reach of the floor too still stands on the lower ones. */
-static const char fast_slide[] =
-    "planar: xy\n"
-    "parameters: {v: 0}\n"
-    "materials: [{name: default, friction: 0, restitution: 0}]\n"
-    "world: {shapes: [{type: half-space, normal: [0, 1, 0], offset: 0}]}\n"
-    "bodies:\n"
-    "  - {name: box, mass: 1, position: [0, 0.1], velocity: [v, 0], shapes: [{type: box, size: [0.4, 0.2, 0.3]}]}\n"
-    "simulation: {scheme: moreau, step: 0.01, duration: 1}\n";
+static const char fast_slide[] = "planar: xy\n"
+                                 "parameters: {v: 0}\n"
+                                 "materials: [{name: default, friction: 0, restitution: 0}]\n"
+                                 "world: {shapes: [{type: half-space, normal: [0, 1, 0], offset: 0}]}\n"
+                                 "bodies:\n"
+                                 "  - {name: box, mass: 1, position: [0, 0.1], orientation: pi, velocity: [v, 0], "
+                                 "shapes: [{type: box, size: [0.4, 0.2, 0.3]}]}\n"
+                                 "simulation: {scheme: moreau, step: 0.01, duration: 1}\n";
 
 static void fast_box_stays_on_the_floor(void **state) {
   (void)state;
