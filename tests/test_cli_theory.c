@@ -80,6 +80,43 @@ static void run_lists_three_solutions(void **state) {
   free(out);
 }
 
+/* ---- converge ---- */
+
+/* MDI section 9.1: the velocities' variation is 2 eps T/h, that of the weighted velocities stays eps. */
+static void converge_tells_bounded_variation(void **state) {
+  (void)state;
+  json_t *root = expect_json("converge " SCENE("single-joint") " --steps 2^-4:2^-7 --json", 0, NULL);
+  const json_t *rows = json_object_get(root, "rows");
+  for (size_t i = 0; i < 4; i++) {
+    const json_t *row = json_array_get(rows, i);
+    const double eps = ldexp(1, -10);
+    assert_true(fabs(number(row, "velocity_variation") * number(row, "h") - 2 * eps) < 1e-15);
+    assert_true(fabs(number(row, "weighted_variation") - eps) < 1e-15);
+    assert_true(number(row, "kinetic_growth") == 0);
+  }
+  json_decref(root);
+  char *out = expect("converge " SCENE("single-joint") " --steps 2^-4:2^-7", 0, NULL);
+  assert_non_null(strstr(out, "velocity grows like h^-1.00, of the weighted velocity bounded"));
+  free(out);
+}
+
+/* Jumps that come within a step of their time: graphs converge with first order, whatever the scheme. */
+static void converge_measures_graphs(void **state) {
+  (void)state;
+  json_t *root = expect_json(
+      "converge " SCENE("bounce-and-roll") " --steps 2^-5:2^-8 --schemes trapezoidal,moreau,stewart-trinkle --json", 0,
+      NULL);
+  const json_t *schemes = json_object_get(root, "schemes");
+  for (size_t k = 0; k < 3; k++) {
+    const json_t *rows = json_object_get(json_array_get(schemes, k), "rows");
+    const double coarse = number(json_array_get(rows, 0), "graph_distance");
+    const double fine = number(json_array_get(rows, 3), "graph_distance");
+    assert_true(coarse < 1 && fine < coarse / 4 && fine > coarse / 32);
+    for (size_t i = 0; i < 4; i++) assert_true(number(json_array_get(rows, i), "constraint_work") < 1e-12);
+  }
+  json_decref(root);
+}
+
 static int enter_directory(void **state) {
   (void)state;
   return enter_empty_directory();
@@ -87,9 +124,9 @@ static int enter_directory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(check_finds_the_wedge),
-      cmocka_unit_test(check_finds_the_paradox),
-      cmocka_unit_test(run_lists_three_solutions),
+      cmocka_unit_test(check_finds_the_wedge),     cmocka_unit_test(check_finds_the_paradox),
+      cmocka_unit_test(run_lists_three_solutions), cmocka_unit_test(converge_tells_bounded_variation),
+      cmocka_unit_test(converge_measures_graphs),
   };
   return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }

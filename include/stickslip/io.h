@@ -49,6 +49,11 @@ ss_status ss_page_from_result(const char *result, const char *page, ss_page_layo
 ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);
 ss_status ss_export_csv_stream(const char *result, FILE *csv, ss_error *error);
 
+/* Saves everything a run needs to go on exactly as if it had not stopped, and takes it up again: read into a new sim of
+ * the same scene, scheme and step (its duration may be longer). */
+ss_status ss_checkpoint_write(const ss_sim *sim, const char *path, ss_error *error);
+ss_status ss_checkpoint_read(ss_sim *sim, const char *path, ss_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -33,6 +33,7 @@ typedef struct ss_contact {
   int n_forces;                            /* rows that are forces, the normal one included; the others are moments */
   int block;
   double impulse[SS_CONTACT_ROWS]; /* the solution */
+  double blur;                     /* of its normal velocity: what the solution's residual leaves open */
   ss_vec3 pressed; /* its forces as a vector on body a, world frame; before the solve: that of the last step */
   ss_vec3 twisted; /* its moments, likewise */
   bool stuck;

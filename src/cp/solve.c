@@ -59,9 +59,10 @@ typedef struct rung {
 static const rung ladder[] = {
     {{"active-set", solve_active_set}, FROM_START, 6},
     {{"lemke", solve_lemke}, SMALL, 0},
+    {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 100},
     {{"prox", solve_prox}, ALWAYS, 0},
-    {{"lemke-covered", solve_lemke_covered}, MODERATE, 0},
+    {{"lemke", solve_lemke}, MODERATE, 0},
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
@@ -74,7 +75,7 @@ const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
 bool has_disc(const ss_cp *problem) {
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
-    if (block->kind == SS_BLOCK_FRICTION && block->cone == SS_CONE_QUADRATIC && block->size == 3 && block->mu > 0)
+    if (block->kind == SS_BLOCK_FRICTION && block->cone == SS_CONE_QUADRATIC && block->size > 2 && block->mu > 0)
       return true;
   }
   return false;

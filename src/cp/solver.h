@@ -19,6 +19,6 @@ cp_solve_function solve_prox;        /* prox.c */
 cp_solve_function solve_facets;      /* facets.c */
 cp_solve_function solve_enumeration; /* enumerate.c */
 
-bool has_disc(const ss_cp *problem); /* a three-dimensional friction block with the quadratic cone */
+bool has_disc(const ss_cp *problem); /* a friction block with the quadratic cone and two tangential rows or more */
 
 #endif

@@ -43,6 +43,10 @@ static void balance(ss_sim *sim) {
 
 void ss_ledger_start(ss_sim *sim) {
   balance(sim);
+  double square = 0;
+  for (int i = 0; i < 7 * sim->model->n_bodies; i++)
+    if (i % 7 < 3) square += sim->state.q[i] * sim->state.q[i];
+  sim->kinetic_scale = fmax(2 * sim->report.energy.kinetic, sqrt(square) + 1);
   sim->report.energy.initial = sim->report.energy.final;
   sim->report.energy.remainder = 0;
   sim->report.certificate.energy_created = 0;
@@ -92,15 +96,30 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
   }
 }
 
+/* z . J va over joints and contacts; w = J va + s on their rows. */
+static void constraint_work(ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  double work = 0;
+  for (int i = 0; i < p->n; i++)
+    if (i < p->n_joint || i >= p->first_contact) work += p->z[i] * (p->slack[i] - p->offset[i]);
+  if (work > sim->report.constraint_work) sim->report.constraint_work = work;
+}
+
 /* Called before the state moves: the part of a step of size h that is taken, fraction of it. */
 void ss_ledger_part(ss_sim *sim, double h, double fraction) {
   contact_losses(sim, fraction);
   if (sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) stabilization_work(sim, fraction);
   if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
+  constraint_work(sim);
   if (sim->model->n_forces == 0) return;
   damping_losses(sim, h, fraction);
   for (int i = 0; i < sim->model->n_v; i++)
     sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction / 2 * sim->delta[i]);
 }
 
-void ss_ledger_step(ss_sim *sim) { balance(sim); }
+void ss_ledger_step(ss_sim *sim) {
+  balance(sim);
+  const double kinetic = 2 * sim->report.energy.kinetic;
+  if (kinetic > sim->kinetic_scale)
+    sim->report.kinetic_growth = fmax(sim->report.kinetic_growth, log(kinetic / sim->kinetic_scale) / sim->state.t);
+}

@@ -131,6 +131,7 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_coupling *c = &sim->coupling;
   const int n = p->n;
+  if (n == 0) return SS_OK; /* nothing to hold, and perhaps no arrays yet */
   if (c->active) {
     const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
     if (status != SS_OK) return status;

@@ -100,15 +100,16 @@ static void stiff_impact_rows(ss_sim *sim) {
 }
 
 static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
-  ss_contact_place place;
-  const bool middle = h > 0 && sim->scheme->rows_at_midpoint;
-  const double *q = h > 0 && sim->iterate_q ? sim->iterate_q : sim->state.q;
-  for (int side = 0; side < 2; side++)
-    place.pose[side] = middle ? ss_advance_body(sim, c->body[side], NULL, h / 2, 0) : ss_pose_of(q, c->body[side]);
-  if (middle)
+  ss_contact_place place = {.at = c->at};
+  if (h > 0 && sim->scheme->rows_at_midpoint) {
+    for (int side = 0; side < 2; side++) place.pose[side] = ss_advance_body(sim, c->body[side], NULL, h / 2, 0);
     ss_contact_at(sim->model, c, &place.pose[0], &place.pose[1], &place.at);
-  else
+    /* A normal that jumps (a corner that leaves the face it stands on) belongs to another contact. */
+    if (v3_dot(place.at.normal, c->at.normal) > 0.9) return place;
     place.at = c->at;
+  }
+  const double *q = h > 0 && sim->iterate_q ? sim->iterate_q : sim->state.q;
+  for (int side = 0; side < 2; side++) place.pose[side] = ss_pose_of(q, c->body[side]);
   return place;
 }
 
@@ -166,6 +167,7 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   p->n_free = p->n;
   if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
   if (motors) ss_motor_rows(sim, sim->grad_q, h);
+  p->first_contact = p->n;
   return SS_OK;
 }
 

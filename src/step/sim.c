@@ -33,8 +33,10 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
         sim->scheme->name);
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
-  if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL)
-    return ss_fail(error, SS_ERROR_UNSUPPORTED, "torsion and rolling resistance are for planar scenes in this version");
+  if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL && o->cone == SS_CONE_POLYHEDRAL)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "torsion and rolling resistance need friction: {cone: ellipsoid} or {cone: pyramid}; the polyhedral "
+                   "cone has forces only");
   return SS_OK;
 }
 

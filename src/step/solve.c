@@ -39,8 +39,9 @@ static void distribute(ss_sim *sim, const double *w) {
     c->when = (double)NAN;
     c->load = c->ratio = 0;
     c->pressed = c->twisted = v3(0, 0, 0);
-    c->impulse[0] = 0;
+    c->impulse[0] = c->blur = 0;
     if (c->row < 0) continue;
+    c->blur = p->worst / p->scale[c->row];
     double slip = 0;
     for (int k = 0; k < c->n_rows; k++) {
       ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
@@ -84,14 +85,15 @@ static void convert(ss_problem *p, double s, bool back) {
   }
 }
 
-static double to_natural_units(ss_problem *p) {
+/* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
+static double to_natural_units(ss_problem *p, double speed) {
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_block *block = &p->blocks[b];
     const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
     for (int i = block->first; i < block->first + block->size; i += together) scale_rows(p, i, together);
   }
   double largest = 0;
-  for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(p->scale[i] * p->g[i]));
+  for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
   const double s = power_near(largest);
   convert(p, s, false);
   return s;
@@ -101,7 +103,7 @@ static double to_natural_units(ss_problem *p) {
 static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
-  const double s = to_natural_units(p);
+  const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
   ss_cp_result result = {0};
@@ -114,6 +116,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   if (status == SS_OK) {
     const double residual = ss_cp_judge(&problem, p->z, p->slack);
     *certified = residual <= sim->options.tolerance; /* false for NaN */
+    p->worst = 4 * residual * s;                     /* the judge divides by 1 + |g| <= 3 */
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
@@ -124,6 +127,7 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
   *certified = true;
+  p->worst = 0;
   if (p->n == 0) return SS_OK;
   if (p->sparse) {
     const double start = seconds_now(), residual = ss_solve_sparse(sim);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 20000, MOST_CUTS = 30 };
+enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30 };
 
 /* Pairs and contacts for a part of size h, and what the active ones demand. */
 static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
@@ -45,7 +45,7 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     const bool carries = c->impulse[0] > 0;
-    const bool closed = carries || (velocity_level && sim->problem.slack[c->row] <= speed_tolerance);
+    const bool closed = carries || (velocity_level && sim->problem.slack[c->row] <= speed_tolerance + c->blur);
     if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
     if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
     if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
@@ -81,12 +81,14 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     *impact &= !sim->exhausted;
     if (status != SS_OK || *impact) return status;
     status = ss_attempt(sim, *h, &certified, error);
-    if (status == SS_OK && certified && !sim->exhausted) {
+    const double whole = *h;
+    if (status == SS_OK && certified && !sim->exhausted && sim->transitions < MOST_TRANSITIONS) {
       status = ss_locate_jam(sim, h, &certified, error);
       if (status == SS_OK && certified && (sim->located & SS_EVENT_STICK_SLIP))
         status = ss_locate_arrest(sim, h, &certified, error);
       if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)))
         status = ss_locate_release(sim, h, &certified, error);
+      sim->transitions += *h < whole;
     }
     if (status != SS_OK) return status;
     if (!certified) {
@@ -185,6 +187,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   sim->h = end - start;
   sim->exhausted = false;
   memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  sim->transitions = 0;
   ss_status status = save(sim, error);
   double remaining = sim->h;
   for (int parts = 0; status == SS_OK && remaining > 0; parts++) {

@@ -26,7 +26,9 @@ typedef struct ss_problem {
   double *scale;       /* [n] solve: d of the natural units */
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
+  double worst;        /* solve: bound of the residual's entries, in units of 1/scale */
   int first_motor;     /* rows: where the motors' rows start */
+  int first_contact;   /* and the contacts' */
   double h;            /* size of the step it belongs to; 0: an impact */
 } ss_problem;
 
@@ -66,6 +68,7 @@ struct ss_sim {
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
+  int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
   ss_candidates all;   /* every pair, where they are few */
   ss_candidates near;  /* broad phase: those that may touch in this step */

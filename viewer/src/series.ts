@@ -208,6 +208,20 @@ function residualQuantities(page: Page): Quantity[] {
   ];
 }
 
+// The first bodies that move at all, for the plots that are shown unasked; the first body where none does.
+export function movingBodies(page: Page, sceneSize: number): number[] {
+  const n = page.model.bodies.length;
+  const stride = Math.max(1, Math.floor(page.time.length / 100));
+  const moves = (body: number) => {
+    for (let frame = 0; frame < page.time.length; frame += stride)
+      for (let axis = 0; axis < 3; axis++)
+        if (Math.abs(page.position[3 * (frame * n + body) + axis] - page.position[3 * body + axis]) > 1e-4 * sceneSize) return true;
+    return false;
+  };
+  const moving = page.model.bodies.map((_, body) => body).filter(moves);
+  return moving.length > 0 ? moving : [0];
+}
+
 const MOST_BODIES = 300; // in the menu
 
 export function quantities(page: Page, sceneSize: number): Quantity[] {

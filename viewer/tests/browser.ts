@@ -38,6 +38,7 @@ export interface Opened {
 export async function open(browser: Browser, name: string, options: BrowserContextOptions = {}, hash = ""): Promise<Opened> {
   const page = await browser.newPage({
     viewport: { width: 900, height: 520 },
+    deviceScaleFactor: 0.5, // a quarter of the pixels: the tests draw without a graphics card
     reducedMotion: "reduce",
     colorScheme: "light",
     ...options,

@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import { number } from "../format.js";
 import type { Page } from "../page.js";
 import type { Player } from "../player.js";
-import { quantities, type Quantity } from "../series.js";
+import { movingBodies, quantities, type Quantity } from "../series.js";
 import { seriesColor, type Theme } from "../theme.js";
 import { element, iconButton } from "./dom.js";
 
@@ -159,18 +159,20 @@ export class Plots {
     this.all = quantities(page, sceneSize);
     this.adder.addEventListener("click", () => this.add(this.unused()));
     root.append(this.adder);
-    for (const id of this.defaults()) this.add(id);
+    for (const id of this.defaults(sceneSize)) this.add(id);
     player.onChange(() => this.panels.forEach((panel) => panel.update()));
     theme.onChange(() => this.panels.forEach((panel) => panel.build()));
     new ResizeObserver(() => this.panels.forEach((panel) => panel.resize())).observe(root);
   }
 
-  private defaults(): string[] {
+  private defaults(sceneSize: number): string[] {
+    const [first, second] = movingBodies(this.page, sceneSize);
     const force = this.all.find(({ id }) => id.startsWith("force:"))?.id ?? "";
+    const motion = (body: number | undefined) => [`position:${body}`, `velocity:${body}`];
     const wanted =
       this.page.layout === "report"
-        ? ["energy", "ledger", "position:0", "velocity:0", "position:1", "velocity:1", force, "contacts"]
-        : ["position:0", "velocity:0", "energy", force || "residuals"];
+        ? ["energy", "ledger", ...motion(first), ...motion(second), force, "contacts"]
+        : [...motion(first), "energy", force || "residuals"];
     return wanted.filter((id) => this.all.some((quantity) => quantity.id === id));
   }
 
