@@ -43,7 +43,7 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 10 };
+enum { PIECES = 11 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
 static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
@@ -56,6 +56,7 @@ static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
       {&s->step, sizeof s->step},
       {s->q, nq},
       {s->v, nv},
+      {s->angle, sizeof(double) * (size_t)model->n_angles},
       {sim->previous_v, nv},
       {sim->previous_weighted, nv},
       {&sim->created_by_impacts, sizeof sim->created_by_impacts},

@@ -108,9 +108,9 @@ static void constraint_work(ss_sim *sim) {
 /* Called before the state moves: the part of a step of size h that is taken, fraction of it. */
 void ss_ledger_part(ss_sim *sim, double h, double fraction) {
   contact_losses(sim, fraction);
+  constraint_work(sim);
   if (sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) stabilization_work(sim, fraction);
   if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
-  constraint_work(sim);
   if (sim->model->n_forces == 0) return;
   damping_losses(sim, h, fraction);
   for (int i = 0; i < sim->model->n_v; i++)

@@ -30,8 +30,8 @@ static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
   return (box ? largest : sqrt(square)) / (c->mu * c->impulse[0]);
 }
 
-/* Impulses and slip of every active contact, from z and w. */
-static void distribute(ss_sim *sim, const double *w) {
+/* Impulses and slip of every active contact, from z and w; worst: largest entry of the residual, in units of s/d. */
+static void distribute(ss_sim *sim, const double *w, double worst, double s) {
   const ss_problem *p = &sim->problem;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -41,7 +41,7 @@ static void distribute(ss_sim *sim, const double *w) {
     c->pressed = c->twisted = v3(0, 0, 0);
     c->impulse[0] = c->blur = 0;
     if (c->row < 0) continue;
-    c->blur = p->worst / p->scale[c->row];
+    c->blur = worst * s / p->scale[c->row];
     double slip = 0;
     for (int k = 0; k < c->n_rows; k++) {
       ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
@@ -113,13 +113,15 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   solves->count++;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
+  double residual = 0;
   if (status == SS_OK) {
-    const double residual = ss_cp_judge(&problem, p->z, p->slack);
+    residual = ss_cp_judge(&problem, p->z, p->slack);
     *certified = residual <= sim->options.tolerance; /* false for NaN */
-    p->worst = 4 * residual * s;                     /* the judge divides by 1 + |g| <= 3 */
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
+  p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
+  p->unit = s;
   return status;
 }
 
@@ -127,7 +129,8 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
   *certified = true;
-  p->worst = 0;
+  p->blur = 0;
+  p->unit = 1;
   if (p->n == 0) return SS_OK;
   if (p->sparse) {
     const double start = seconds_now(), residual = ss_solve_sparse(sim);
@@ -147,6 +150,6 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
 
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
   const ss_status status = ss_solve_problem(sim, certified, error);
-  if (status == SS_OK && *certified) distribute(sim, sim->problem.slack);
+  if (status == SS_OK && *certified) distribute(sim, sim->problem.slack, sim->problem.blur, sim->problem.unit);
   return status;
 }

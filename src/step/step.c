@@ -186,8 +186,8 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   bool collided = false;
   sim->h = end - start;
   sim->exhausted = false;
-  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
   sim->transitions = 0;
+  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
   ss_status status = save(sim, error);
   double remaining = sim->h;
   for (int parts = 0; status == SS_OK && remaining > 0; parts++) {

@@ -26,10 +26,10 @@ typedef struct ss_problem {
   double *scale;       /* [n] solve: d of the natural units */
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
-  double worst;        /* solve: bound of the residual's entries, in units of 1/scale */
   int first_motor;     /* rows: where the motors' rows start */
   int first_contact;   /* and the contacts' */
   double h;            /* size of the step it belongs to; 0: an impact */
+  double blur, unit;   /* solve: what the slacks are worth, in natural units, and that unit */
 } ss_problem;
 
 /* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */

@@ -45,7 +45,11 @@ function describe(page: Page): void {
 function createSceneText(root: HTMLElement, page: Page): void {
   const { model } = page;
   if (model.file) root.append(element("p", { class: "note" }, model.file));
-  root.append(model.text ? element("pre", {}, model.text) : element("p", { class: "note" }, "This scene was built in a program; it has no text."));
+  root.append(
+    model.text
+      ? element("pre", {}, model.text)
+      : element("p", { class: "note" }, "This scene was built in a program; it has no text."),
+  );
 }
 
 // #t=0.5 opens the page at that time, paused: links into a run.
@@ -102,7 +106,9 @@ function start(): void {
   createCertificate(tabs.panel("certificate"), byId("badge"), page);
   createSceneText(tabs.panel("scene"), page);
   if (report) layOutReport(page, player, view, tabs);
-  byId("badge").addEventListener("click", () => (report ? tabs.panel("certificate").scrollIntoView() : tabs.show("certificate")));
+  byId("badge").addEventListener("click", () =>
+    report ? tabs.panel("certificate").scrollIntoView() : tabs.show("certificate"),
+  );
   byId("theme-button").addEventListener("click", () => theme.toggle());
   byId("help-button").addEventListener("click", () => help.showModal());
   canvas.addEventListener("dblclick", (event) => toolbar.follow(view.pick(event.clientX, event.clientY)));

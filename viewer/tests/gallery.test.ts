@@ -1,4 +1,4 @@
-// The pages still look as in docs/gallery: coarse pictures are compared, so that fonts and renderers may differ a little.
+// The pages still look as in docs/gallery: coarse pictures are compared, so that fonts and renderers may differ.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,18 +29,25 @@ function coarse(picture: Buffer): Promise<number[]> {
     context.imageSmoothingQuality = "high";
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     const { data: rgba } = context.getImageData(0, 0, canvas.width, canvas.height);
-    return Array.from({ length: canvas.width * canvas.height }, (_, i) => (rgba[4 * i] + rgba[4 * i + 1] + rgba[4 * i + 2]) / 3);
+    return Array.from(
+      { length: canvas.width * canvas.height },
+      (_, i) => (rgba[4 * i] + rgba[4 * i + 1] + rgba[4 * i + 2]) / 3,
+    );
   }, picture.toString("base64"));
 }
 
 for (const exhibit of EXHIBITS) {
   const stored = join(galleryFolder(), `${exhibit.scene}.png`);
-  test(`${exhibit.scene} looks as before`, { skip: !existsSync(stored) && `there is no ${stored}: npm run gallery` }, async () => {
-    const now = await coarse(await shoot(browser, exhibit));
-    const before = await coarse(readFileSync(stored));
-    const differences = now.map((value, i) => Math.abs(value - before[i]));
-    const mean = differences.reduce((sum, d) => sum + d, 0) / differences.length;
-    const changed = differences.filter((d) => d > 40).length / differences.length;
-    assert.ok(mean < 4 && changed < 0.02, `mean difference ${mean} of 255, ${100 * changed} % of the cells changed`);
-  });
+  test(
+    `${exhibit.scene} looks as before`,
+    { skip: !existsSync(stored) && `there is no ${stored}: npm run gallery` },
+    async () => {
+      const now = await coarse(await shoot(browser, exhibit));
+      const before = await coarse(readFileSync(stored));
+      const differences = now.map((value, i) => Math.abs(value - before[i]));
+      const mean = differences.reduce((sum, d) => sum + d, 0) / differences.length;
+      const changed = differences.filter((d) => d > 40).length / differences.length;
+      assert.ok(mean < 4 && changed < 0.02, `mean difference ${mean} of 255, ${100 * changed} % of the cells changed`);
+    },
+  );
 }

@@ -22,7 +22,12 @@ export const EXHIBITS: Exhibit[] = [
 export const galleryFolder = (): string => join(process.env["STICKSLIP_ROOT"] ?? "..", "docs/gallery");
 
 export async function shoot(browser: Browser, { scene, time, colorScheme, tab }: Exhibit): Promise<Buffer> {
-  const { page } = await open(browser, scene, { viewport: { width: 1080, height: 660 }, deviceScaleFactor: 1, colorScheme }, `#t=${time}`);
+  const { page } = await open(
+    browser,
+    scene,
+    { viewport: { width: 1080, height: 660 }, deviceScaleFactor: 1, colorScheme },
+    `#t=${time}`,
+  );
   await page.click(`#tab-${tab}`);
   await page.mouse.move(5, 5);
   await drawn(page);

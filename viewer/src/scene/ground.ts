@@ -30,12 +30,25 @@ const fade = (distance: number, rim: number) => Math.min(1, Math.max(0, 2 - (2 *
 const PIECES = 10; // of a line that fades
 
 // Lines at round coordinates in the plane spanned by a and b through `origin`; those of a finite disc fade to its rim.
-function gridGeometry(origin: Vector3, a: Vector3, b: Vector3, cell: number, half: number, fading: boolean): BufferGeometry {
+function gridGeometry(
+  origin: Vector3,
+  a: Vector3,
+  b: Vector3,
+  cell: number,
+  half: number,
+  fading: boolean,
+): BufferGeometry {
   const points: number[] = [];
   const colors: number[] = [];
   const n = Math.ceil(half / cell);
   const point = (u: number, v: number) => {
-    points.push(...origin.clone().addScaledVector(a, u * cell).addScaledVector(b, v * cell).toArray());
+    points.push(
+      ...origin
+        .clone()
+        .addScaledVector(a, u * cell)
+        .addScaledVector(b, v * cell)
+        .toArray(),
+    );
     colors.push(1, 1, 1, fading ? fade(Math.hypot(u, v) * cell, half) : 1);
   };
   for (let i = -n; i <= n; i++) {
@@ -146,14 +159,22 @@ export class Ground {
     const origin = new Vector3();
     if (model.planar) {
       origin.add(along(axes.right)).add(along(axes.up));
-      const lines = new LineSegments(gridGeometry(origin, axes.right, axes.up, this.cell, 4 * extent.size, false), this.gridMaterial);
+      const lines = new LineSegments(
+        gridGeometry(origin, axes.right, axes.up, this.cell, 4 * extent.size, false),
+        this.gridMaterial,
+      );
       lines.renderOrder = -3;
       this.group.add(lines);
       return;
     }
     const low = Math.min(extent.box.min.dot(axes.up), extent.box.max.dot(axes.up));
     origin.add(along(axes.right)).add(along(axes.front)).addScaledVector(axes.up, low);
-    this.group.add(new LineSegments(gridGeometry(origin, axes.right, axes.front, this.cell, 1.5 * extent.size, true), this.gridMaterial));
+    this.group.add(
+      new LineSegments(
+        gridGeometry(origin, axes.right, axes.front, this.cell, 1.5 * extent.size, true),
+        this.gridMaterial,
+      ),
+    );
   }
 
   update(poses: Matrix4[]): void {

@@ -52,7 +52,12 @@ class PlotPanel {
     this.menu.addEventListener("change", () => this.build());
     const closer = iconButton("Remove this plot", "mouse", CROSS, () => close(this));
     closer.title = "Remove this plot";
-    this.root = element("div", { class: "plot" }, element("div", { class: "plot-head" }, this.menu, closer), this.holder);
+    this.root = element(
+      "div",
+      { class: "plot" },
+      element("div", { class: "plot-head" }, this.menu, closer),
+      this.holder,
+    );
   }
 
   private options(quantity: Quantity, names: string[], width: number): uPlot.Options {
@@ -71,11 +76,17 @@ class PlotPanel {
       cursor: { sync: { key: "stickslip" }, drag: { x: true, y: false } },
       scales: {
         x: { time: false },
-        y: quantity.logarithmic ? { distr: 3, log: 10 } : { range: (_, low, high) => paddedRange(low, high, quantity.least) },
+        y: quantity.logarithmic
+          ? { distr: 3, log: 10 }
+          : { range: (_, low, high) => paddedRange(low, high, quantity.least) },
       },
       axes: [
         { ...axis, values, size: 28 },
-        { ...axis, values, size: (_, labels) => 16 + 6.2 * Math.max(3, ...(labels ?? []).map((label) => label.length)) },
+        {
+          ...axis,
+          values,
+          size: (_, labels) => 16 + 6.2 * Math.max(3, ...(labels ?? []).map((label) => label.length)),
+        },
       ],
       series: [
         { label: "t", value: (_, v) => (v === null ? "–" : number(v)) },
@@ -112,7 +123,11 @@ class PlotPanel {
     const clean = (values: ArrayLike<number>) =>
       quantity.logarithmic ? Array.from(values, (v) => (v > 0 ? v : null)) : Float64Array.from(values);
     const data = [this.page.time, ...curves.map((curve) => clean(curve.values))] as uPlot.AlignedData;
-    const options = this.options(quantity, curves.map((curve) => curve.name), width);
+    const options = this.options(
+      quantity,
+      curves.map((curve) => curve.name),
+      width,
+    );
     this.plot = new uPlot(options, data, this.holder);
     this.update();
   }

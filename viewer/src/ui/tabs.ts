@@ -12,8 +12,17 @@ export class Tabs {
 
   constructor(list: HTMLElement, panels: HTMLElement, tabs: { id: string; label: string }[]) {
     this.tabs = tabs.map(({ id, label }) => {
-      const button = element("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}` }, label);
-      const panel = element("section", { role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}`, tabindex: "0" });
+      const button = element(
+        "button",
+        { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}` },
+        label,
+      );
+      const panel = element("section", {
+        role: "tabpanel",
+        id: `panel-${id}`,
+        "aria-labelledby": `tab-${id}`,
+        tabindex: "0",
+      });
       button.addEventListener("click", () => this.show(id));
       button.addEventListener("keydown", (event) => this.move(event, id));
       list.append(button);
