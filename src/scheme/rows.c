@@ -148,7 +148,7 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->at.gap >= 0) return c->at.gap / h;
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-  return held ? c->at.gap / sim->h : 0;
+  return held && !sim->relaxed ? c->at.gap / sim->h : 0;
 }
 
 static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {

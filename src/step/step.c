@@ -74,6 +74,7 @@ static void accept(ss_sim *sim, double h, double tau) {
 
 /* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
 static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
+  sim->relaxed = false;
   sim->speed_bound = 1.5 * ss_largest_speed(sim->model, sim->state.v) + 2 * *h * v3_norm(sim->model->gravity);
   for (int cuts = 0; cuts <= MOST_CUTS;) {
     bool certified = false;
@@ -92,6 +93,10 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     }
     if (status != SS_OK) return status;
     if (!certified) {
+      const bool pushes = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
+      const bool shorter = sim->relaxed || !pushes; /* once the same without pushing anything out, then shorter */
+      sim->relaxed = true;
+      if (!shorter) continue;
       cuts++;
       sim->report.solves.cuts++;
       *h /= 2;

@@ -68,6 +68,7 @@ struct ss_sim {
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
+  bool relaxed;        /* penetrations are not pushed out in this part: wedged bodies may leave no way to do so */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
   ss_candidates all;   /* every pair, where they are few */
