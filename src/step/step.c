@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30 };
+enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30, MOST_SINKS = 8 };
 
 /* Pairs and contacts for a part of size h, and what the active ones demand. */
 static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
@@ -72,6 +72,23 @@ static void accept(ss_sim *sim, double h, double tau) {
   sim->state.t += tau;
 }
 
+/* Whether an active contact would end a good deal deeper than it started: rows hold at the start of the part (or in its
+ * middle), and a body that turns or rolls over far in it leaves them. */
+static bool sinks(const ss_sim *sim, double h) {
+  static const double share = 0.01, far = 0.1;
+  const ss_model *model = sim->model;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    const double size = fmin(model->shapes[c->shape[0]].reach, model->shapes[c->shape[1]].reach);
+    if (c->row < 0 || !(size > 0) || sim->speed_bound * h < far * size) continue;
+    const ss_pose a = ss_pose_of(sim->q_end, c->body[0]), b = ss_pose_of(sim->q_end, c->body[1]);
+    ss_contact_point at;
+    ss_contact_at(model, c, &a, &b, &at);
+    if (at.gap < fmin(c->at.gap, 0) - share * size) return true;
+  }
+  return false;
+}
+
 /* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
 static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
   sim->relaxed = false;
@@ -97,6 +114,12 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
       const bool shorter = sim->relaxed || !pushes; /* once the same without pushing anything out, then shorter */
       sim->relaxed = true;
       if (!shorter) continue;
+      cuts++;
+      sim->report.solves.cuts++;
+      *h /= 2;
+      continue;
+    }
+    if (cuts < MOST_SINKS && sinks(sim, *h)) {
       cuts++;
       sim->report.solves.cuts++;
       *h /= 2;
