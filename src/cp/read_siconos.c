@@ -46,7 +46,8 @@ static ss_status read_mixed(tokens *t, ss_cp_file *out, ss_error *error) {
   matrix M;
   double *q;
   ss_block *blocks;
-  (void)(tokens_integer(t, &skip) && tokens_integer(t, &skip) && tokens_integer(t, &n) && tokens_integer(t, &m));
+  for (int i = 0; i < 2; i++) (void)tokens_integer(t, &skip);
+  (void)(tokens_integer(t, &n) && tokens_integer(t, &m));
   for (int i = 0; i < 5; i++) (void)tokens_integer(t, &skip);
   ss_status status = read_matrix(t, &M, error);
   if (status) return status;
