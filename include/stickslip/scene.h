@@ -21,10 +21,16 @@ enum { SS_X = 1, SS_Y = 2, SS_Z = 4, SS_RX = 8, SS_RY = 16, SS_RZ = 32, SS_ALL =
 
 typedef enum ss_planar { SS_SPATIAL, SS_PLANAR_XY, SS_PLANAR_XZ, SS_PLANAR_YZ } ss_planar;
 
+/* An isotropic elastic material; young 0: none given. */
+typedef struct ss_elastic {
+  double young, poisson;
+} ss_elastic;
+
 typedef struct ss_material_def {
   const char *name;
   double friction;
   double restitution;
+  ss_elastic compliance; /* compliant schemes */
   ss_mark mark;
 } ss_material_def;
 
@@ -43,6 +49,8 @@ typedef enum ss_shape_type {
   SS_SHAPE_HALF_SPACE,
   SS_SHAPE_BOX,
   SS_SHAPE_CAPSULE,
+  SS_SHAPE_ELLIPSOID,
+  SS_SHAPE_ELLIPSE, /* planar scenes: an elliptic cylinder of depth 1 across the plane */
   SS_SHAPE_TYPES
 } ss_shape_type;
 
@@ -52,6 +60,7 @@ typedef struct ss_shape_def {
   double radius;        /* sphere, capsule */
   double length;        /* capsule: between the centres of its end spheres, along the shape's x axis (see axis) */
   ss_vec3 size;         /* box: full edge lengths */
+  ss_vec3 semi_axes;    /* ellipsoid; ellipse: 0 along the axis across the plane */
   ss_vec3 axis;         /* capsule: direction in the shape's frame, any length but zero */
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
   double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
@@ -126,6 +135,28 @@ typedef struct ss_force_def {
   ss_mark mark;
 } ss_force_def;
 
+/* Compliant contact (DCC section 2.2): a patch of elements x elements (planar: elements) springs and dampers around
+ * every contact, lambda = K delta + C delta'. K is the inverse of the elastic half-space's influence matrix, or given. */
+typedef enum ss_damping {
+  SS_DAMPING_CRITICAL, /* C = 2 sqrt(K) */
+  SS_DAMPING_RAYLEIGH, /* C = rayleigh[0] + rayleigh[1] K */
+  SS_DAMPING_GIVEN
+} ss_damping;
+
+typedef struct ss_compliance_def {
+  bool given;
+  ss_elastic elastic; /* of contacts between materials that have none of their own: one elastic body on a rigid one */
+  int elements;       /* along a side; 1: the lumped model */
+  double spacing;     /* of neighbouring elements */
+  /* K and C as given, row-major, elements in the order of rows along the second tangent, (n, t, o) per element
+   * (planar: (n, t)). n_stiffness numbers: 0 none, 2 normal and tangential per element, else the whole matrix. */
+  const double *stiffness, *damping;
+  int n_stiffness, n_damping;
+  ss_damping law;
+  double rayleigh[2];
+  ss_mark mark;
+} ss_compliance_def;
+
 typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
 
 enum { SS_EVENT_COLLISION = 1 }; /* events that are located inside a step */
@@ -161,6 +192,7 @@ typedef struct ss_scene {
   ss_force_def *forces;
   int n_materials, n_contacts, n_world_shapes, n_bodies, n_joints, n_forces;
   ss_simulation simulation;
+  ss_compliance_def compliance; /* its arrays live as long as the scene */
   struct ss_arena *arena; /* owns everything above */
 } ss_scene;
 
