@@ -103,7 +103,8 @@ ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_er
   ss_forces_none(sim);
   ss_status status = ss_rows_impact(sim, error);
   if (status != SS_OK) return status;
-  ss_discretise(sim, 1);
+  status = ss_discretise(sim, 1, error);
+  if (status != SS_OK) return status;
   for (int i = 0; newton && i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row >= 0 && c->rate < 0) sim->problem.g[c->row] += c->bounce * c->rate;

@@ -78,8 +78,7 @@ static double corner_height(const box_over_plane *h, uint32_t corner) {
 
 static void corner_contact(const box_over_plane *h, const ss_shape *box, const ss_pose *pose, uint32_t corner,
                            double height, ss_contact_point *out) {
-  const ss_vec3 local = v3(corner & 1 ? box->half.x : -box->half.x, corner & 2 ? box->half.y : -box->half.y,
-                           corner & 4 ? box->half.z : -box->half.z);
+  const ss_vec3 local = box_corner(box->half, corner);
   out->gap = height;
   out->normal = v3_neg(h->n);
   out->point_b = v3_add(pose->position, mat3_mul(&h->axes, local));

@@ -4,7 +4,9 @@
 #ifndef SS_GEOM_PAIRS_H
 #define SS_GEOM_PAIRS_H
 
+#include "geom/box.h"
 #include "geom/geom.h"
+#include "geom/segment.h"
 
 extern const ss_pair ss_pair_sphere_sphere;
 extern const ss_pair ss_pair_sphere_half_space;
@@ -44,16 +46,34 @@ static inline double length_and_direction(ss_vec3 d, ss_vec3 fallback, ss_vec3 *
   return length * largest;
 }
 
-/* Two spheres, the heart of all round pairs. `fallback`: the normal where the centres coincide. */
-static inline void contact_of_spheres(ss_vec3 ca, double ra, ss_vec3 cb, double rb, ss_vec3 fallback, uint32_t feature,
-                                      ss_contact_point *out) {
+/* Signed distance of p (in the box's frame) from the box's surface, with the closest surface point and the outward
+ * normal there; inside, the nearest face counts. */
+static inline double box_distance(ss_vec3 half, ss_vec3 p, ss_vec3 *normal, ss_vec3 *surface) {
+  *surface = box_clamp(half, p);
+  const double outside = length_and_direction(v3_sub(p, *surface), v3(0, 0, 0), normal);
+  if (outside > 0) return outside;
+  const double depth[3] = {half.x - fabs(p.x), half.y - fabs(p.y), half.z - fabs(p.z)};
+  const int k = depth[0] < depth[1] ? (depth[0] < depth[2] ? 0 : 2) : depth[1] < depth[2] ? 1 : 2;
+  *normal = axis_vector(k, v3_get(p, k) < 0 ? -1 : 1);
+  *surface = v3_axpy(p, depth[k], *normal);
+  return -depth[k];
+}
+
+/* Two spheres, the heart of all round pairs. Centres are relative to `origin`, a point near both, so that the gap does
+ * not suffer from a scene far from the world's origin. `fallback`: the normal where the centres coincide. */
+static inline void contact_of_spheres(ss_vec3 ca, double ra, ss_vec3 cb, double rb, ss_vec3 origin, ss_vec3 fallback,
+                                      uint32_t feature, ss_contact_point *out) {
   ss_vec3 n;
   const double distance = length_and_direction(v3_sub(ca, cb), fallback, &n);
   out->gap = distance - (ra + rb);
   out->normal = n;
-  out->point_a = v3_axpy(ca, -ra, n);
-  out->point_b = v3_axpy(cb, rb, n);
+  out->point_a = v3_add(origin, v3_axpy(ca, -ra, n));
+  out->point_b = v3_add(origin, v3_axpy(cb, rb, n));
   out->feature = feature;
+}
+
+static inline ss_segment capsule_axis(const ss_shape *capsule, const ss_pose *pose, ss_vec3 origin) {
+  return (ss_segment){v3_sub(pose->position, origin), quat_axis_x(pose->orientation), capsule->half.x};
 }
 
 /* Appends a contact to the n that are there; where there is no room the one with the largest gap gives way. */

@@ -27,18 +27,29 @@ void ss_store_pose(double *q, int body, ss_pose pose) {
   p[3] = pose.orientation.w, p[4] = pose.orientation.x, p[5] = pose.orientation.y, p[6] = pose.orientation.z;
 }
 
+static void add_coupled(ss_sim *sim, const double *w, double z) {
+  for (int k = 0; k < sim->model->n_bodies; k++) {
+    const int offset = sim->coupling.offset[k];
+    const ss_body *body = &sim->model->bodies[k];
+    for (int i = 0; offset >= 0 && i < body->n; i++) sim->delta[body->first + i] += z * w[offset + i];
+  }
+}
+
 /* delta = A^-1 (kt + J^T z) */
 void ss_velocity_change(ss_sim *sim) {
   const ss_problem *p = &sim->problem;
+  const ss_coupling *c = &sim->coupling;
   memcpy(sim->delta, sim->dv_free, sizeof(double) * (size_t)sim->model->n_v);
   for (int i = 0; i < p->n; i++) {
     if (p->z[i] == 0) continue;
     for (int side = 0; side < 2; side++) {
       if (p->rows[i].body[side] < 0) continue;
       const ss_body *body = &sim->model->bodies[p->rows[i].body[side]];
+      if (c->active && c->offset[p->rows[i].body[side]] >= 0) continue;
       const double *w = p->w + 12 * (size_t)i + 6 * side;
       for (int k = 0; k < body->n; k++) sim->delta[body->first + k] += p->z[i] * w[k];
     }
+    if (c->active) add_coupled(sim, c->w + (size_t)i * (size_t)c->n, p->z[i]);
   }
 }
 

@@ -21,31 +21,51 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
   }
 }
 
-static double meet(const ss_sim *sim, const ss_row *row, const ss_row *other, const double *w) {
+/* Column j of A^-1 J^T: packed per body, and its coupled part where there is one. */
+typedef struct column {
+  const ss_row *row;
+  const double *packed, *coupled;
+} column;
+
+static double meet(const ss_sim *sim, const ss_row *row, const column *other) {
   double sum = 0;
   for (int side = 0; side < 2; side++) {
     const int body = row->body[side];
     if (body < 0) continue;
+    const int n = sim->model->bodies[body].n;
+    const double *j = row->j[side];
+    if (other->coupled && sim->coupling.offset[body] >= 0) {
+      const double *w = other->coupled + sim->coupling.offset[body];
+      for (int i = 0; i < n; i++) sum += j[i] * w[i];
+      continue;
+    }
     for (int o = 0; o < 2; o++) {
-      if (other->body[o] != body) continue;
-      const int n = sim->model->bodies[body].n;
-      for (int i = 0; i < n; i++) sum += row->j[side][i] * w[6 * o + i];
+      if (other->row->body[o] != body) continue;
+      const double *w = other->packed + (ptrdiff_t)6 * o;
+      for (int i = 0; i < n; i++) sum += j[i] * w[i];
     }
   }
   return sum;
 }
 
-void ss_discretise(ss_sim *sim, double alpha) {
+ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_problem *p = &sim->problem;
+  ss_coupling *c = &sim->coupling;
   const int n = p->n;
+  if (c->active) {
+    const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
+    if (status != SS_OK) return status;
+  }
   for (int i = 0; i < n; i++) {
     spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
+    if (c->active) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
     p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
               alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
   }
-  for (int i = 0; i < n; i++) {
-    double *line = p->G + (size_t)i * (size_t)n;
-    for (int j = 0; j < n; j++) line[j] = alpha * meet(sim, &p->rows[i], &p->rows[j], p->w + 12 * (size_t)j);
-    line[i] += p->compliance[i];
+  for (int j = 0; j < n; j++) {
+    const column w = {&p->rows[j], p->w + 12 * (size_t)j, c->active ? c->w + (size_t)j * (size_t)c->n : NULL};
+    for (int i = 0; i < n; i++) p->G[(size_t)i * (size_t)n + (size_t)j] = alpha * meet(sim, &p->rows[i], &w);
   }
+  for (int i = 0; i < n; i++) p->G[(size_t)i * (size_t)n + (size_t)i] += p->compliance[i];
+  return SS_OK;
 }

@@ -115,7 +115,7 @@ static void gyroscopic(ss_sim *sim, int index, double h) {
     }
 }
 
-void ss_multiply_blocks(const ss_sim *sim, const double *x, double *out) {
+static void multiply_blocks(const ss_sim *sim, const double *x, double *out) {
   for (int k = 0; k < sim->model->n_bodies; k++) {
     const ss_body *body = &sim->model->bodies[k];
     const double *ainv = sim->ainv + 36 * (size_t)k, *from = x + body->first;
@@ -138,11 +138,13 @@ void ss_forces(ss_sim *sim, double h) {
     if (body->gyroscopic) gyroscopic(sim, k, h);
   }
   if (model->n_forces) element_forces(sim, h);
-  ss_multiply_blocks(sim, sim->kt, sim->dv_free);
+  multiply_blocks(sim, sim->kt, sim->dv_free);
+  ss_couple(sim, h);
 }
 
 /* An impact: no forces, A = M. */
 void ss_forces_none(ss_sim *sim) {
+  sim->coupling.active = false;
   memset(sim->kt, 0, sizeof(double) * (size_t)sim->model->n_v);
   memset(sim->applied, 0, sizeof(double) * (size_t)sim->model->n_v);
   memset(sim->dv_free, 0, sizeof(double) * (size_t)sim->model->n_v);

@@ -54,7 +54,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
   if (!sim->order) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
-  const ss_status status = ss_cp_workspace_create(&sim->cp, error);
+  ss_status status = ss_coupling_prepare(sim, error);
+  if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
 }
 
@@ -121,6 +122,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->contacts);
   ss_free(sim->state.touch);
   ss_free(sim->touch_saved);
+  ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
   ss_free(sim->problem.blocks);

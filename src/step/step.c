@@ -23,7 +23,8 @@ static ss_status attempt(ss_sim *sim, double h, bool *certified, ss_error *error
   ss_forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
   if (status != SS_OK) return status;
-  ss_discretise(sim, sim->alpha);
+  status = ss_discretise(sim, sim->alpha, error);
+  if (status != SS_OK) return status;
   status = ss_solve(sim, certified, error);
   if (status != SS_OK || !*certified) return status;
   ss_advance(sim, h);

@@ -22,6 +22,17 @@ typedef struct ss_problem {
   double h;            /* size of the step it belongs to; 0: an impact */
 } ss_problem;
 
+/* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */
+typedef struct ss_coupling {
+  int n;               /* coordinates in the block; 0: no such force */
+  int *offset;         /* [n_bodies] where a body's coordinates start in it, or -1 */
+  bool active;         /* in this part of the step */
+  double *a, *inverse; /* [n][n] */
+  double *vector;      /* [n] scratch */
+  double *w;           /* [problem.n][n] discretise: coupled part of A^-1 J^T */
+  int w_capacity;
+} ss_coupling;
+
 struct ss_sim {
   ss_arena *arena;
   const ss_model *model;
@@ -48,6 +59,7 @@ struct ss_sim {
   double *mid_q; /* [7 n_bodies] rows: positions where joint gradients are taken */
   ss_problem problem;
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
+  ss_coupling coupling; /* forces */
   double *kt;                             /* [n_v] forces: impulses of forces */
   double *applied;                        /* [n_v] forces: the part of kt that applied forces give */
   double *dv_free;                        /* [n_v] forces: A^-1 kt */
@@ -81,7 +93,7 @@ void ss_forces(ss_sim *sim, double h);
 void ss_forces_none(ss_sim *sim);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
-void ss_discretise(ss_sim *sim, double alpha);
+ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
 /* Earliest collision in (0, h]; h if there is none. */
@@ -95,6 +107,11 @@ ss_cp ss_problem_view(const ss_problem *problem);
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
 bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa);
+
+/* Exact Jacobians: set up once; add to A, kt and A^-1 kt of a part of size h; coupled part of A^-1 J^T. */
+ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error);
+void ss_couple(ss_sim *sim, double h);
+void ss_couple_row(const ss_sim *sim, const ss_row *row, double *out);
 
 /* delta = A^-1 (kt + J^T z) */
 void ss_velocity_change(ss_sim *sim);

@@ -1,0 +1,134 @@
+/* A box and a capsule: the capsule's axis against the box, in the box's frame, less the radius.
+ *
+ *   END     an end of the axis and the box: signed distance (sphere_box.c)
+ *   CORNER  a corner of the box and the axis: distance
+ *   EDGE    an edge of the box and the axis: signed distance along their common perpendicular
+ *
+ * As long as the axis is outside the box each of these is a distance between points of the two shapes, so none of them
+ * can be negative in an admissible configuration, and the smallest is the distance of the shapes. A capsule that lies
+ * on a face has both ends, or an end and the edge it hangs over, or two edges as contacts. Corners and edges are
+ * reported where the box faces the capsule (but for a slack, so that a resting capsule keeps its contacts while it
+ * rocks) and the feet are inside.
+ *
+ * An axis inside the box (deeper than the radius) has no unique way out: the feature with the shortest one decides, and
+ * edges with another direction are left out. */
+#include "geom/pairs.h"
+
+enum { END = 0, CORNER = 2, EDGE = 10, FEATURES = 22 };
+
+static const double slack = 0.35;  /* sine: about 20 degrees */
+static const double similar = 0.9; /* cosine: about 25 degrees */
+static const double margin = 1e-9; /* of a half length: feet nearer to the ends than this belong to the ends */
+
+/* A feature of the axis: n from the box to the axis, foot + distance n is the point of the axis. Box frame. */
+typedef struct axis_feature {
+  double distance;
+  ss_vec3 n, foot;
+  bool inside; /* feet inside the edge and the axis */
+} axis_feature;
+
+static ss_segment axis_in_box(const ss_pose *box, const ss_shape *capsule, const ss_pose *pose) {
+  const ss_quat turn = quat_multiply(quat_conjugate(box->orientation), pose->orientation);
+  return (ss_segment){pose_local(box, pose->position), quat_axis_x(turn), capsule->half.x};
+}
+
+static axis_feature feature_of_axis(const ss_segment *axis, ss_vec3 half, uint32_t feature) {
+  axis_feature f = {.inside = true};
+  double s, t;
+  if (feature < CORNER) {
+    f.distance = box_distance(half, segment_point(axis, sign_of(feature) * axis->half), &f.n, &f.foot);
+  } else if (feature < EDGE) {
+    f.foot = box_corner(half, feature - CORNER);
+    s = segment_closest(axis, f.foot);
+    f.inside = fabs(s) < (1 - margin) * axis->half;
+    f.distance = length_and_direction(v3_sub(segment_point(axis, s), f.foot), v3(0, 0, 1), &f.n);
+  } else {
+    const ss_segment edge = box_edge(half, feature - EDGE);
+    f.distance = ss_edge_distance(axis, &edge, box_edge_outward(feature - EDGE), &f.n, &s, &t);
+    f.inside = fabs(s) < (1 - margin) * axis->half && fabs(t) < (1 - margin) * edge.half;
+    f.foot = segment_point(&edge, t);
+  }
+  return f;
+}
+
+static void contact_of_feature(const axis_feature *f, const ss_pose *box, double radius, uint32_t feature,
+                               ss_contact_point *out) {
+  out->gap = f->distance - radius;
+  out->normal = quat_rotate(box->orientation, v3_neg(f->n));
+  out->point_a = pose_point(box, f->foot);
+  out->point_b = pose_point(box, v3_axpy(f->foot, out->gap, f->n));
+  out->feature = feature;
+}
+
+static void box_capsule_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb,
+                            uint32_t feature, ss_contact_point *out) {
+  const ss_segment axis = axis_in_box(pa, b, pb);
+  const axis_feature f = feature_of_axis(&axis, a->half, feature);
+  contact_of_feature(&f, pa, b->radius, feature, out);
+}
+
+static bool box_faces(uint32_t feature, ss_vec3 n, double within) {
+  if (feature < CORNER) return true;
+  return feature < EDGE ? box_corner_faces(feature - CORNER, n, within) : box_edge_faces(feature - EDGE, n, within);
+}
+
+/* Does the axis pass through the box? Its part between each pair of opposite faces, one pair after the other. */
+static bool passes_through(const ss_segment *axis, ss_vec3 half) {
+  double from = -axis->half, to = axis->half;
+  for (int k = 0; k < 3; k++) {
+    const double c = v3_get(axis->center, k), u = v3_get(axis->axis, k), h = v3_get(half, k);
+    if (fabs(u) < 1e-300) {
+      if (fabs(c) > h) return false;
+      continue;
+    }
+    const double s = (-h - c) / u, t = (h - c) / u;
+    from = fmax(from, fmin(s, t));
+    to = fmin(to, fmax(s, t));
+  }
+  return from <= to;
+}
+
+/* The feature with the shortest way out for an axis inside the box; NULL: it is outside. Where the edge faces along n,
+ * its distance is the separation along n. */
+static const axis_feature *way_out(const axis_feature all[FEATURES], const ss_segment *axis, ss_vec3 half) {
+  const axis_feature *best = NULL;
+  if (!passes_through(axis, half)) return NULL;
+  for (uint32_t i = 0; i < FEATURES; i++) {
+    const bool negative = all[i].distance < 0 && all[i].inside && box_faces(i, all[i].n, 0);
+    if (negative && (!best || all[i].distance > best->distance)) best = &all[i];
+  }
+  return best;
+}
+
+/* Cheap test that sorts out most edges. */
+static bool may_count(const ss_segment *axis, ss_vec3 half, uint32_t feature) {
+  if (feature < EDGE) return true;
+  const ss_segment edge = box_edge(half, feature - EDGE);
+  double s, t;
+  ss_vec3 n;
+  return segment_perpendicular(axis, &edge, &s, &t, &n) && segment_contains(axis, s, 0) &&
+         segment_contains(&edge, t, 0);
+}
+
+static int box_capsule_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
+                               ss_contact_point out[SS_PAIR_CONTACTS]) {
+  const ss_segment axis = axis_in_box(pa, b, pb);
+  ss_vec3 n, foot;
+  if (box_distance(a->half, axis.center, &n, &foot) - b->reach > reach) return 0;
+  axis_feature all[FEATURES];
+  for (uint32_t i = 0; i < FEATURES; i++)
+    all[i] = may_count(&axis, a->half, i) ? feature_of_axis(&axis, a->half, i) : (axis_feature){.inside = false};
+  const axis_feature *deep = way_out(all, &axis, a->half);
+  int count = 0;
+  for (uint32_t i = 0; i < FEATURES; i++) {
+    if (i == 1 && axis.half == 0) continue; /* a capsule without length has one end */
+    const bool sound = i < CORNER || (deep ? i >= EDGE && v3_dot(all[i].n, deep->n) > similar : all[i].distance > 0);
+    if (!sound || !all[i].inside || !box_faces(i, all[i].n, slack)) continue;
+    ss_contact_point contact;
+    contact_of_feature(&all[i], pa, b->radius, i, &contact);
+    count = contact_add(out, count, &contact, reach);
+  }
+  return count;
+}
+
+const ss_pair ss_pair_box_capsule = {box_capsule_collide, box_capsule_gap};

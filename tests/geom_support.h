@@ -1,0 +1,124 @@
+/* Random shapes and configurations, and what the geometry tests know about shapes on their own: support functions and
+ * projections, written without the library's geometry. */
+#ifndef GEOM_SUPPORT_H
+#define GEOM_SUPPORT_H
+
+#include "geom/geom.h"
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static uint64_t random_state = 0x9e3779b97f4a7c15u;
+
+static inline double uniform(double low, double high) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return low + (high - low) * ((double)(random_state >> 11) * 0x1p-53);
+}
+
+static inline ss_vec3 random_vector(double size) {
+  const double x = uniform(-size, size), y = uniform(-size, size);
+  return v3(x, y, uniform(-size, size));
+}
+
+static inline ss_vec3 random_direction(void) {
+  for (;;) {
+    const ss_vec3 v = random_vector(1);
+    const double n = v3_norm(v);
+    if (n > 0.1 && n <= 1) return v3_scale(1 / n, v);
+  }
+}
+
+static inline ss_quat random_rotation(void) { return quat_exp(v3_scale(uniform(0, 3.14), random_direction())); }
+
+static inline ss_pose random_pose(double size) {
+  const ss_vec3 position = random_vector(size);
+  return (ss_pose){position, random_rotation()};
+}
+
+/* Moves a pose by the twist (velocity of its origin, world-frame angular velocity) for a time. */
+static inline ss_pose moved(ss_pose p, ss_vec3 velocity, ss_vec3 spin, double time) {
+  return (ss_pose){v3_axpy(p.position, time, velocity), quat_multiply(quat_exp(v3_scale(time, spin)), p.orientation)};
+}
+
+static inline ss_shape_def shape_definition(ss_shape_type type) {
+  return (ss_shape_def){.type = type,
+                        .pose = pose_identity(),
+                        .radius = 1,
+                        .length = 1,
+                        .size = {1, 1, 1},
+                        .axis = {1, 0, 0},
+                        .normal = {0, 0, 1}};
+}
+
+static inline ss_shape compiled(const ss_shape_def *definition) {
+  ss_shape shape;
+  ss_error error;
+  assert_int_equal(ss_shape_compile(definition, &shape, &error), SS_OK);
+  return shape;
+}
+
+static inline ss_shape random_shape(ss_shape_type type) {
+  ss_shape_def d = shape_definition(type);
+  d.radius = uniform(0.1, 0.6);
+  d.length = uniform(0.2, 2);
+  d.size = v3(uniform(0.2, 2), uniform(0.2, 2), uniform(0.2, 2));
+  return compiled(&d);
+}
+
+static inline ss_shape box_shape(double x, double y, double z) {
+  ss_shape_def d = shape_definition(SS_SHAPE_BOX);
+  d.size = v3(x, y, z);
+  return compiled(&d);
+}
+
+static inline ss_shape capsule_shape(double radius, double length) {
+  ss_shape_def d = shape_definition(SS_SHAPE_CAPSULE);
+  d.radius = radius;
+  d.length = length;
+  return compiled(&d);
+}
+
+/* max n . x over the shape; INFINITY for half-spaces unless n is their normal. */
+static inline double support(const ss_shape *s, const ss_pose *p, ss_vec3 n) {
+  const ss_vec3 local = quat_rotate(quat_conjugate(p->orientation), n);
+  const double center = v3_dot(n, p->position);
+  switch (s->type) {
+  case SS_SHAPE_HALF_SPACE:
+    return fabs(local.x) < 1e-12 && fabs(local.y) < 1e-12 && local.z > 0 ? center : (double)INFINITY;
+  case SS_SHAPE_BOX:
+    return center + fabs(local.x) * s->half.x + fabs(local.y) * s->half.y + fabs(local.z) * s->half.z;
+  case SS_SHAPE_CAPSULE:
+    return center + fabs(local.x) * s->half.x + s->radius;
+  default:
+    return center + s->radius;
+  }
+}
+
+/* Distance of the slabs across n: a lower bound of the distance of the shapes, for every unit n. */
+static inline double slab_distance(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb,
+                                   ss_vec3 n) {
+  return -support(a, pa, v3_neg(n)) - support(b, pb, n);
+}
+
+static inline double clip(double x, double limit) { return x < -limit ? -limit : x > limit ? limit : x; }
+
+/* The point of the shape that is closest to x. */
+static inline ss_vec3 project(const ss_shape *s, const ss_pose *p, ss_vec3 x) {
+  ss_vec3 y = pose_local(p, x), core = v3(0, 0, 0);
+  if (s->type == SS_SHAPE_HALF_SPACE) return pose_point(p, v3(y.x, y.y, y.z < 0 ? y.z : 0));
+  if (s->type == SS_SHAPE_BOX || s->type == SS_SHAPE_CAPSULE)
+    core = v3(clip(y.x, s->half.x), clip(y.y, s->half.y), clip(y.z, s->half.z));
+  const ss_vec3 d = v3_sub(y, core);
+  const double length = v3_norm(d);
+  if (length > s->radius) y = v3_axpy(core, s->radius / length, d);
+  return pose_point(p, y);
+}
+
+#endif
