@@ -7,13 +7,14 @@
  *   gap > 0                        watched: its collision, if any, is located inside the step
  *
  * Zero gap means below a tolerance at rounding level, zero speed likewise. A scheme at position level that does not
- * locate collisions holds all contacts in reach instead: Phi/h + n.v >= 0 lets them approach (ST (3)). */
+ * locate collisions holds all contacts in reach instead: Phi/h + n.v >= 0 lets them approach (ST (3)); so do the
+ * compliant schemes, in which no contact ever collides in an instant. */
 #include "step/workspace.h"
 
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   const double gap_tolerance = 1e-10 * sim->model->length;
   const double gravity = v3_norm(sim->model->gravity);
-  const bool hold_all = sim->scheme->position_level && !sim->locate_collisions;
+  const bool hold_all = (sim->scheme->position_level && !sim->locate_collisions) || sim->scheme->compliant;
   *collides_now = false;
   *speed_tolerance = 1e-9 * sim->h * gravity + 1e-12 * sim->speed_bound;
   sim->n_active = 0;

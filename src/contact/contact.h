@@ -4,6 +4,7 @@
 
 #include "geom/geom.h"
 #include "model/model.h"
+#include "patch/patch.h"
 
 typedef struct ss_contact {
   uint64_t key; /* shape pair and feature: the identity that survives from step to step */
@@ -21,6 +22,8 @@ typedef struct ss_contact {
   ss_vec3 tangent[2];
   int row, n_rows; /* its rows: normal, tangential ones; row -1: none */
   int block;
+  ss_patch *patch;   /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
+  int memory;        /* patch: where its numbers start in the sim's patch_start and patch_end */
   double impulse[3]; /* the solution: normal, tangential */
   ss_vec3 pressed;   /* the same as a vector on body a, world frame; before the solve: that of the last step */
   bool stuck;

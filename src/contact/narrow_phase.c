@@ -25,13 +25,13 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
     contact->hits = touch->hits;
     contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
   }
-  return SS_OK;
+  return sim->scheme->compliant ? ss_patch_attach(sim, contact, touch, error) : SS_OK;
 }
 
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
   const double reach = 2 * h * sim->speed_bound + 1e-3 * sim->model->length;
-  sim->n_contacts = 0;
+  sim->n_contacts = sim->n_patch = 0;
   for (int k = 0; k < list->n; k++) {
     const ss_candidate *candidate = &list->items[k];
     const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];

@@ -46,7 +46,7 @@ static const ss_key scene_keys[] = {
     {"joints", ss_read_joints, 0, false, 0},
     {"forces", ss_read_forces, 0, false, 0},
     {"simulation", ss_read_simulation, 0, true, 0},
-    {"compliance", NULL, 0, false, 0},
+    {"compliance", ss_read_compliance, 0, false, 0},
     {"boundary", NULL, 0, false, 0},
     {NULL, NULL, 0, false, 0},
 };

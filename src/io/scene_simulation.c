@@ -9,7 +9,6 @@ enum { MOST_DIRECTIONS = 1024 };
 /* Schemes of the contract that are not in the table of schemes yet. */
 static const ss_word later_scheme_words[] = {
     {"stewart-trinkle-implicit", 0, true},
-    {"compliant", 0, true},
     {"compliant-theta", 0, true},
     {NULL, 0, false},
 };

@@ -67,5 +67,7 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
     for (int i = 0; i < n; i++) p->G[(size_t)i * (size_t)n + (size_t)j] = alpha * meet(sim, &p->rows[i], &w);
   }
   for (int i = 0; i < n; i++) p->G[(size_t)i * (size_t)n + (size_t)i] += p->compliance[i];
+  for (int k = 0; k < sim->n_contacts; k++)
+    if (sim->contacts[k].patch && sim->contacts[k].row >= 0) ss_patch_stiffen(sim, &sim->contacts[k]);
   return SS_OK;
 }

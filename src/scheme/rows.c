@@ -70,10 +70,15 @@ static void stiff_rows(ss_sim *sim, double h) {
   }
 }
 
-/* Rows of both bodies for one direction at the contact. */
-static ss_row contact_row(const ss_sim *sim, const ss_contact *c, ss_vec3 direction) {
+/* Rows of both bodies for one direction at the contact point, or shifted from it. */
+static ss_row shifted_row(const ss_sim *sim, const ss_contact *c, ss_vec3 shift, ss_vec3 direction) {
   const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
-  return ss_row_points(sim->model, c->body[0], &a, c->at.point_a, c->body[1], &b, c->at.point_b, direction);
+  return ss_row_points(sim->model, c->body[0], &a, v3_add(c->at.point_a, shift), c->body[1], &b,
+                       v3_add(c->at.point_b, shift), direction);
+}
+
+static ss_row contact_row(const ss_sim *sim, const ss_contact *c, ss_vec3 direction) {
+  return shifted_row(sim, c, v3(0, 0, 0), direction);
 }
 
 static void choose_tangents(const ss_sim *sim, ss_contact *c) {
@@ -99,23 +104,29 @@ static void choose_tangents(const ss_sim *sim, ss_contact *c) {
 
 static void contact_rows(ss_sim *sim, ss_contact *c, double normal_offset) {
   ss_problem *p = &sim->problem;
-  const int first = c->row = p->n;
+  c->row = p->n;
+  c->block = p->n_blocks;
   c->n_rows = 1;
-  if (c->mu > 0) choose_tangents(sim, c);
-  for (int k = 0; k < c->n_rows; k++) {
-    p->rows[p->n] = contact_row(sim, c, k == 0 ? c->at.normal : c->tangent[k - 1]);
-    p->offset[p->n] = k == 0 ? normal_offset : 0;
-    p->compliance[p->n] = 0;
-    const ss_vec3 direction = k == 0 ? c->at.normal : c->tangent[k - 1];
-    p->z[p->n] = c->closed ? v3_dot(c->pressed, direction) : 0;
-    p->n++;
+  if (c->patch && c->mu > 0)
+    c->n_rows = c->patch->n_directions;
+  else if (c->mu > 0)
+    choose_tangents(sim, c);
+  for (int e = 0; e < ss_contact_elements(c); e++) {
+    const ss_vec3 shift = ss_element_shift(c, e);
+    add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, p->n, c->n_rows);
+    ss_block *block = &p->blocks[p->n_blocks - 1];
+    block->mu = c->mu;
+    block->cone = sim->options.cone;
+    block->directions = sim->options.directions;
+    for (int k = 0; k < c->n_rows; k++) {
+      const ss_vec3 direction = k == 0 ? c->at.normal : c->tangent[k - 1];
+      p->rows[p->n] = shifted_row(sim, c, shift, direction);
+      p->offset[p->n] = k == 0 ? normal_offset : 0;
+      p->compliance[p->n] = 0;
+      p->z[p->n] = c->closed ? v3_dot(c->pressed, direction) : 0;
+      p->n++;
+    }
   }
-  add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, first, c->n_rows);
-  c->block = p->n_blocks - 1;
-  ss_block *block = &p->blocks[c->block];
-  block->mu = c->mu;
-  block->cone = sim->options.cone;
-  block->directions = sim->options.directions;
 }
 
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again.
@@ -127,7 +138,9 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
 
 static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + (stiff ? count_stiff(sim, h) : 0);
-  const ss_status status = reserve(&sim->problem, free_rows + 3 * sim->n_contacts, 1 + sim->n_contacts, error);
+  int elements = 0;
+  for (int i = 0; i < sim->n_contacts; i++) elements += ss_contact_elements(&sim->contacts[i]);
+  const ss_status status = reserve(&sim->problem, free_rows + 3 * elements, 1 + elements, error);
   if (status != SS_OK) return status;
   ss_problem *p = &sim->problem;
   p->n = p->n_blocks = p->n_joint = 0;
@@ -140,14 +153,14 @@ static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
 }
 
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
-  const ss_status status = begin(sim, h, sim->model->n_forces > 0, error);
-  if (status != SS_OK) return status;
-  for (int i = 0; i < sim->n_contacts; i++) {
+  ss_status status = begin(sim, h, sim->model->n_forces > 0, error);
+  for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
-    if (c->active) contact_rows(sim, c, normal_offset(sim, c, h));
+    if (c->active) contact_rows(sim, c, c->patch ? 0 : normal_offset(sim, c, h));
+    if (c->active && c->patch) status = ss_patch_offsets(sim, c, h, error);
   }
-  return SS_OK;
+  return status;
 }
 
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {

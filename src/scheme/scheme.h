@@ -12,6 +12,7 @@ typedef struct ss_scheme {
   bool position_level;     /* normal condition Phi/h + n.v >= 0; else n.v >= 0 */
   bool joints_at_midpoint; /* joint gradients at q + h v/2; else at q */
   bool locates_collisions; /* by default, where nothing bounces */
+  bool compliant;          /* contacts are patches (patch/), never rigid; nothing collides in an instant */
 } ss_scheme;
 
 /* NULL: no scheme of that name. */

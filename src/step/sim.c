@@ -25,6 +25,14 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the step %g is too small for the duration", o->step);
   if (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1)
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
+  if (sim->scheme->compliant && !sim->model->compliance.given)
+    return ss_fail(error, SS_ERROR_INPUT, "the scheme %s needs the section compliance:", sim->scheme->name);
+  if (sim->scheme->compliant && sim->model->restitution_anywhere)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "restitution has no place in the scheme %s: stiffness and damping decide how bodies bounce",
+                   sim->scheme->name);
+  if (sim->scheme->compliant && sim->options.has_events && sim->options.events)
+    return ss_fail(error, SS_ERROR_INPUT, "the scheme %s locates no events", sim->scheme->name);
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
   return SS_OK;
@@ -54,6 +62,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
   if (!sim->order) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
+  sim->patches = SS_ARENA_ARRAY(sim->arena, ss_patch *, 3 * (size_t)model->n_materials * (size_t)model->n_materials);
+  if (!sim->patches) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_status status = ss_coupling_prepare(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
@@ -122,6 +132,10 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->contacts);
   ss_free(sim->state.touch);
   ss_free(sim->touch_saved);
+  ss_free(sim->state.patch);
+  ss_free(sim->patch_start);
+  ss_free(sim->patch_end);
+  ss_free(sim->patch_saved);
   ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);

@@ -22,13 +22,16 @@ static void distribute(ss_sim *sim, const double *w) {
     c->pressed = v3(0, 0, 0);
     c->impulse[0] = c->impulse[1] = c->impulse[2] = 0;
     if (c->row < 0) continue;
-    double slip = 0;
-    for (int k = 0; k < c->n_rows; k++) {
-      c->impulse[k] = p->z[c->row + k];
-      c->pressed = v3_axpy(c->pressed, c->impulse[k], k == 0 ? c->at.normal : c->tangent[k - 1]);
-      if (k > 0) slip += w[c->row + k] * w[c->row + k];
+    for (int e = 0; e < ss_contact_elements(c); e++) { /* a patch sticks as long as one of its elements does */
+      const int row = c->row + e * c->n_rows;
+      double slip = 0;
+      for (int k = 0; k < c->n_rows; k++) {
+        c->impulse[k] += p->z[row + k];
+        c->pressed = v3_axpy(c->pressed, p->z[row + k], k == 0 ? c->at.normal : c->tangent[k - 1]);
+        if (k > 0) slip += w[row + k] * w[row + k];
+      }
+      c->stuck |= c->n_rows > 1 && p->z[row] > 0 && sqrt(slip) <= 1e-9 * (1e-3 + sim->speed_bound);
     }
-    c->stuck = c->n_rows > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * (1e-3 + sim->speed_bound);
   }
 }
 

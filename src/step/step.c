@@ -35,7 +35,7 @@ static ss_status attempt(ss_sim *sim, double h, bool *certified, ss_error *error
 
 /* What the solution says of each contact: carrying, stuck, gone. */
 static void judge_contacts(ss_sim *sim, double speed_tolerance) {
-  const bool velocity_level = !sim->scheme->position_level || sim->locate_collisions;
+  const bool velocity_level = !sim->scheme->compliant && (!sim->scheme->position_level || sim->locate_collisions);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
@@ -102,13 +102,17 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
 
 static ss_status save(ss_sim *sim, ss_error *error) {
   const ss_state *s = &sim->state;
-  const ss_status status =
+  ss_status status =
       ss_grow((void **)&sim->touch_saved, &sim->touch_saved_capacity, s->n_touch, sizeof *s->touch, error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&sim->patch_saved, &sim->patch_saved_capacity, s->n_patch, sizeof *s->patch, error);
   if (status != SS_OK) return status;
   memcpy(sim->q_saved, s->q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(sim->v_saved, s->v, sizeof(double) * (size_t)sim->model->n_v);
   if (s->n_touch) memcpy(sim->touch_saved, s->touch, sizeof *s->touch * (size_t)s->n_touch);
   sim->n_touch_saved = s->n_touch;
+  if (s->n_patch) memcpy(sim->patch_saved, s->patch, sizeof *s->patch * (size_t)s->n_patch);
+  sim->n_patch_saved = s->n_patch;
   sim->report_saved = sim->report;
   return SS_OK;
 }
@@ -119,6 +123,8 @@ static void restore(ss_sim *sim, double t) {
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
   if (sim->n_touch_saved) memcpy(s->touch, sim->touch_saved, sizeof *s->touch * (size_t)sim->n_touch_saved);
   s->n_touch = sim->n_touch_saved;
+  if (sim->n_patch_saved) memcpy(s->patch, sim->patch_saved, sizeof *s->patch * (size_t)sim->n_patch_saved);
+  s->n_patch = sim->n_patch_saved;
   s->t = t;
   sim->report = sim->report_saved;
   sim->report.certificate.certified = false;

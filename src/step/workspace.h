@@ -58,8 +58,11 @@ struct ss_sim {
   int n_contacts, contact_capacity, n_active;
   double *mid_q; /* [7 n_bodies] rows: positions where joint gradients are taken */
   ss_problem problem;
+  ss_patch **patches;              /* [n_materials][n_materials][3] laws, made when first needed; compliant schemes */
+  double *patch_start, *patch_end; /* [n_patch] narrow phase, advance: deformations and impulses of the contacts */
+  int n_patch, patch_capacity[2];
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
-  ss_coupling coupling; /* forces */
+  ss_coupling coupling;                   /* forces */
   double *kt;                             /* [n_v] forces: impulses of forces */
   double *applied;                        /* [n_v] forces: the part of kt that applied forces give */
   double *dv_free;                        /* [n_v] forces: A^-1 kt */
@@ -76,6 +79,8 @@ struct ss_sim {
   double *q_saved, *v_saved;
   ss_touch *touch_saved;
   int n_touch_saved, touch_saved_capacity;
+  double *patch_saved;
+  int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
 
   ss_cp_workspace *cp;
@@ -126,6 +131,21 @@ double ss_largest_speed(const ss_model *model, const double *v);
 /* Contact memory. */
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
+
+/* Compliant contact (patch/contact_patch.c). */
+ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
+int ss_contact_elements(const ss_contact *contact);               /* 1: rigid */
+ss_vec3 ss_element_shift(const ss_contact *contact, int element); /* from the contact point, world */
+double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at, int element);
+ss_status ss_patch_offsets(ss_sim *sim, const ss_contact *contact, double h, ss_error *error);
+void ss_patch_stiffen(ss_sim *sim, const ss_contact *contact); /* adds R to G */
+void ss_patch_advance(ss_sim *sim, double h);                  /* patch_end */
+bool ss_patch_lives(const ss_sim *sim, const ss_contact *contact);
+ss_status ss_patch_store(ss_sim *sim, const ss_contact *contact, ss_touch *touch, ss_error *error);
+/* Largest overlap of the deformed surfaces at the end of the step. */
+double ss_patch_overlap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at);
+double ss_patches_energy(const ss_sim *sim); /* of all contacts at the end of the step */
+void ss_patch_losses(ss_sim *sim, const ss_contact *contact, double h);
 
 /* Ledger and certificate. */
 double ss_kinetic_energy(const ss_model *model, const double *v);
