@@ -191,7 +191,7 @@ static void stiff_damper_keeps_the_distance(void **state) {
 
 /* Schemes with alpha = 1 damp that relative velocity, and without restitution (a bounce acts on one cart where there is
  * a damper, on both where there is a link) the whole trajectory goes to that of the link: up to the rest of the step
- * after the impact, which the damper needs to stop the right cart. */
+ * after the impact, which the damper needs to stop the right cart (their speed afterwards is at most 0.2 sqrt(50)). */
 static void stiff_damper_becomes_a_link(void **state) {
   (void)state;
   const char *const schemes[] = {"anitescu-potra-stiff", "moreau"};
@@ -201,9 +201,10 @@ static void stiff_damper_becomes_a_link(void **state) {
       follow_carts(&link, "two-carts-damper-rigid", schemes[s], h, NULL, 0);
       follow_carts(&damper, "two-carts-damper", schemes[s], h, "delta=1e10", 0);
       check_below(link.distance, 1e-12, "distance with the link");
-      check_below(damper.distance, 1e-9, "distance between the carts");
-      check_below(largest_difference(damper.left, link.left, link.n), h, "left cart");
-      check_below(largest_difference(damper.right, link.right, link.n), h, "right cart");
+      /* moreau moves by the mean of -1.6 and 0 while the damper stops the right cart */
+      check_below(damper.distance, s == 0 ? 1e-9 : 0.8 * h, "distance between the carts");
+      check_below(largest_difference(damper.left, link.left, link.n), 1.5 * h, "left cart");
+      check_below(largest_difference(damper.right, link.right, link.n), 1.5 * h + damper.distance, "right cart");
     }
 }
 

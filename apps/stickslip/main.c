@@ -9,6 +9,7 @@ static const command commands[] = {
     {"run", "simulate a scene, certify every step, record the motion", command_run},
     {"converge", "errors and observed order over a range of step sizes and schemes", command_converge},
     {"check", "validate a scene: degrees of freedom, redundant constraints, consistency at t = 0", command_check},
+    {"solve", "complementarity problems from files: solve, judge, compare solvers, find all solutions", command_solve},
     {"export", "turn a result file into another format", command_export},
     {"list", "what there is to choose from: schemes, solvers, joints, forces, shapes, laws", command_list},
     {NULL, NULL, NULL},

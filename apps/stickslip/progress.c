@@ -7,9 +7,9 @@
 /* Seconds between two redraws, and between two looks at the clock: a few looks per redraw. */
 static const double REDRAW = 0.1, LOOK = 0.02;
 
-progress progress_start(const char *label, bool wanted) {
+progress progress_start(const char *label) {
   const double now = wall_clock();
-  return (progress){.shown = wanted && isatty(STDERR_FILENO),
+  return (progress){.shown = isatty(STDERR_FILENO),
                     .label = label,
                     .start = now,
                     .last_check = now,
@@ -18,17 +18,18 @@ progress progress_start(const char *label, bool wanted) {
                     .countdown = 1};
 }
 
+/* One write per redraw, cut to a narrow terminal's line, because a line that wraps cannot be redrawn. */
 static void draw(const progress *p, const ss_sim *sim, double now) {
-  enum { WIDTH = 24 };
+  enum { WIDTH = 12 };
   const double t = ss_sim_state(sim)->t, duration = ss_sim_options(sim)->duration, spent = now - p->start;
   const double done = duration > 0 ? fmin(t / duration, 1) : 1;
   const int filled = (int)(done * WIDTH);
-  (void)fprintf(stderr, "\r\x1b[K%s [", p->label);
-  for (int i = 0; i < WIDTH; i++) (void)fputc(i < filled ? '#' : '.', stderr);
-  (void)fprintf(stderr, "] t = %.4g / %.4g  %.3gx real time  %d contacts  residual %.1e  %.0f s left", t, duration,
-                t / spent, ss_sim_contacts(sim, NULL, 0), ss_sim_report(sim)->certificate.complementarity,
-                done > 0 ? spent * (1 - done) / done : 0);
-  (void)fflush(stderr);
+  char line[256];
+  (void)snprintf(line, sizeof line, "[%.*s%.*s] t %.4g/%.4g  %.2gx real time  %d contacts  res %.0e  %.0f s left  %s",
+                 filled, "############", WIDTH - filled, "............", t, duration, t / spent,
+                 ss_sim_contacts(sim, NULL, 0), ss_sim_report(sim)->certificate.complementarity,
+                 done > 0 ? spent * (1 - done) / done : 0, p->label);
+  (void)fprintf(stderr, "\r\x1b[K%.79s", line);
 }
 
 void progress_step(progress *p, const ss_sim *sim) {

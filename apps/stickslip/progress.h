@@ -12,7 +12,7 @@ typedef struct progress {
   long stride, countdown; /* steps between two looks at the clock, so that they cost nothing */
 } progress;
 
-progress progress_start(const char *label, bool wanted);
+progress progress_start(const char *label);
 void progress_step(progress *p, const ss_sim *sim);
 void progress_clear(const progress *p);
 

@@ -13,7 +13,7 @@
 
 typedef struct run_options {
   overrides overrides;
-  const char *scene, *hdf5, *csv, *problem;
+  const char *scene, *hdf5, *csv, *html, *problem;
   long every, threads, events; /* events < 0: the default */
   bool json;
 } run_options;
@@ -24,6 +24,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
   const option options[] = {
       {"o", OPTION_TEXT, &o->hdf5, "OUT.h5", "record the motion, the energies and the events (HDF5)"},
       {"csv", OPTION_TEXT, &o->csv, "OUT.csv", "record the motion (CSV)"},
+      {"html", OPTION_TEXT, &o->html, "OUT.html",
+       "write a page that shows the motion, the contacts and the certificate"},
       {"every", OPTION_COUNT, &o->every, "N", "record each N-th step only (and the last)"},
       {"scheme", OPTION_TEXT, &o->overrides.scheme, "S", "time-stepping scheme (stickslip list schemes)"},
       {"step", OPTION_NUMBER, &o->overrides.step, "H", "step size; a constant expression such as 2^-5"},
@@ -35,7 +37,6 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"events", OPTION_COUNT, &o->events, "N", "list the first N events only (default: 10; with --json: all)"},
       {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
-      {"html", OPTION_REFUSED, NULL, "OUT.html", "page with the moving scene"},
       {"checkpoint", OPTION_REFUSED, NULL, "FILE", "save the state at the end"},
       {"resume", OPTION_REFUSED, NULL, "FILE", "go on from a saved state"},
       {"threads", OPTION_COUNT, &o->threads, "N", "only 1 in this version"},
@@ -62,8 +63,11 @@ static int parse_run(int argc, char **argv, run_options *o) {
 
 /* ---- outputs ---- */
 
+enum { OUTPUTS = 3 };
+
 typedef struct outputs {
-  ss_recorder *recorders[2];
+  ss_recorder *recorders[OUTPUTS];
+  bool failed; /* could not be finished */
 } outputs;
 
 static ss_status attach(ss_sim *sim, ss_recorder *recorder, ss_error *error) {
@@ -76,14 +80,15 @@ static ss_status outputs_open(outputs *out, const run_options *o, ss_sim *sim, s
   ss_status status = SS_OK;
   if (o->hdf5) status = ss_recorder_open_hdf5(o->hdf5, sim, o->every, &out->recorders[0], error);
   if (!status && o->csv) status = ss_recorder_open_csv(o->csv, sim, o->every, &out->recorders[1], error);
-  for (int i = 0; !status && i < 2; i++)
+  if (!status && o->html) status = ss_recorder_open_page(o->html, sim, &out->recorders[2], error);
+  for (int i = 0; !status && i < OUTPUTS; i++)
     if (out->recorders[i]) status = attach(sim, out->recorders[i], error);
   return status;
 }
 
 static ss_status outputs_close(outputs *out, const ss_sim *sim, bool complete, ss_error *error) {
   ss_status status = SS_OK;
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < OUTPUTS; i++) {
     ss_error own = {0};
     const ss_status closed = ss_recorder_close(out->recorders[i], sim, complete, &own);
     if (closed && !status) *error = own;
@@ -95,7 +100,7 @@ static ss_status outputs_close(outputs *out, const ss_sim *sim, bool complete, s
 
 /* After a failure before the first step: nothing that has been opened leaves a trace. */
 static void outputs_discard(outputs *out) {
-  for (int i = 0; i < 2; i++) ss_recorder_discard(out->recorders[i]);
+  for (int i = 0; i < OUTPUTS; i++) ss_recorder_discard(out->recorders[i]);
 }
 
 /* The problem's file is only written at the end; whether it can be is known now. */
@@ -158,8 +163,8 @@ static ss_status check_events(void *user, const ss_sim *sim, ss_error *error) {
 /* ---- the run ---- */
 
 /* Steps to the end, to a failure or to a signal. */
-static ss_status advance(ss_sim *sim, const char *label, ss_error *error) {
-  progress bar = progress_start(label, true);
+static ss_status advance(ss_sim *sim, ss_error *error) {
+  progress bar = progress_start("");
   ss_status status = SS_OK;
   while (!status && !ss_sim_done(sim) && !interrupt_signal()) {
     status = ss_sim_step(sim, error);
@@ -173,7 +178,7 @@ static ss_status advance(ss_sim *sim, const char *label, ss_error *error) {
 static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events) {
   ss_error error = {0}, close_error = {0};
   const double start = wall_clock();
-  const ss_status status = advance(sim, session_name(s), &error);
+  const ss_status status = advance(sim, &error);
   const double seconds = wall_clock() - start;
   const bool complete = !status && ss_sim_done(sim);
   if (!complete && !status) (void)snprintf(error.message, sizeof error.message, "stopped by a signal");
@@ -184,15 +189,16 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
                              .wall_seconds = seconds,
                              .complete = complete,
                              .message = complete ? NULL : error.message,
-                             .outputs = {closed ? NULL : o->hdf5, closed ? NULL : o->csv}};
+                             .outputs = {closed ? NULL : o->hdf5, closed ? NULL : o->csv, closed ? NULL : o->html}};
   int code = EXIT_DONE; /* from here on messages, then the code */
   if (o->json)
     code = run_print_json(&result);
   else
     run_print_text(&result);
   (void)fflush(stdout);
-  if (!complete) (void)report_error(&error);
+  if (!complete && !(status == SS_ERROR_IO && closed)) (void)report_error(&error);
   if (closed) (void)report_error(&close_error);
+  out->failed = closed != SS_OK;
   const int written = write_problem(sim, o, status == SS_ERROR_UNCERTIFIED);
   if (status) return status == SS_ERROR_UNCERTIFIED ? EXIT_FAILED : EXIT_USAGE;
   if (!complete) return EXIT_SIGNAL + interrupt_signal();
@@ -219,7 +225,7 @@ int command_run(int argc, char **argv) {
   }
   session s = {0};
   ss_sim *sim = NULL;
-  outputs out = {{0}};
+  outputs out = {0};
   event_list events = {.limit = o.events >= 0 ? o.events : o.json ? LONG_MAX : 10};
   ss_error error = {0};
   ss_status status = session_open(&s, o.scene, &o.overrides, &error);
@@ -235,5 +241,9 @@ int command_run(int argc, char **argv) {
   session_close(&s);
   free(events.items);
   free((void *)o.overrides.set.items);
+  if (out.failed) { /* HDF5's exit handler crashes on a file that could not be flushed, e.g. on a full disk */
+    (void)fflush(stdout);
+    _Exit(code);
+  }
   return code;
 }

@@ -18,7 +18,7 @@ typedef struct run_result {
   double wall_seconds;
   bool complete;       /* the duration was reached */
   const char *message; /* why not */
-  const char *outputs[2];
+  const char *outputs[3];
 } run_result;
 
 /* Certified: the duration was reached and every step solved its own problem. */

@@ -106,6 +106,16 @@ ss_status ss_cp_validate(const ss_cp *problem, ss_error *error);
 /* Plain text, exact (hexadecimal floats); docs/problem-format.md. */
 ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error);
 
+/* A problem from a file: the format above, and those of other programs (docs/problem-format.md has the list; the text
+ * decides which one it is, not the name). */
+typedef struct ss_cp_file {
+  ss_cp problem;
+  const char *kind; /* lcp, mixed-lcp, box-lcp, friction, global-friction, mechanical, general */
+  void *memory;     /* owner of all arrays */
+} ss_cp_file;
+ss_status ss_cp_read(const char *path, ss_cp_file *out, ss_error *error);
+void ss_cp_file_release(ss_cp_file *file); /* a zeroed one may be released */
+
 /* The table of solvers, ended by a row whose name is NULL. */
 typedef ss_table_row ss_cp_solver_info;
 const ss_cp_solver_info *ss_cp_solvers(void);

@@ -3,8 +3,9 @@
  *     30 deg      2^-5      sin(pi/3)      mu*2      8*cos(t)      if(t < 1, 5, 0)
  *
  * + - * / ^ (right-associative, binds tighter than unary minus on its left), parentheses, comparisons (1 or 0), the
- * constants pi and e, the postfix unit deg, and the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp log
- * log10 sqrt abs floor ceil sign min max pow hypot if. Evaluation allocates nothing and is thread-safe. */
+ * constants pi and e (a parameter named e comes first), the postfix units deg and rad (after a divisor or an exponent
+ * only in parentheses: 360/8 deg is refused as ambiguous), and the functions sin cos tan asin acos atan atan2 sinh cosh
+ * tanh exp log log10 sqrt abs floor ceil sign min max pow hypot if. Evaluation allocates nothing and is thread-safe. */
 #ifndef STICKSLIP_EXPRESSION_H
 #define STICKSLIP_EXPRESSION_H
 

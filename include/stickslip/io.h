@@ -24,6 +24,9 @@ ss_status ss_scene_parse(const char *text, size_t length, const char *name, cons
 typedef struct ss_recorder ss_recorder;
 ss_status ss_recorder_open_hdf5(const char *path, const ss_sim *sim, long every, ss_recorder **out, ss_error *error);
 ss_status ss_recorder_open_csv(const char *path, const ss_sim *sim, long every, ss_recorder **out, ss_error *error);
+/* One self-contained HTML page that shows the run (docs/page-format.md); how often it records is its own choice, so that
+ * the page stays small. SS_ERROR_UNSUPPORTED where the library was built without the viewer. */
+ss_status ss_recorder_open_page(const char *path, const ss_sim *sim, ss_recorder **out, ss_error *error);
 ss_observer ss_recorder_observer(ss_recorder *recorder);
 ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error);
 /* Instead of close: throws the file away (a run that never started). NULL is allowed. */

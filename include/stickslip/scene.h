@@ -159,7 +159,8 @@ typedef struct ss_compliance_def {
 
 typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
 
-enum { SS_EVENT_COLLISION = 1 }; /* events that are located inside a step */
+/* Events that are located inside a step. */
+enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };
 
 /* How to simulate. Zero-initialised is not valid: start from ss_simulation_default. */
 typedef struct ss_simulation {

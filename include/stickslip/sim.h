@@ -32,12 +32,14 @@ const char *ss_model_scene_text(const ss_model *model);
 
 /* A touching contact that the next step must remember. */
 typedef struct ss_touch {
-  uint64_t key;      /* shape pair and feature */
-  int hits;          /* collisions within the current step: bouncing that accumulates comes to rest */
-  bool closed;       /* carries force, or would */
-  bool stuck;        /* friction holds it */
-  double impulse[3]; /* on the first body, world frame: warm start */
-  int patch;         /* compliant contact: where its numbers start in ss_state.patch; -1: rigid */
+  uint64_t key;       /* shape pair and feature */
+  int hits;           /* collisions within the current step: bouncing that accumulates comes to rest */
+  bool closed;        /* carries force, or would */
+  bool stuck;         /* friction holds it */
+  double impulse[3];  /* on the first body, world frame: warm start */
+  double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
+  double when;        /* ... this time: how they change tells when they reach zero and one */
+  int patch;          /* compliant contact: where its numbers start in ss_state.patch; -1: rigid */
   int n_patch; /* how many: deformations, then impulses, element by element in (normal, tangent, second tangent) */
   double tangent[3]; /* compliant contact: the patch's first tangent, world frame */
 } ss_touch;
@@ -91,6 +93,7 @@ typedef struct ss_contact_report {
   double gap;
   ss_vec3 impulse; /* on body[0], world frame, over the last step */
   bool stuck;
+  double friction; /* coefficient */
 } ss_contact_report;
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
 

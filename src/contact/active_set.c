@@ -3,18 +3,25 @@
  *   closed in the last step        active: it carries force until it takes off
  *   gap <= 0, approaching          collides now: an impact comes before anything else
  *   gap <= 0, neither              active: it has come to rest, or starts at rest
- *   gap <= 0, separating           watched: it has just bounced
+ *   gap <= 0, separating           watched: it has just bounced; active where it has done so too often in this step:
+ *                                  hops that neither end nor grow (two bodies that lift each other in turn) are then
+ *                                  held by the problem itself, n.va >= 0, instead of being located one by one
  *   gap > 0                        watched: its collision, if any, is located inside the step
  *
  * Zero gap means below a tolerance at rounding level, zero speed likewise. A scheme at position level that does not
  * locate collisions holds all contacts in reach instead: Phi/h + n.v >= 0 lets them approach (ST (3)); so do the
- * compliant schemes, in which no contact ever collides in an instant. */
+ * compliant schemes, in which no contact collides in an instant, and the rest of a step that had too many parts. */
 #include "step/workspace.h"
+
+enum { MOST_HOPS = 8 };
+
+static bool hops_on(const ss_contact *c) { return c->hits >= (c->restitution > 0 ? SS_MOST_BOUNCES : MOST_HOPS); }
 
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   const double gap_tolerance = 1e-10 * sim->model->length;
   const double gravity = v3_norm(sim->model->gravity);
-  const bool hold_all = (sim->scheme->position_level && !sim->locate_collisions) || sim->scheme->compliant;
+  const bool hold_all =
+      (sim->scheme->position_level && !sim->locate_collisions) || sim->exhausted || sim->scheme->compliant;
   *collides_now = false;
   *speed_tolerance = 1e-9 * sim->h * gravity + 1e-12 * sim->speed_bound;
   sim->n_active = 0;
@@ -26,7 +33,7 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
     } else if (touching && c->rate < -*speed_tolerance) {
       c->active = *collides_now = true;
     } else {
-      c->active = touching && c->rate <= *speed_tolerance;
+      c->active = touching && (c->rate <= *speed_tolerance || hops_on(c));
     }
     c->touching = touching;
     sim->n_active += c->active;

@@ -6,6 +6,8 @@
 #include "model/model.h"
 #include "patch/patch.h"
 
+enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not bounce from then on */
+
 typedef struct ss_contact {
   uint64_t key; /* shape pair and feature: the identity that survives from step to step */
   const ss_pair *pair;
@@ -14,11 +16,13 @@ typedef struct ss_contact {
   ss_contact_point at; /* at the start of the (part of the) step */
   double rate;         /* d gap/dt there */
   double mu, restitution;
-  bool closed;   /* was touching at the end of the last step */
-  bool active;   /* has rows in the step's problem */
-  bool touching; /* gap at rounding level, or below */
-  bool was_stuck;
-  int hits; /* collisions in this step so far */
+  bool closed;                             /* was touching at the end of the last step */
+  bool active;                             /* has rows in the step's problem */
+  bool touching;                           /* gap at rounding level, or below */
+  bool was_stuck, pressed_before;          /* in the last (part of a) step */
+  int hits;                                /* collisions in this step so far */
+  double last_load, last_ratio, last_when; /* of that part: mean normal force, friction over its limit, its middle */
+  double load, ratio, when;                /* of this part */
   ss_vec3 tangent[2];
   int row, n_rows; /* its rows: normal, tangential ones; row -1: none */
   int block;

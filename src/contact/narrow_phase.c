@@ -23,6 +23,11 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
     contact->closed = touch->closed;
     contact->was_stuck = touch->stuck;
     contact->hits = touch->hits;
+    contact->pressed_before =
+        touch->closed && (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0);
+    contact->last_load = touch->load;
+    contact->last_ratio = touch->ratio;
+    contact->last_when = touch->when;
     contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
   }
   return sim->scheme->compliant ? ss_patch_attach(sim, contact, touch, error) : SS_OK;

@@ -37,7 +37,10 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .closed = c->closed,
                         .stuck = c->stuck,
                         .patch = -1,
-                        .impulse = {c->pressed.x, c->pressed.y, c->pressed.z}};
+                        .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
+                        .load = c->load,
+                        .ratio = c->ratio,
+                        .when = c->when};
     if (patch && (status = ss_patch_store(sim, c, touch, error)) != SS_OK) return status;
     sorted &= touch == state->touch || touch[-1].key < touch->key;
   }

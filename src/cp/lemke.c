@@ -13,8 +13,8 @@
 
 #include "cp/dense.h"
 
-static const double pivot_tolerance = 1e-11;
-static const double tie_tolerance = 1e-13;
+static const double pivot_tolerance = 1e-9;
+static const double tie_tolerance = 1e-12;
 
 /* Variables: y_j is j, x_j is n + j, x0 is 2 n. */
 typedef struct tableau {

@@ -18,7 +18,8 @@ typedef struct solver_row {
 static const solver_row rows[] = {
     {"active-set", solve_active_set, true},        {"lemke", solve_lemke, false},
     {"lemke-covered", solve_lemke_covered, false}, {"lemke-regularized", solve_lemke_regularized, false},
-    {"enumeration", solve_enumeration, false},
+    {"nsgs-newton", solve_nsgs_newton, false},     {"facets", solve_facets, false},
+    {"enumeration", solve_enumeration, false},     {"nsgs", solve_nsgs, false},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -28,7 +29,10 @@ static const ss_cp_solver_info infos[] = {
     {"lemke", "Lemke's method with a lexicographic ratio test; not for the quadratic cone in 3D"},
     {"lemke-covered", "the same with another covering vector"},
     {"lemke-regularized", "the same with 1e-8 added to the diagonal, then polished"},
+    {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
+    {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; quadratic cone, small problems"},
     {"enumeration", "all combinations of contact states; small problems"},
+    {"nsgs", "Gauss-Seidel sweeps over the blocks, each solved exactly; all cones"},
     {NULL, NULL},
 };
 

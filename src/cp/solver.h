@@ -12,6 +12,9 @@ cp_solve_function solve_active_set; /* newton.c */
 cp_solve_function solve_lemke;      /* pivoting.c */
 cp_solve_function solve_lemke_covered;
 cp_solve_function solve_lemke_regularized;
+cp_solve_function solve_nsgs_newton; /* nsgs.c */
+cp_solve_function solve_nsgs;
+cp_solve_function solve_facets;      /* facets.c */
 cp_solve_function solve_enumeration; /* enumerate.c */
 
 bool has_disc(const ss_cp *problem); /* a three-dimensional friction block with the quadratic cone */

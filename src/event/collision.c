@@ -15,7 +15,14 @@ typedef struct track {
   ss_sim *sim;
   const ss_contact *contact;
   double h, speed; /* speed: the gap cannot change faster */
+  double level;    /* gap that counts as zero: below it where the contact starts at the surface, or under it */
 } track;
+
+/* Velocity along the step's path q (+) tau [v + gamma fraction delta]: its derivative, not v + fraction delta, which is
+ * the same for gamma = 1/2 only. */
+static double path_velocity(const ss_sim *sim, double fraction, int i) {
+  return sim->state.v[i] + 2 * sim->gamma * fraction * sim->delta[i];
+}
 
 static sample look(const track *t, double tau) {
   ss_sim *sim = t->sim;
@@ -26,12 +33,11 @@ static sample look(const track *t, double tau) {
     pose[side] = ss_advance_body(sim, c->body[side], sim->delta, tau, fraction);
     if (c->body[side] < 0) continue;
     const ss_body *body = &sim->model->bodies[c->body[side]];
-    for (int i = body->first; i < body->first + body->n; i++)
-      sim->scratch_v[i] = sim->state.v[i] + fraction * sim->delta[i];
+    for (int i = body->first; i < body->first + body->n; i++) sim->scratch_v[i] = path_velocity(sim, fraction, i);
   }
   ss_contact_point at;
   ss_contact_at(sim->model, c, &pose[0], &pose[1], &at);
-  return (sample){tau, at.gap, ss_contact_rate(sim->model, c, &at, &pose[0], &pose[1], sim->scratch_v)};
+  return (sample){tau, at.gap - t->level, ss_contact_rate(sim->model, c, &at, &pose[0], &pose[1], sim->scratch_v)};
 }
 
 /* Cubic Hermite through two samples, x in [0, 1]. */
@@ -80,12 +86,14 @@ static double first_descent(const sample *a, const sample *b) {
   return -1;
 }
 
-/* Root of the gap itself between a (positive) and b (not positive): regula falsi, Illinois variant. */
+/* Root of the gap itself between a (positive) and b (not positive): regula falsi, Illinois variant, with a bisection now
+ * and then for gaps of very different size. */
 static double polish(const track *t, sample a, sample b) {
   int side = 0;
-  for (int k = 0; k < 60; k++) {
+  for (int k = 1; k <= 200; k++) {
     if (b.gap == 0 || b.tau - a.tau <= 1e-16 * t->h) break;
-    const double tau = a.tau + (b.tau - a.tau) * a.gap / (a.gap - b.gap);
+    double tau = a.tau + (b.tau - a.tau) * a.gap / (a.gap - b.gap);
+    if (k % 4 == 0 || !(tau > a.tau) || !(tau < b.tau)) tau = (a.tau + b.tau) / 2;
     if (!(tau > a.tau) || !(tau < b.tau)) break;
     sample m = look(t, tau);
     if (m.gap > 0) {
@@ -148,19 +156,30 @@ double ss_largest_speed(const ss_model *model, const double *v) {
   return largest;
 }
 
+/* No point of the two bodies goes faster against the other along the path. */
+static double closing_speed(const ss_sim *sim, const ss_contact *c) {
+  double speed = 0;
+  for (int side = 0; side < 2; side++)
+    speed += fmax(body_speed(sim->model, c->body[side], sim->state.v),
+                  body_speed(sim->model, c->body[side], sim->scratch_v));
+  return speed;
+}
+
 double ss_first_collision(ss_sim *sim, double h, bool *found) {
   double first = h;
   *found = false;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->active) continue;
-    double speed = 0;
-    for (int side = 0; side < 2; side++)
-      speed +=
-          fmax(body_speed(sim->model, c->body[side], sim->state.v), body_speed(sim->model, c->body[side], sim->v_end));
-    const track t = {sim, c, h, speed};
-    if (c->at.gap > speed * h) continue;
-    const sample start = {0, c->at.gap, c->rate}, end = look(&t, h);
+    for (int side = 0; side < 2; side++) {
+      const ss_body *body = c->body[side] < 0 ? NULL : &sim->model->bodies[c->body[side]];
+      for (int k = 0; body && k < body->n; k++)
+        sim->scratch_v[body->first + k] = path_velocity(sim, 1, body->first + k);
+    }
+    track t = {sim, c, h, closing_speed(sim, c), 0};
+    if (c->at.gap > t.speed * h) continue;
+    if (c->at.gap <= 0) t.level = c->at.gap - 1e-17 * sim->model->length; /* separates: where it comes back to */
+    const sample start = {0, c->at.gap - t.level, c->rate}, end = look(&t, h);
     const double tau = search(&t, start, end, 20);
     if (tau < 0 || tau >= first) continue;
     first = tau;

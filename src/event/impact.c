@@ -12,11 +12,11 @@
 
 #include <string.h>
 
-enum { FREE_BOUNCES = 4, MOST_BOUNCES = 1000 };
+enum { FREE_BOUNCES = 4 };
 
 /* Restitution of this collision. The flight after it takes 2 e |rate| / a, all later ones together 1/(1-e) of that. */
 static double restitution(const ss_sim *sim, const ss_contact *c, double remaining) {
-  if (c->hits >= MOST_BOUNCES) return 0;
+  if (c->hits >= SS_MOST_BOUNCES) return 0;
   if (c->hits < FREE_BOUNCES || c->restitution == 0 || c->restitution >= 1) return c->restitution;
   const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
   const double gained = ss_contact_rate(sim->model, c, &c->at, &a, &b, sim->delta); /* over the last attempted part */

@@ -51,7 +51,7 @@ static inline bool box_edge_faces(uint32_t edge, ss_vec3 n, double slack) {
 }
 
 static inline ss_vec3 box_clamp(ss_vec3 half, ss_vec3 p) {
-  return v3(fmax(-half.x, fmin(half.x, p.x)), fmax(-half.y, fmin(half.y, p.y)), fmax(-half.z, fmin(half.z, p.z)));
+  return v3(clamp(p.x, half.x), clamp(p.y, half.y), clamp(p.z, half.z));
 }
 
 #endif

@@ -20,7 +20,7 @@
  * corners of one over the other and the crossings of edges.
  *
  * Fails for: boxes whose overlap is not small against their size. There is no right answer then; the axes are tried in
- * the order of their separation until one gives a contact with a negative gap. */
+ * the order of their separation until one gives a contact that is closed. */
 #include "geom/box_features.h"
 
 static const double slack = 0.35;   /* sine: a feature faces n* if no normal of it is turned away by more, 20 degrees */
@@ -68,20 +68,31 @@ static ss_vec3 closest_corner(const ss_boxes *boxes) {
   return best;
 }
 
-/* Faces of b, faces of a, pairs of edges, closest corner. Returns how many; faces come first. */
-static int separating_axes(const ss_boxes *boxes, axis axes[AXES]) {
+/* Faces of b, faces of a, pairs of edges, closest corner. Returns how many; 0: one of them separates by more than
+ * `reach`. */
+static int separating_axes(const ss_boxes *boxes, double reach, axis axes[AXES]) {
   int n = 0;
-  for (int k = 0; k < 3; k++) axes[n++] = make_axis(boxes, axis_vector(k, 1));
-  for (int k = 0; k < 3; k++) axes[n++] = make_axis(boxes, mat3_column(&boxes->axes, k));
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      const ss_vec3 cross = v3_cross(mat3_column(&boxes->axes, i), axis_vector(j, 1));
-      if (v3_dot(cross, cross) > 1e-14) axes[n++] = make_axis(boxes, v3_normalize(cross));
-    }
+  double largest = -INFINITY;
+  for (; n < FACES; n++) {
+    axes[n] = make_axis(boxes, n < 3 ? axis_vector(n, 1) : mat3_column(&boxes->axes, n - 3));
+    if (axes[n].separation > largest) largest = axes[n].separation;
+  }
+  for (int i = 0; i < 9 && largest <= reach; i++) {
+    const ss_vec3 cross = v3_cross(mat3_column(&boxes->axes, i / 3), axis_vector(i % 3, 1));
+    const double square = v3_dot(cross, cross);
+    if (square <= 1e-14) continue;
+    axes[n] = make_axis(boxes, v3_scale(1 / sqrt(square), cross));
+    if (axes[n].separation > largest) largest = axes[n].separation;
+    n++;
+  }
   ss_vec3 unit;
-  if (length_and_direction(closest_corner(boxes), v3(0, 0, 0), &unit) > boxes->tolerance)
-    axes[n++] = make_axis(boxes, unit);
-  return n;
+  if (largest > 0 && largest <= reach &&
+      length_and_direction(closest_corner(boxes), v3(0, 0, 0), &unit) > boxes->tolerance) {
+    axes[n] = make_axis(boxes, unit);
+    if (axes[n].separation > largest) largest = axes[n].separation;
+    n++;
+  }
+  return largest <= reach ? n : 0;
 }
 
 /* ---- contacts for one choice of the normal ---- */
@@ -113,51 +124,65 @@ static bool seen(const collector *c, const ss_contact_point *contact) {
 }
 
 static void collect_corners(collector *c, bool of_a) {
+  const ss_vec3 towards_other = of_a ? v3_neg(c->n_in_a) : c->n;
   for (uint32_t corner = 0; corner < 8; corner++) {
     ss_contact_point contact;
+    if (!box_corner_faces(corner, towards_other, slack)) continue;
     const bool usable = of_a ? ss_boxes_corner_on_b(c->boxes, corner, c->face[1], &contact)
                              : ss_boxes_corner_on_a(c->boxes, corner, c->face[0], &contact);
     if (!usable || v3_dot(contact.normal, c->n) < similar) continue;
-    const ss_vec3 n = contact.normal;
-    const bool faces = of_a ? box_corner_faces(corner, v3_neg(mat3_tmul(&c->boxes->axes, n)), slack)
-                            : box_corner_faces(corner, n, slack);
-    if (faces && (of_a || !seen(c, &contact))) collect(c, &contact);
+    if (of_a || !seen(c, &contact)) collect(c, &contact);
   }
 }
 
-/* Edges that cross nearly in parallel while one of them lies on the reference face. */
-static bool crossing_in_parallel(const collector *c, const ss_segment *a, const ss_segment *b, ss_vec3 perpendicular) {
-  return c->resting && fabs(v3_dot(perpendicular, c->reference)) < flat &&
-         v3_norm(v3_cross(a->axis, b->axis)) < parallel &&
+/* An edge of either box that faces the other. */
+typedef struct facing_edge {
+  uint32_t edge;
+  ss_segment line;
+} facing_edge;
+
+/* Edges that cross nearly in parallel while one of them lies on the reference face, so that their common perpendicular
+ * is not upright or cannot be told. Nothing is lost below 1e-10: the corners are on the other box's edge then. */
+static bool crossing_in_parallel(const collector *c, const ss_segment *a, const ss_segment *b, ss_vec3 cross) {
+  const double sine = v3_norm(cross), upright = fabs(v3_dot(cross, c->reference));
+  return c->resting && sine > 1e-10 && sine < parallel && (sine < 1e-7 || upright < flat * sine) &&
          fabs(v3_dot(c->reference_is_a ? b->axis : a->axis, c->reference)) < level;
 }
 
 /* A pair of edges whose feet are inside both: along their perpendicular, or along the face's normal. */
-static void collect_edge_pair(collector *c, uint32_t edge_a, uint32_t edge_b) {
-  const ss_segment a = ss_boxes_edge_a(c->boxes, edge_a), b = box_edge(c->boxes->half_b, edge_b);
+static void collect_edge_pair(collector *c, const facing_edge *a, const facing_edge *b) {
   const double margin = c->boxes->tolerance;
+  const ss_vec3 cross = v3_cross(a->line.axis, b->line.axis);
+  const double along = v3_dot(cross, c->n);
   double s, t;
   ss_vec3 w;
   ss_contact_point contact;
-  if (!segment_perpendicular(&a, &b, &s, &t, &w)) return;
-  if (crossing_in_parallel(c, &a, &b, w)) {
+  if (crossing_in_parallel(c, &a->line, &b->line, cross)) {
     const ss_vec3 own = c->reference_is_a ? v3_neg(mat3_tmul(&c->boxes->axes, c->reference)) : c->reference;
     const uint32_t face = box_face_towards(own);
-    if (ss_boxes_crossing(c->boxes, edge_a, edge_b, c->reference_is_a, face, margin, &contact)) collect(c, &contact);
-  } else if (fabs(v3_dot(w, c->n)) >= similar && segment_contains(&a, s, margin) && segment_contains(&b, t, margin)) {
-    ss_boxes_edges(c->boxes, edge_a, edge_b, &contact);
-    if (v3_dot(contact.normal, c->n) >= similar) collect(c, &contact);
+    if (ss_boxes_crossing(c->boxes, a->edge, b->edge, c->reference_is_a, face, margin, &contact)) collect(c, &contact);
+    return;
   }
+  if (along * along < similar * similar * v3_dot(cross, cross)) return;
+  if (!segment_perpendicular(&a->line, &b->line, &s, &t, &w)) return;
+  if (!segment_contains(&a->line, s, margin) || !segment_contains(&b->line, t, margin)) return;
+  ss_boxes_edges(c->boxes, a->edge, b->edge, &contact);
+  if (v3_dot(contact.normal, c->n) >= similar) collect(c, &contact);
 }
 
 static void collect_edges(collector *c) {
+  facing_edge a[12], b[12];
+  int n_a = 0, n_b = 0;
   const ss_vec3 down = v3_neg(c->n_in_a);
-  for (uint32_t edge_a = 0; edge_a < 12; edge_a++) {
-    if (!box_edge_faces(edge_a, down, slack) || fabs(v3_get(down, (int)(edge_a / 4))) > 0.5) continue;
-    for (uint32_t edge_b = 0; edge_b < 12; edge_b++)
-      if (box_edge_faces(edge_b, c->n, slack) && fabs(v3_get(c->n, (int)(edge_b / 4))) <= 0.5)
-        collect_edge_pair(c, edge_a, edge_b);
+  for (uint32_t edge = 0; edge < 12; edge++) { /* n* is nearly perpendicular to the edges of a contact */
+    const int k = (int)(edge / 4);
+    if (box_edge_faces(edge, down, slack) && fabs(v3_get(down, k)) <= 0.5)
+      a[n_a++] = (facing_edge){edge, ss_boxes_edge_a(c->boxes, edge)};
+    if (box_edge_faces(edge, c->n, slack) && fabs(v3_get(c->n, k)) <= 0.5)
+      b[n_b++] = (facing_edge){edge, box_edge(c->boxes->half_b, edge)};
   }
+  for (int i = 0; i < n_a; i++)
+    for (int j = 0; j < n_b; j++) collect_edge_pair(c, &a[i], &b[j]);
 }
 
 static int contacts_along(const ss_boxes *boxes, const axis axes[AXES], int chosen, double reach,
@@ -186,17 +211,16 @@ static int box_box_collide(const ss_shape *a, const ss_pose *pa, const ss_shape 
   if (v3_norm(v3_sub(pa->position, pb->position)) - (a->reach + b->reach) > reach) return 0;
   const ss_boxes boxes = ss_boxes_make(a, pa, b, pb);
   axis axes[AXES];
-  const int n_axes = separating_axes(&boxes, axes);
+  const int n_axes = separating_axes(&boxes, reach, axes);
   uint32_t tried = 0;
   int count = 0;
   for (int attempt = 0; attempt < n_axes; attempt++) {
     int best = -1;
     for (int i = 0; i < n_axes; i++)
       if (!(tried >> i & 1) && (best < 0 || axes[i].separation > axes[best].separation)) best = i;
-    if (axes[best].separation > reach) return 0;
     count = contacts_along(&boxes, axes, best, reach, out);
     bool enough = axes[best].separation > 0;
-    for (int i = 0; i < count; i++) enough |= out[i].gap <= 0;
+    for (int i = 0; i < count; i++) enough |= out[i].gap <= boxes.tolerance; /* zero but for rounding */
     if (enough) break;
     tried |= 1u << best;
   }

@@ -79,8 +79,6 @@ void ss_boxes_edges(const ss_boxes *boxes, uint32_t edge_a, uint32_t edge_b, ss_
   out->feature = encode(EDGES, 0, edge_a, edge_b);
 }
 
-static double clamp(double x, double limit) { return fmax(-limit, fmin(limit, x)); }
-
 bool ss_boxes_crossing(const ss_boxes *boxes, uint32_t edge_a, uint32_t edge_b, bool face_of_a, uint32_t face,
                        double margin, ss_contact_point *out) {
   const ss_segment a = ss_boxes_edge_a(boxes, edge_a), b = box_edge(boxes->half_b, edge_b);

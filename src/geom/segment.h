@@ -10,11 +10,14 @@ typedef struct ss_segment {
   double half;
 } ss_segment;
 
+/* Inline, unlike fmin and fmax, which must mind NaN. */
+static inline double clamp(double x, double limit) { return x > limit ? limit : x < -limit ? -limit : x; }
+
 static inline ss_vec3 segment_point(const ss_segment *a, double s) { return v3_axpy(a->center, s, a->axis); }
 
 /* Parameter of the point of the segment that is closest to p. */
 static inline double segment_closest(const ss_segment *a, ss_vec3 p) {
-  return fmax(-a->half, fmin(a->half, v3_dot(a->axis, v3_sub(p, a->center))));
+  return clamp(v3_dot(a->axis, v3_sub(p, a->center)), a->half);
 }
 
 /* The common perpendicular of the two lines: its feet s and t, and its direction w, a unit vector along

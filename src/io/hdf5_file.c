@@ -87,7 +87,7 @@ static hid_t create_dataset(hid_t group, const char *name, hid_t type, hsize_t w
   const hid_t creation = H5Pcreate(H5P_DATASET_CREATE), access = H5Pcreate(H5P_DATASET_ACCESS);
   bool good = space >= 0 && H5Pset_chunk(creation, rank, chunk) >= 0 && H5Pset_chunk_cache(access, 1, 0, 1) >= 0;
   if (good && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0)
-    good = H5Pset_shuffle(creation) >= 0 && H5Pset_deflate(creation, 2) >= 0;
+    good = H5Pset_shuffle(creation) >= 0 && H5Pset_deflate(creation, 1) >= 0;
   const hid_t dataset =
       good ? H5Dcreate2(group, name, type, space, H5P_DEFAULT, creation, access) : (hid_t)H5I_INVALID_HID;
   if (access >= 0) (void)H5Pclose(access);

@@ -32,9 +32,8 @@ static ss_status observe_step(void *user, const ss_sim *sim, ss_error *error) {
 
 static void observe_event(void *user, const ss_sim *sim, const ss_event *event) {
   ss_recorder *recorder = user;
-  (void)sim;
   if (recorder->kind->event && !recorder->failure.status)
-    (void)recorder->kind->event(recorder, event, &recorder->failure);
+    (void)recorder->kind->event(recorder, sim, event, &recorder->failure);
 }
 
 ss_status ss_recorder_start(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {

@@ -22,7 +22,8 @@ struct ss_recorder {
 
 typedef struct ss_recorder_kind {
   ss_status (*row)(ss_recorder *recorder, const ss_sim *sim, ss_error *error);
-  ss_status (*event)(ss_recorder *recorder, const ss_event *event, ss_error *error); /* may be NULL */
+  /* May be NULL. */
+  ss_status (*event)(ss_recorder *recorder, const ss_sim *sim, const ss_event *event, ss_error *error);
   /* Writes what is buffered and closes the file. Called once, also after a failure. */
   ss_status (*finish)(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error);
   void (*release)(ss_recorder *recorder); /* frees the recorder itself; its file may still be open */

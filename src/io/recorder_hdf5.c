@@ -80,8 +80,9 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
   return cannot_write(h, error);
 }
 
-static ss_status hdf5_event(ss_recorder *recorder, const ss_event *event, ss_error *error) {
+static ss_status hdf5_event(ss_recorder *recorder, const ss_sim *sim, const ss_event *event, ss_error *error) {
   hdf5_recorder *h = (hdf5_recorder *)recorder;
+  (void)sim;
   char kind[KIND_SIZE] = {0};
   (void)snprintf(kind, sizeof kind, "%s", ss_event_name(event->kind));
   put(&h->events[0], h->n_events, &event->t);

@@ -32,8 +32,8 @@ const ss_words ss_words_restitution = {"restitution_law", restitution_words};
 
 static const ss_word event_words[] = {
     {"collision", SS_EVENT_COLLISION, false},
-    {"stick-slip", 0, true},
-    {"take-off", 0, true},
+    {"stick-slip", SS_EVENT_STICK_SLIP, false},
+    {"take-off", SS_EVENT_TAKE_OFF, false},
     {NULL, 0, false},
 };
 const ss_words ss_words_event = {"event", event_words};

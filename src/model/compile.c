@@ -37,12 +37,13 @@ static double typical_length(const ss_model *model) {
 
 static ss_status copy_scene_texts(ss_model *model, const ss_scene *scene, ss_error *error) {
   model->scene_name = ss_arena_strdup(model->arena, scene->name ? scene->name : "");
+  model->source = ss_arena_strdup(model->arena, scene->source ? scene->source : "");
   model->file = ss_arena_strdup(model->arena, scene->file);
   model->text = ss_arena_strdup(model->arena, scene->text);
   model->simulation = scene->simulation;
   model->simulation.scheme = ss_arena_strdup(model->arena, scene->simulation.scheme);
   model->simulation.solver = ss_arena_strdup(model->arena, scene->simulation.solver);
-  if (!model->scene_name || (scene->file && !model->file) || (scene->text && !model->text) ||
+  if (!model->scene_name || !model->source || (scene->file && !model->file) || (scene->text && !model->text) ||
       !model->simulation.scheme || !model->simulation.solver)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   model->planar = scene->planar;

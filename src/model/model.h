@@ -63,7 +63,7 @@ enum { SS_ANY_BODY = -2 };
 
 struct ss_model {
   ss_arena *arena;
-  const char *scene_name, *file, *text;
+  const char *scene_name, *source, *file, *text;
   ss_planar planar;
   ss_vec3 gravity;
   ss_vec3 plane_normal; /* planar scenes */

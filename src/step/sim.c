@@ -109,8 +109,9 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     if (sim->scheme) {
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
       sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
-      sim->locate_collisions = sim->options.has_events ? (sim->options.events & SS_EVENT_COLLISION) != 0
-                                                       : sim->scheme->locates_collisions || model->restitution_anywhere;
+      const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
+      sim->located = sim->options.has_events ? sim->options.events : collisions ? SS_EVENT_COLLISION : 0;
+      sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
     }
     status = check_options(sim, error);
   }
@@ -176,7 +177,8 @@ int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
                                    c->at.normal,
                                    c->at.gap,
                                    c->pressed,
-                                   c->stuck};
+                                   c->stuck,
+                                   c->mu};
     n++;
   }
   return n;

@@ -19,6 +19,8 @@ static void distribute(ss_sim *sim, const double *w) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->stuck = false;
+    c->when = (double)NAN;
+    c->load = c->ratio = 0;
     c->pressed = v3(0, 0, 0);
     c->impulse[0] = c->impulse[1] = c->impulse[2] = 0;
     if (c->row < 0) continue;
@@ -32,6 +34,11 @@ static void distribute(ss_sim *sim, const double *w) {
       }
       c->stuck |= c->n_rows > 1 && p->z[row] > 0 && sqrt(slip) <= 1e-9 * (1e-3 + sim->speed_bound);
     }
+    c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
+    c->load = c->impulse[0] / p->h;
+    c->ratio = c->n_rows > 1 && c->impulse[0] > 0
+                   ? sqrt(c->impulse[1] * c->impulse[1] + c->impulse[2] * c->impulse[2]) / (c->mu * c->impulse[0])
+                   : 0;
   }
 }
 

@@ -19,7 +19,7 @@ static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, b
   return status;
 }
 
-static ss_status attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
+ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
   ss_forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
   if (status != SS_OK) return status;
@@ -63,39 +63,49 @@ static void accept(ss_sim *sim, double h, double tau) {
   sim->state.t += tau;
 }
 
-/* One impact (taken = 0) or one part of at most h. */
-static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
-  double speed_tolerance;
-  bool collides_now, certified;
-  const double gravity = v3_norm(sim->model->gravity);
-  sim->speed_bound = 1.5 * ss_largest_speed(sim->model, sim->state.v) + 2 * h * gravity;
-  for (int cuts = 0;;) {
-    ss_status status = find_contacts(sim, h, &speed_tolerance, &collides_now, error);
-    if (status != SS_OK) return status;
-    if (collides_now && !sim->exhausted) {
-      *taken = 0;
-      *collided = true;
-      return ss_impact(sim, h, speed_tolerance, error);
+/* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
+static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
+  sim->speed_bound = 1.5 * ss_largest_speed(sim->model, sim->state.v) + 2 * *h * v3_norm(sim->model->gravity);
+  for (int cuts = 0; cuts <= MOST_CUTS;) {
+    bool certified = false;
+    ss_status status = find_contacts(sim, *h, speed_tolerance, impact, error);
+    *impact &= !sim->exhausted;
+    if (status != SS_OK || *impact) return status;
+    status = ss_attempt(sim, *h, &certified, error);
+    if (status == SS_OK && certified && !sim->exhausted) {
+      if (sim->located & SS_EVENT_STICK_SLIP) status = ss_locate_arrest(sim, h, &certified, error);
+      if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)))
+        status = ss_locate_release(sim, h, &certified, error);
     }
-    status = attempt(sim, h, &certified, error);
     if (status != SS_OK) return status;
     if (!certified) {
-      if (++cuts > MOST_CUTS)
-        return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g", sim->state.t,
-                       h);
+      cuts++;
       sim->report.solves.cuts++;
-      h /= 2;
+      *h /= 2;
       continue;
     }
     const double speed = ss_largest_speed(sim->model, sim->v_end);
-    if (speed <= sim->speed_bound) break;
+    if (speed <= sim->speed_bound) return SS_OK;
     sim->speed_bound = 1.5 * speed; /* faster than was assumed: contacts may have been overlooked */
   }
-  bool found = false;
+  return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g", sim->state.t, *h);
+}
+
+/* One impact (taken = 0) or one part of at most h. */
+static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
+  double speed_tolerance;
+  bool impact, found = false;
+  const ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
+  if (status != SS_OK) return status;
+  if (impact) {
+    *taken = 0;
+    *collided = true;
+    return ss_impact(sim, h, speed_tolerance, error);
+  }
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
   ss_ledger_part(sim, h, tau / h);
-  accept(sim, h, tau);
   judge_contacts(sim, speed_tolerance);
+  accept(sim, h, tau);
   *taken = tau;
   return ss_touch_store(sim, error);
 }

@@ -39,7 +39,8 @@ struct ss_sim {
   ss_simulation options;
   const ss_scheme *scheme;
   double alpha, gamma;
-  bool locate_collisions;
+  unsigned located;       /* SS_EVENT_...: what is located inside a step */
+  bool locate_collisions; /* the first of them */
   ss_state state;
   ss_report report;
   long steps_total;
@@ -101,6 +102,11 @@ ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
+/* Solves a part of size h and computes where it ends. */
+ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
+/* Shorten the part, and solve it again, so that it ends where slip does, or where sticking or contact does. */
+ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error);
+ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error);
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_error *error);

@@ -1,0 +1,173 @@
+/* stickslip solve: complementarity problems from files, solved and judged. */
+#include "commands.h"
+#include "json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct solve_request {
+  const char *solver;
+  double tolerance;
+  long limit;
+  bool all_solvers, all_solutions, json;
+} solve_request;
+
+typedef struct solve_job {
+  const solve_request *request;
+  const char *path;
+  const ss_cp_file *file;
+  ss_cp_workspace *workspace;
+  double *z;
+} solve_job;
+
+static json_t *result_json(const solve_job *job, const char *solver, const ss_cp_result *r, double seconds) {
+  return json_pack("{s:o, s:s, s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "file", json_text(job->path), "kind",
+                   job->file->kind, "n", job->file->problem.n, "solver", solver, "solved_by", r->solver, "status",
+                   ss_outcome_name(r->outcome), "residual", json_number(r->residual), "iterations", r->iterations,
+                   "fallbacks", r->fallbacks, "seconds", json_number(seconds), "z",
+                   json_numbers(job->z, job->file->problem.n));
+}
+
+/* One object per line, so that a long list of problems can be followed. */
+static int print_line(json_t *object) {
+  if (!object) return usage_error("out of memory");
+  const int failed = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  json_decref(object);
+  if (failed || putchar('\n') == EOF) return usage_error("cannot write to standard output");
+  return EXIT_DONE;
+}
+
+static void print_result(const solve_job *job, const ss_cp_result *r, double seconds) {
+  (void)printf("%-52s %-15s %5d  %-17s %-12s %8.1e %7d %10.6f s\n", job->path, job->file->kind, job->file->problem.n,
+               r->solver, ss_outcome_name(r->outcome), r->residual, r->iterations, seconds);
+}
+
+/* Solves once, and again where that took too short a time to be measured. */
+static int solve_one(const solve_job *job, const char *solver) {
+  const solve_request *request = job->request;
+  const ss_cp_options options = {solver, request->tolerance, (int)request->limit};
+  ss_cp_result result;
+  ss_error error = {0};
+  double seconds = 0;
+  int repetitions = 0;
+  const double start = wall_clock();
+  do {
+    const ss_status status = ss_cp_solve(&job->file->problem, &options, false, job->z, job->workspace, &result, &error);
+    if (status) return report_error(&error);
+    seconds = wall_clock() - start;
+  } while (++repetitions < 100 && seconds < 1e-3);
+  seconds /= repetitions;
+  if (!request->json)
+    print_result(job, &result, seconds);
+  else if (print_line(result_json(job, solver, &result, seconds)) != EXIT_DONE)
+    return EXIT_USAGE;
+  return result.outcome == SS_SOLVED ? EXIT_DONE : EXIT_FAILED;
+}
+
+typedef struct solution_sink {
+  const solve_job *job;
+  json_t *list; /* NULL: print */
+} solution_sink;
+
+static void on_solution(void *user, const double *z) {
+  const solution_sink *sink = user;
+  const int n = sink->job->file->problem.n;
+  if (sink->list) {
+    (void)json_array_append_new(sink->list, json_numbers(z, n));
+    return;
+  }
+  (void)printf("%s:", sink->job->path);
+  for (int i = 0; i < n; i++) (void)printf(" %.17g", z[i]);
+  (void)printf("\n");
+}
+
+static int solve_all(const solve_job *job) {
+  ss_error error = {0};
+  int count = 0;
+  solution_sink sink = {job, job->request->json ? json_array() : NULL};
+  const double start = wall_clock();
+  const ss_status status = ss_cp_all_solutions(&job->file->problem, job->request->tolerance, job->workspace,
+                                               on_solution, &sink, &count, &error);
+  if (status) {
+    json_decref(sink.list);
+    return report_error(&error);
+  }
+  if (sink.list)
+    return print_line(json_pack("{s:o, s:s, s:i, s:i, s:o, s:o}", "file", json_text(job->path), "kind", job->file->kind,
+                                "n", job->file->problem.n, "count", count, "seconds", json_number(wall_clock() - start),
+                                "solutions", sink.list));
+  (void)printf("%s: %d solution%s\n", job->path, count, count == 1 ? "" : "s");
+  return EXIT_DONE;
+}
+
+static int solve_file(const solve_request *request, const char *path, ss_cp_workspace *workspace) {
+  ss_error error = {0};
+  ss_cp_file file;
+  if (ss_cp_read(path, &file, &error)) return report_error(&error);
+  double *z = calloc((size_t)file.problem.n + 1, sizeof *z);
+  const solve_job job = {request, path, &file, workspace, z};
+  int code = EXIT_DONE;
+  if (!z)
+    code = usage_error("out of memory");
+  else if (request->all_solutions)
+    code = solve_all(&job);
+  else if (request->all_solvers)
+    for (const ss_cp_solver_info *s = ss_cp_solvers(); s->name && code != EXIT_USAGE; s++) {
+      const int one = solve_one(&job, s->name);
+      if (one == EXIT_USAGE || s == ss_cp_solvers()) code = one; /* the ladder decides, the others may fail */
+    }
+  else
+    code = solve_one(&job, request->solver);
+  free(z);
+  ss_cp_file_release(&file);
+  return code;
+}
+
+static bool known_solver(const char *name) {
+  for (const ss_cp_solver_info *s = ss_cp_solvers(); s->name; s++)
+    if (strcmp(s->name, name) == 0) return true;
+  return false;
+}
+
+int command_solve(int argc, char **argv) {
+  const ss_cp_options defaults = ss_cp_options_default();
+  solve_request request = {.solver = defaults.solver, .tolerance = defaults.tolerance};
+  const option options[] = {
+      {"solver", OPTION_TEXT, &request.solver, "X", "the solver (stickslip list solvers); default auto"},
+      {"all-solvers", OPTION_FLAG, &request.all_solvers, NULL, "try every solver; the exit code is that of auto"},
+      {"all-solutions", OPTION_FLAG, &request.all_solutions, NULL, "enumerate all solutions (small problems)"},
+      {"tolerance", OPTION_NUMBER, &request.tolerance, "T", "residual that counts as solved; default 1e-10"},
+      {"iterations", OPTION_COUNT, &request.limit, "N", "iteration limit; default: the solver's own"},
+      {"json", OPTION_FLAG, &request.json, NULL, "one JSON object per line and problem"},
+      {0}};
+  const usage command_line = {"solve",
+                              "PROBLEM...",
+                              1,
+                              argc,
+                              "Solves complementarity problems from files (docs/problem-format.md lists the formats) "
+                              "and judges the result from the problem's data.",
+                              options,
+                              "  stickslip solve failed.problem --all-solvers\n"
+                              "  stickslip solve *.dat --json\n"};
+  const char **paths = calloc((size_t)argc + 1, sizeof *paths);
+  if (!paths) return usage_error("out of memory");
+  int code = parse_options(&command_line, argc, argv, paths);
+  ss_error error = {0};
+  ss_cp_workspace *workspace = NULL;
+  if (code == PARSE_GO_ON) {
+    code = EXIT_DONE;
+    if (!known_solver(request.solver))
+      code = usage_error("solve: unknown solver '%s'; see stickslip list solvers", request.solver);
+    else if (ss_cp_workspace_create(&workspace, &error))
+      code = report_error(&error);
+    for (const char **path = paths; workspace && *path; path++) {
+      const int one = solve_file(&request, *path, workspace);
+      if (one > code) code = one;
+    }
+  }
+  ss_cp_workspace_destroy(workspace);
+  free(paths);
+  return code;
+}

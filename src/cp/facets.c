@@ -1,0 +1,40 @@
+/* The quadratic cone by way of a polygon: Lemke's method solves the problem with each disc replaced by a polygon of 16,
+ * 64, ... corners, which cannot go astray, and Gauss-Seidel with Newton takes it from there to the disc. For small problems:
+ * the polygon's LCP has as many variables as corners. */
+#include "cp/solver.h"
+
+enum { LARGEST = 800 /* corners of all contacts */ };
+
+static void replace_discs(const ss_cp *problem, int corners, ss_block *blocks) {
+  for (int b = 0; b < problem->n_blocks; b++) {
+    blocks[b] = problem->blocks[b];
+    if (blocks[b].kind != SS_BLOCK_FRICTION || blocks[b].cone != SS_CONE_QUADRATIC) continue;
+    blocks[b].cone = SS_CONE_POLYHEDRAL;
+    blocks[b].directions = corners;
+  }
+}
+
+ss_status solve_facets(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  (void)warm;
+  result->outcome = SS_NOT_ADMITTED;
+  if (!has_disc(problem)) return SS_OK;
+  const scratch_mark mark = scratch_now(workspace);
+  ss_block *blocks = SCRATCH(workspace, ss_block, problem->n_blocks);
+  if (!blocks) return out_of_memory(error);
+  ss_cp faceted = *problem;
+  faceted.blocks = blocks;
+  ss_status status = SS_OK;
+  int iterations = 0;
+  for (int corners = 16; corners * problem->n_blocks <= LARGEST && !status && result->outcome != SS_SOLVED;
+       corners *= 4) {
+    replace_discs(problem, corners, blocks);
+    status = solve_lemke(&faceted, options, false, z, workspace, result, error);
+    iterations += result->iterations;
+    if (!status) status = solve_nsgs_newton(problem, options, true, z, workspace, result, error);
+    iterations += result->iterations;
+  }
+  result->iterations = iterations;
+  scratch_release(workspace, mark);
+  return status;
+}

@@ -1,0 +1,240 @@
+/* One contact, solved exactly: the building block of the Gauss-Seidel methods.
+ *
+ *     w = W z + q,  0 <= z_n perp w_n >= 0,  z_t maximises -w_t . z_t over mu (z_n + e) S
+ *
+ * The cases are tried in the order open, sticking, sliding. Sliding on the disc: with d the direction of z_t and t
+ * perpendicular to it, z_n = N / D, D = W_nn + mu W_nt d, N = -(q_n + mu e W_nt d), and w_t must be parallel to d:
+ *
+ *     f(d) = t . [ W_tn N + mu W_tt d (N + e D) + q_t D ] = 0,    N + e D = e W_nn - q_n does not depend on d,
+ *
+ * a trigonometric polynomial of degree two in the angle of d (a quartic, as in Bonnefon & Daviet 2011). Newton's method
+ * from the last direction finds the root nearly always; where it does not, the circle is searched for sign changes.
+ * Polygons and pyramids go through the states of the active set. Fails where W is not positive definite enough for any
+ * case to hold. */
+#include "cp/local.h"
+
+#include <math.h>
+
+/* z = -W^-1 q for size 2 or 3; false where W is singular. */
+static bool solve_small(const double *W, const double *q, int size, double *z) {
+  if (size == 2) {
+    const double det = W[0] * W[3] - W[1] * W[2];
+    if (fabs(det) <= 1e-14 * fabs(W[0] * W[3])) return false;
+    z[0] = (W[1] * q[1] - W[3] * q[0]) / det;
+    z[1] = (W[2] * q[0] - W[0] * q[1]) / det;
+    return true;
+  }
+  const double a = W[4] * W[8] - W[5] * W[7], b = W[5] * W[6] - W[3] * W[8], c = W[3] * W[7] - W[4] * W[6];
+  const double det = W[0] * a + W[1] * b + W[2] * c;
+  if (fabs(det) <= 1e-14 * fabs(W[0] * W[4] * W[8])) return false;
+  z[0] = -(a * q[0] + (W[2] * W[7] - W[1] * W[8]) * q[1] + (W[1] * W[5] - W[2] * W[4]) * q[2]) / det;
+  z[1] = -(b * q[0] + (W[0] * W[8] - W[2] * W[6]) * q[1] + (W[2] * W[3] - W[0] * W[5]) * q[2]) / det;
+  z[2] = -(c * q[0] + (W[1] * W[6] - W[0] * W[7]) * q[1] + (W[0] * W[4] - W[1] * W[3]) * q[2]) / det;
+  return true;
+}
+
+/* One axis: open with friction from `extra`, sticking, sliding either way. */
+static bool interval(const ss_block *block, const double *W, const double *q, double *z) {
+  const double mu = block->mu, e = block->extra;
+  double s[2];
+  if (solve_small(W, q, 2, s) && s[0] >= 0 && fabs(s[1]) <= mu * (s[0] + e)) {
+    z[0] = s[0];
+    z[1] = s[1];
+    return true;
+  }
+  for (int k = 0; k < 2; k++) {
+    const double a = k ? -mu : mu, D = W[0] + a * W[1];
+    const double zn = -(q[0] + a * e * W[1]) / D, zt = a * (zn + e);
+    if (!(D > 0) || !(zn >= 0) || (W[2] * zn + W[3] * zt + q[1]) * a > 0) continue;
+    z[0] = zn;
+    z[1] = zt;
+    return true;
+  }
+  const double t = W[3] > 0 ? -q[1] / W[3] : 0, r = mu * e, zt = t > r ? r : t < -r ? -r : t;
+  if (!(W[1] * zt + q[0] >= 0)) return false;
+  z[0] = 0;
+  z[1] = zt;
+  return true;
+}
+
+typedef struct circle {
+  const double *W, *q;
+  double mu, e;
+  bool open; /* z_n = 0: N and D are 0 and 1 */
+} circle;
+
+/* N and D at direction d. */
+static void normal_part(const circle *c, const double *d, double *N, double *D) {
+  const double across = c->mu * (c->W[1] * d[0] + c->W[2] * d[1]);
+  *N = c->open ? 0 : -(c->q[0] + c->e * across);
+  *D = c->open ? 1 : c->W[0] + across;
+}
+
+/* f and its derivative by the angle of d; also w_t D . d, which must not be positive. */
+static double parallel(const circle *c, const double *d, double *derivative, double *along) {
+  const double *W = c->W, t[2] = {-d[1], d[0]};
+  double N, D;
+  normal_part(c, d, &N, &D);
+  const double load = c->mu * (N + c->e * D);
+  const double v[2] = {W[3] * N + load * (W[4] * d[0] + W[5] * d[1]) + c->q[1] * D,
+                       W[6] * N + load * (W[7] * d[0] + W[8] * d[1]) + c->q[2] * D};
+  const double turn = c->open ? 0 : c->mu * (W[1] * t[0] + W[2] * t[1]), dN = -c->e * turn;
+  const double dv[2] = {W[3] * dN + load * (W[4] * t[0] + W[5] * t[1]) + c->q[1] * turn,
+                        W[6] * dN + load * (W[7] * t[0] + W[8] * t[1]) + c->q[2] * turn};
+  *along = d[0] * v[0] + d[1] * v[1];
+  *derivative = t[0] * dv[0] + t[1] * dv[1] - *along;
+  return t[0] * v[0] + t[1] * v[1];
+}
+
+static void turn_by(double *d, double angle) {
+  const double x = d[0] - angle * d[1], y = d[1] + angle * d[0], norm = sqrt(x * x + y * y);
+  d[0] = x / norm;
+  d[1] = y / norm;
+}
+
+/* Newton's method on the circle; true where it ends in a direction that brakes with z_n >= 0. */
+static bool newton_direction(const circle *c, double *d) {
+  double derivative, along, previous = HUGE_VAL;
+  for (int i = 0; i < 30; i++) {
+    const double f = parallel(c, d, &derivative, &along);
+    double step = derivative != 0 ? -f / derivative : 0;
+    if (!(fabs(step) < 0.5)) step = step > 0 ? 0.5 : -0.5;
+    turn_by(d, step);
+    if (fabs(step) < 1e-15 || (fabs(step) < 1e-9 && fabs(step) >= previous)) break;
+    previous = fabs(step);
+  }
+  double N, D;
+  normal_part(c, d, &N, &D);
+  const double f = parallel(c, d, &derivative, &along);
+  return along <= 0 && fabs(f) <= 1e-10 * fabs(along) + 1e-300 && D > 0 && N >= 0;
+}
+
+/* Starts from every sign change of f on a fine circle. */
+static bool search_direction(const circle *c, double *d) {
+  enum { STEPS = 48 };
+  double derivative, along, x[2] = {1, 0};
+  double last = parallel(c, x, &derivative, &along);
+  for (int k = 1; k <= STEPS; k++) {
+    const double angle = 6.283185307179586 * k / STEPS, y[2] = {cos(angle), sin(angle)};
+    const double f = parallel(c, y, &derivative, &along);
+    if ((f > 0) != (last > 0)) {
+      d[0] = x[0] + y[0];
+      d[1] = x[1] + y[1];
+      turn_by(d, 0);
+      if (newton_direction(c, d)) return true;
+    }
+    last = f;
+    x[0] = y[0];
+    x[1] = y[1];
+  }
+  return false;
+}
+
+static bool disc_slides(const circle *c, double *z) {
+  const double *W = c->W;
+  double d[2] = {z[1], z[2]};
+  if (z[1] == 0 && z[2] == 0) { /* no last direction: against the velocity without friction */
+    const double zn = c->open ? 0 : fmax(-c->q[0] / W[0], 0);
+    d[0] = -(c->q[1] + W[3] * zn);
+    d[1] = -(c->q[2] + W[6] * zn);
+  }
+  if (d[0] == 0 && d[1] == 0) d[0] = 1;
+  turn_by(d, 0);
+  if (!newton_direction(c, d) && !search_direction(c, d)) return false;
+  double N, D;
+  normal_part(c, d, &N, &D);
+  const double zn = N / D, load = c->mu * (zn + c->e);
+  if (c->open && W[1] * load * d[0] + W[2] * load * d[1] + c->q[0] < 0) return false;
+  z[0] = zn;
+  z[1] = load * d[0];
+  z[2] = load * d[1];
+  return true;
+}
+
+static bool disc(const ss_block *block, const double *W, const double *q, double *z) {
+  double s[3];
+  const double mu = block->mu;
+  if (solve_small(W, q, 3, s) && s[0] >= 0) {
+    const double r = mu * (s[0] + block->extra);
+    if (s[1] * s[1] + s[2] * s[2] <= r * r) {
+      for (int i = 0; i < 3; i++) z[i] = s[i];
+      return true;
+    }
+  }
+  circle c = {W, q, mu, block->extra, false};
+  if (disc_slides(&c, z)) return true;
+  if (!(block->extra > 0)) return false;
+  const double T[4] = {W[4], W[5], W[7], W[8]}; /* open, with friction from `extra` */
+  const double r = mu * block->extra;
+  if (solve_small(T, q + 1, 2, s) && s[0] * s[0] + s[1] * s[1] <= r * r && W[1] * s[0] + W[2] * s[1] + q[0] >= 0) {
+    z[0] = 0;
+    z[1] = s[0];
+    z[2] = s[1];
+    return true;
+  }
+  c.open = true;
+  return disc_slides(&c, z);
+}
+
+/* Polygons and pyramids: the state that the natural map suggests, else all of them. */
+static bool by_states(const site *s, const double *W, const double *q, double *z) {
+  ss_block block = *s->block;
+  block.first = 0;
+  const ss_cp one = {block.size, 1, W, q, &block};
+  site copy = *s;
+  copy.block = &block;
+  copy.row = 0;
+  double rho[3], w[3], start[3], numbers[18], best = HUGE_VAL, chosen[3];
+  unknown unknowns[3];
+  int places[6];
+  active_set a = {.problem = &one,
+                  .n_sites = 1,
+                  .sites = &copy,
+                  .rho = rho,
+                  .u = unknowns,
+                  .A = numbers,
+                  .y = numbers + 12,
+                  .w = numbers + 15,
+                  .row = places,
+                  .col = places + 3};
+  for (int i = 0; i < block.size; i++) rho[i] = W[i * (block.size + 1)] > 0 ? 1 / W[i * (block.size + 1)] : 1;
+  if (block.size == 3) rho[1] = rho[2] = fmin(rho[1], rho[2]);
+  for (int i = 0; i < block.size; i++) start[i] = z[i];
+  double scale = 0;
+  for (int i = 0; i < block.size; i++) scale = fmax(scale, fabs(q[i]));
+  for (int state = -4; state < site_end_state(&copy) && best > 1e-13 * scale / (1 + scale); state++) {
+    if (state < 0) { /* four steps of the active-set method */
+      active_apply(&one, start, w);
+      (void)active_set_guess(&a, start, w);
+    } else {
+      if (state < site_first_state(&copy)) continue;
+      copy.state = state;
+      for (int i = 0; i < block.size; i++) start[i] = 0;
+      active_apply(&one, start, w);
+    }
+    if (!active_set_solve(&a, start, w)) continue;
+    const double residual = ss_cp_judge(&one, start, NULL);
+    if (!(residual < best)) continue;
+    best = residual;
+    for (int i = 0; i < block.size; i++) chosen[i] = start[i];
+  }
+  if (!(best < 1e-6)) return false;
+  for (int i = 0; i < block.size; i++) z[i] = chosen[i];
+  return true;
+}
+
+bool local_friction(const site *s, const double *W, const double *q, double *z) {
+  const ss_block *block = s->block;
+  if (q[0] >= 0 && block->extra == 0) {
+    for (int i = 0; i < block->size; i++) z[i] = 0;
+    return true;
+  }
+  if (!(W[0] > 0)) return false;
+  if (block->mu == 0) {
+    for (int i = 1; i < block->size; i++) z[i] = 0;
+    z[0] = q[0] < 0 ? -q[0] / W[0] : 0;
+    return true;
+  }
+  if (block->size == 2) return interval(block, W, q, z);
+  return block->cone == SS_CONE_QUADRATIC ? disc(block, W, q, z) : by_states(s, W, q, z);
+}

@@ -1,0 +1,108 @@
+/* Named matrices and vectors as plain text:
+ *
+ *     problem KIND spacedim D contacts N
+ *     matrix NAME rows cols nonzeros     followed by lines "i j x", counted from 0
+ *     vector NAME length                 followed by the numbers
+ *
+ * KIND fclib_local: W, q, mu. fclib_global: M, H, f, w, mu with M v = H r + f, u = H^T v + w. contactbench_ncp: G, g, mu,
+ * the normal last in each contact. Other names are read and not used. */
+#include "cp/tokens.h"
+
+#include <string.h>
+
+enum { MOST = 16 };
+
+typedef struct named {
+  char name[32];
+  matrix m; /* vectors have one column */
+} named;
+
+typedef struct listing {
+  char kind[64];
+  int d, contacts, count;
+  named items[MOST];
+} listing;
+
+static const matrix *find(const listing *l, const char *name) {
+  for (int i = 0; i < l->count; i++)
+    if (strcmp(l->items[i].name, name) == 0) return &l->items[i].m;
+  return NULL;
+}
+
+static ss_status read_item(tokens *t, named *item, bool sparse, ss_error *error) {
+  int rows, cols = 1, nonzeros, i, j = 0;
+  if (!tokens_peek(t, item->name, sizeof item->name) || !tokens_word(t, item->name) || !tokens_integer(t, &rows) ||
+      (sparse && !tokens_integer(t, &cols)))
+    return tokens_fail(t, error, "a name and a size were expected");
+  nonzeros = rows;
+  if (sparse && !tokens_integer(t, &nonzeros)) return tokens_fail(t, error, "the number of nonzeros was expected");
+  const ss_status status = matrix_create(t, rows, cols, &item->m, error);
+  for (int k = 0; !status && k < nonzeros; k++) {
+    double x;
+    i = k;
+    if (sparse && !(tokens_integer(t, &i) && tokens_integer(t, &j) && i < rows && j < cols))
+      return tokens_fail(t, error, "the indices of an entry were expected");
+    if (!tokens_number(t, &x)) return tokens_fail(t, error, "a number was expected");
+    item->m.a[(size_t)i * (size_t)cols + (size_t)j] += x;
+  }
+  return status;
+}
+
+static ss_status read_items(tokens *t, listing *l, ss_error *error) {
+  if (!tokens_word(t, "problem") || !tokens_peek(t, l->kind, sizeof l->kind) || !tokens_word(t, l->kind) ||
+      !tokens_word(t, "spacedim") || !tokens_integer(t, &l->d) || !tokens_word(t, "contacts") ||
+      !tokens_integer(t, &l->contacts))
+    return tokens_fail(t, error, "problem KIND spacedim D contacts N was expected");
+  ss_status status = SS_OK;
+  while (!status) {
+    const bool sparse = tokens_word(t, "matrix");
+    if (!sparse && !tokens_word(t, "vector")) break;
+    if (l->count == MOST) return tokens_fail(t, error, "too many matrices and vectors");
+    status = read_item(t, &l->items[l->count++], sparse, error);
+  }
+  return status;
+}
+
+/* Moves the normal, the last row of each contact, to the front. */
+static ss_status normal_first(tokens *t, const matrix *G, const matrix *g, int d, matrix *W, matrix *q,
+                              ss_error *error) {
+  ss_status status = matrix_create(t, G->rows, G->cols, W, error);
+  if (!status) status = matrix_create(t, g->rows, 1, q, error);
+  for (int i = 0; !status && i < G->rows; i++) {
+    const int from = i % d == 0 ? i + d - 1 : i - 1;
+    q->a[i] = g->a[from];
+    for (int j = 0; j < G->cols; j++) {
+      const int other = j % d == 0 ? j + d - 1 : j - 1;
+      W->a[(size_t)i * (size_t)G->cols + (size_t)j] = G->a[(size_t)from * (size_t)G->cols + (size_t)other];
+    }
+  }
+  return status;
+}
+
+static ss_status local_form(tokens *t, const listing *l, ss_cp_file *out, ss_error *error) {
+  const bool last = strcmp(l->kind, "contactbench_ncp") == 0;
+  const matrix *W = find(l, last ? "G" : "W"), *q = find(l, last ? "g" : "q"), *mu = find(l, "mu");
+  if (!W || !q || !mu || q->rows != W->rows || mu->rows != l->contacts || W->rows != l->d * l->contacts ||
+      W->cols != W->rows)
+    return tokens_fail(t, error, "the matrix, the vector or mu is missing or has another size");
+  matrix own_W, own_q;
+  const ss_status status = last ? normal_first(t, W, q, l->d, &own_W, &own_q, error) : SS_OK;
+  if (status) return status;
+  return file_friction(t, l->d, l->contacts, last ? &own_W : W, last ? own_q.a : q->a, mu->a, out, error);
+}
+
+static ss_status global_form(tokens *t, const listing *l, ss_cp_file *out, ss_error *error) {
+  const matrix *M = find(l, "M"), *H = find(l, "H"), *f = find(l, "f"), *w = find(l, "w"), *mu = find(l, "mu");
+  if (!M || !H || !f || !w || !mu || f->rows != M->rows || w->rows != H->cols || mu->rows != l->contacts)
+    return tokens_fail(t, error, "M, H, f, w or mu is missing or has another size");
+  return file_global_friction(t, l->d, l->contacts, M, H, f->a, w->a, mu->a, out, error);
+}
+
+ss_status read_listing(tokens *t, ss_cp_file *out, ss_error *error) {
+  listing *l = SS_ARENA_ARRAY(t->arena, listing, 1);
+  if (!l) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  const ss_status status = read_items(t, l, error);
+  if (status) return status;
+  if (l->d < 2 || l->d > 5) return tokens_fail(t, error, "spacedim must be 2 or 3");
+  return strcmp(l->kind, "fclib_global") == 0 ? global_form(t, l, out, error) : local_form(t, l, out, error);
+}

@@ -1,0 +1,92 @@
+/* The contacts alone, as a problem of their own: the reduction's Schur complement, scaled to unit size. */
+#include "cp/subproblem.h"
+
+#include "cp/dense.h"
+
+/* The place before elimination of the row i of the rest. */
+static int origin(const reduction *r, int i) {
+  const int place = r->rest + i;
+  return place < r->n_free ? r->col[place] : place;
+}
+
+static void copy_blocks(const reduction *r, ss_block *blocks, int *count, const double *s) {
+  int row = r->n_free - r->rest;
+  *count = 0;
+  if (row) blocks[(*count)++] = (ss_block){.kind = SS_BLOCK_FREE, .size = row};
+  for (int k = 0; k < r->problem->n_blocks; k++) {
+    if (block_is_free(&r->problem->blocks[k])) continue;
+    ss_block *b = &blocks[(*count)++];
+    *b = r->problem->blocks[k];
+    b->first = row;
+    if (b->kind == SS_BLOCK_BOX) {
+      b->lower /= s[row];
+      b->upper /= s[row];
+    }
+    if (b->kind == SS_BLOCK_FRICTION) {
+      b->mu *= s[row] / s[row + 1];
+      b->extra /= s[row];
+    }
+    row += b->size;
+  }
+}
+
+/* Scales for the Schur complement on top of the reduction's, the same for the tangential rows of a contact. */
+static void scales(const reduction *r, const double *S, int rows, double *s, double *scratch) {
+  dense_scales(S, rows, r->stride, s, scratch);
+  for (int i = 0; i < rows; i++) s[i] = fmin(s[i], 0x1p20); /* what has nearly vanished is noise */
+  int row = r->n_free - r->rest;
+  for (int k = 0; k < r->problem->n_blocks; k++) {
+    const ss_block *b = &r->problem->blocks[k];
+    if (block_is_free(b)) continue;
+    if (b->kind == SS_BLOCK_FRICTION && b->size == 3) s[row + 1] = s[row + 2] = fmin(s[row + 1], s[row + 2]);
+    row += b->size;
+  }
+}
+
+ss_status subproblem_create(const ss_cp *problem, double rank_tolerance, ss_cp_workspace *w, subproblem *out,
+                            ss_error *error) {
+  reduction *r = &out->r;
+  const ss_status status = reduce_free_rows(problem, rank_tolerance, w, r, error);
+  if (status) return status;
+  const int rows = problem->n - r->rest;
+  const size_t m = (size_t)rows;
+  double *G = SCRATCH(w, double, m *m), *numbers = SCRATCH(w, double, 4 * m);
+  ss_block *blocks = SCRATCH(w, ss_block, problem->n_blocks + 1);
+  if (!G || !numbers || !blocks) return out_of_memory(error);
+  double *g = numbers, *s = numbers + m, *total = numbers + 2 * m;
+  const double *S = r->A + (size_t)r->rest * ((size_t)r->stride + 1);
+  if (rows) scales(r, S, rows, s, total);
+  double largest = 0;
+  for (int i = 0; i < rows; i++) {
+    const double *row = S + (size_t)i * (size_t)r->stride;
+    for (int j = 0; j < rows; j++) G[(size_t)i * m + (size_t)j] = s[i] * row[j] * s[j];
+    g[i] = s[i] * row[rows];
+    largest = fmax(largest, fabs(g[i]));
+  }
+  out->amplitude = 1 / inverse_power(largest);
+  for (int i = 0; i < rows; i++) {
+    g[i] /= out->amplitude;
+    total[i] = r->scale[origin(r, i)] * s[i] * out->amplitude;
+  }
+  out->scale = s;
+  out->total = total;
+  out->cp = (ss_cp){.n = rows, .G = G, .g = g, .blocks = blocks};
+  copy_blocks(r, blocks, &out->cp.n_blocks, total);
+  return SS_OK;
+}
+
+ss_status subproblem_recover(const subproblem *s, const double *x, double *z, ss_cp_workspace *w, ss_error *error) {
+  const scratch_mark mark = scratch_now(w);
+  double *rest = SCRATCH(w, double, s->cp.n);
+  if (!rest) return out_of_memory(error);
+  for (int i = 0; i < s->cp.n; i++) rest[i] = s->amplitude * s->scale[i] * x[i];
+  const ss_status status = reduction_recover(&s->r, rest, z, w, error);
+  scratch_release(w, mark);
+  return status;
+}
+
+void subproblem_start(const subproblem *s, const double *z, double *x) {
+  for (int i = 0; i < s->cp.n; i++) {
+    x[i] = z[s->r.order[origin(&s->r, i)]] / s->total[i];
+  }
+}

@@ -1,0 +1,157 @@
+#include "cp/tokens.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int largest_count = 10000000;
+static const size_t largest_matrix = (size_t)1 << 28; /* entries: 2 GiB */
+
+ss_status tokens_fail(const tokens *t, ss_error *error, const char *what) {
+  int line = 1;
+  for (const char *c = t->text; c < t->at; c++) line += *c == '\n';
+  const ss_status status = ss_fail(error, SS_ERROR_INPUT, "%s", what);
+  if (!error) return status;
+  (void)snprintf(error->file, sizeof error->file, "%s", t->path);
+  error->line = line;
+  return status;
+}
+
+void tokens_skip_line(tokens *t) {
+  while (*t->at && *t->at != '\n') t->at++;
+}
+
+/* Blanks and comments, which run from # to the end of the line. */
+static void skip_blanks(tokens *t) {
+  for (;;) {
+    while (isspace((unsigned char)*t->at)) t->at++;
+    if (*t->at != '#') return;
+    tokens_skip_line(t);
+  }
+}
+
+bool tokens_peek(tokens *t, char *token, size_t size) {
+  skip_blanks(t);
+  size_t length = 0;
+  while (t->at[length] && !isspace((unsigned char)t->at[length])) length++;
+  if (!length || length >= size) return false;
+  memcpy(token, t->at, length);
+  token[length] = '\0';
+  return true;
+}
+
+bool tokens_word(tokens *t, const char *word) {
+  char token[64];
+  if (!tokens_peek(t, token, sizeof token) || strcmp(token, word) != 0) return false;
+  t->at += strlen(word);
+  return true;
+}
+
+bool tokens_number(tokens *t, double *x) {
+  skip_blanks(t);
+  char *end;
+  *x = strtod(t->at, &end);
+  if (end == t->at || (*end && !isspace((unsigned char)*end))) return false;
+  t->at = end;
+  return true;
+}
+
+bool tokens_integer(tokens *t, int *x) {
+  double value;
+  const char *start = t->at;
+  if (!tokens_number(t, &value) || value != floor(value) || value < 0 || value > largest_count) {
+    t->at = start;
+    return false;
+  }
+  *x = (int)value;
+  return true;
+}
+
+size_t tokens_numbers_left(const tokens *t, size_t enough) {
+  tokens copy = *t;
+  size_t count = 0;
+  double x;
+  while (count < enough && tokens_number(&copy, &x)) count++;
+  return count;
+}
+
+ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error) {
+  if (n > largest_matrix) return tokens_fail(t, error, "too large");
+  *out = SS_ARENA_ARRAY(t->arena, double, n);
+  if (!*out) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; i < n; i++)
+    if (!tokens_number(t, &(*out)[i])) return tokens_fail(t, error, "a number was expected");
+  return SS_OK;
+}
+
+ss_status matrix_create(tokens *t, int rows, int cols, matrix *out, ss_error *error) {
+  const size_t count = (size_t)rows * (size_t)cols;
+  *out = (matrix){rows, cols, NULL};
+  if (count > largest_matrix) return tokens_fail(t, error, "the matrix is too large");
+  out->a = SS_ARENA_ARRAY(t->arena, double, count);
+  return out->a ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+}
+
+ss_status file_problem(tokens *t, int n, int n_blocks, ss_cp_file *out, double **G, double **g, ss_block **blocks,
+                       ss_error *error) {
+  matrix M;
+  const ss_status status = matrix_create(t, n, n, &M, error);
+  if (status) return status;
+  *G = M.a;
+  *g = SS_ARENA_ARRAY(t->arena, double, n);
+  *blocks = SS_ARENA_ARRAY(t->arena, ss_block, n_blocks);
+  if (!*g || !*blocks) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  out->problem = (ss_cp){.n = n, .n_blocks = n_blocks, .G = *G, .g = *g, .blocks = *blocks};
+  return SS_OK;
+}
+
+static void friction_blocks(ss_block *blocks, int first, int d, int contacts, const double *mu) {
+  for (int c = 0; c < contacts; c++)
+    blocks[c] = (ss_block){
+        .kind = SS_BLOCK_FRICTION, .first = first + d * c, .size = d, .cone = SS_CONE_QUADRATIC, .mu = mu[c]};
+}
+
+ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const double *q, const double *mu,
+                        ss_cp_file *out, ss_error *error) {
+  if (d != 2 && d != 3) return ss_fail(error, SS_ERROR_UNSUPPORTED, "contacts of dimension %d (rolling friction)", d);
+  if (W->rows != d * contacts || W->cols != W->rows)
+    return tokens_fail(t, error, "the matrix does not fit the contacts");
+  double *G, *g;
+  ss_block *blocks;
+  const ss_status status = file_problem(t, W->rows, contacts, out, &G, &g, &blocks, error);
+  if (status) return status;
+  out->kind = "friction";
+  const size_t n = (size_t)W->rows;
+  if (n) memcpy(G, W->a, sizeof *G * n * n);
+  if (n) memcpy(g, q, sizeof *g * n);
+  friction_blocks(blocks, 0, d, contacts, mu);
+  return SS_OK;
+}
+
+ss_status file_global_friction(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
+                               const double *b, const double *mu, ss_cp_file *out, ss_error *error) {
+  if (d != 2 && d != 3) return ss_fail(error, SS_ERROR_UNSUPPORTED, "contacts of dimension %d (rolling friction)", d);
+  const int m = M->rows, rows = d * contacts, has_free = m > 0;
+  if (M->cols != m || H->rows != m || H->cols != rows) return tokens_fail(t, error, "the matrices do not fit together");
+  double *G, *g;
+  ss_block *blocks;
+  const ss_status status = file_problem(t, m + rows, contacts + has_free, out, &G, &g, &blocks, error);
+  if (status) return status;
+  out->kind = "global-friction";
+  const size_t n = (size_t)(m + rows);
+  for (int i = 0; i < m; i++) {
+    g[i] = -f[i];
+    for (int j = 0; j < m; j++) G[(size_t)i * n + (size_t)j] = M->a[(size_t)i * (size_t)m + (size_t)j];
+    for (int j = 0; j < rows; j++) {
+      const double h = H->a[(size_t)i * (size_t)rows + (size_t)j];
+      G[(size_t)i * n + (size_t)(m + j)] = -h;
+      G[(size_t)(m + j) * n + (size_t)i] = h;
+    }
+  }
+  for (int j = 0; j < rows; j++) g[m + j] = b[j];
+  if (has_free) blocks[0] = (ss_block){.kind = SS_BLOCK_FREE, .size = m};
+  friction_blocks(blocks + has_free, m, d, contacts, mu);
+  return SS_OK;
+}

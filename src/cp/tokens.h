@@ -1,0 +1,51 @@
+/* White-space separated tokens of a problem file. */
+#ifndef SS_CP_TOKENS_H
+#define SS_CP_TOKENS_H
+
+#include "core/arena.h"
+
+#include <stickslip/cp.h>
+
+typedef struct tokens {
+  const char *path, *text;
+  const char *at;  /* next character */
+  ss_arena *arena; /* for what is read */
+} tokens;
+
+ss_status tokens_fail(const tokens *t, ss_error *error, const char *what); /* "path:line: what" */
+bool tokens_peek(tokens *t, char *token, size_t size);                     /* false at the end; does not advance */
+bool tokens_word(tokens *t, const char *word); /* true, and advances, where the next token is this one */
+bool tokens_number(tokens *t, double *x);
+bool tokens_integer(tokens *t, int *x); /* 0 .. 10^7 */
+void tokens_skip_line(tokens *t);
+size_t tokens_numbers_left(const tokens *t, size_t enough); /* how many numbers follow, counted up to `enough` */
+
+/* `n` numbers from the arena, or an error. */
+ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error);
+
+/* A dense row-major matrix. */
+typedef struct matrix {
+  int rows, cols;
+  double *a;
+} matrix;
+
+ss_status matrix_create(tokens *t, int rows, int cols, matrix *out, ss_error *error); /* zeros */
+
+/* Builds the problem: all arrays zero, blocks to be filled in. */
+ss_status file_problem(tokens *t, int n, int n_blocks, ss_cp_file *out, double **G, double **g, ss_block **blocks,
+                       ss_error *error);
+
+/* Friction contacts of dimension d with w = W r + q, and with velocities M v = f + H r, w = H^T v + b as free rows. */
+ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const double *q, const double *mu,
+                        ss_cp_file *out, ss_error *error);
+ss_status file_global_friction(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
+                               const double *b, const double *mu, ss_cp_file *out, ss_error *error);
+
+/* The formats; each one has its file. */
+ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error);
+ss_status read_plain_lcp(tokens *t, ss_cp_file *out, ss_error *error);
+ss_status read_siconos(tokens *t, ss_cp_file *out, ss_error *error);
+ss_status read_listing(tokens *t, ss_cp_file *out, ss_error *error);
+ss_status read_fclib(const char *path, ss_arena *arena, ss_cp_file *out, ss_error *error);
+
+#endif

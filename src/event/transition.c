@@ -1,0 +1,129 @@
+/* Transitions of friction and contact inside a step: slip to stick, stick to slip, take-off (MDI section 4, LIT).
+ *
+ * Arrest. Where slip ends, the friction force jumps, so the step must end there: the size tau of the part is found at
+ * which the slip velocity at its end, along its initial direction, vanishes. For alpha < 1 a longer part would overshoot
+ * (v+ = -v in the worst case, the oscillation of MDI Figure 9.1); for alpha = 1 it would stick early. Each trial is a
+ * solution of the step problem for its own tau; slip is nearly linear in tau, so that the secant takes few of them.
+ *
+ * Release. Where a stuck contact starts to slip or a closed one opens, the force is continuous. The step problem of size
+ * tau changes its answer at the tau_s whose mean force reaches the limit; a force that varies linearly reaches it itself
+ * at tau_s/2, which is where the part ends. A change that happens for every tau is happening now. */
+#include "step/workspace.h"
+
+enum { MOST_TRIALS = 60, BISECTIONS = 24 };
+
+/* Slip velocity of a contact at the start, or at the end of the solved part. */
+static ss_vec3 slip_at(const ss_sim *sim, const ss_contact *c, const double *v) {
+  const ss_row *rows = &sim->problem.rows[c->row];
+  const double x = ss_row_dot(sim->model, &rows[1], v);
+  const double y = c->n_rows > 2 ? ss_row_dot(sim->model, &rows[2], v) : 0;
+  return v3(x, y, 0);
+}
+
+/* How much of the initial slip is left at the end, along its direction, as a fraction; the smallest over all contacts
+ * that slide at the start. 1 where none does. */
+static double slip_left(const ss_sim *sim) {
+  double least = 1;
+  const double still = 1e-10 * sim->speed_bound;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || c->n_rows < 2 || !c->closed) continue;
+    const ss_vec3 before = slip_at(sim, c, sim->state.v), after = slip_at(sim, c, sim->v_end);
+    const double size = v3_dot(before, before);
+    if (size <= still * still) continue;
+    least = fmin(least, v3_dot(before, after) / size);
+  }
+  return least;
+}
+
+ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+  static const double small = 1e-12;
+  double low = 0, low_left = 1, high = *h, high_left = slip_left(sim);
+  if (high_left > small) return SS_OK;
+  if (sim->alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
+  ss_status status = SS_OK;
+  for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
+    double tau = (low + high) / 2;
+    if (low > 0)
+      tau = low / (1 - low_left); /* the line through (0, 1) and the last sliding trial */
+    else if (high_left < 0)
+      tau = high / (1 - high_left);
+    if (!(tau > low) || !(tau < high) || trial % 8 == 7) tau = (low + high) / 2;
+    status = ss_attempt(sim, tau, certified, error);
+    if (status != SS_OK || !*certified) break;
+    const double left = slip_left(sim);
+    if (left > 0) {
+      low = tau;
+      low_left = left;
+    } else {
+      high = tau;
+      high_left = left;
+    }
+    if (fabs(left) <= small && (sim->alpha < 1 || left > 0)) {
+      *h = tau;
+      return SS_OK;
+    }
+  }
+  if (status == SS_OK && *certified) {
+    *h = low > 0 ? low : high;
+    status = ss_attempt(sim, *h, certified, error);
+  }
+  return status;
+}
+
+/* Whether a contact that stuck or pressed before does so no longer in the solved part. */
+static bool released(const ss_sim *sim) {
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || !c->closed) continue;
+    const bool presses = c->impulse[0] > 0;
+    if ((sim->located & SS_EVENT_TAKE_OFF) && c->pressed_before && !presses) return true;
+    if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses && !c->stuck) return true;
+  }
+  return false;
+}
+
+/* Where in the part (0 to h) a quantity with mean `now`, and `before` around an earlier time, crosses `limit` if it goes on
+ * changing at that rate; h where it does not. */
+static double crossing(double before, double when_before, double now, double when, double limit, double h) {
+  const double slope = (now - before) / (when - when_before);
+  const double tau = h / 2 + (limit - now) / slope;
+  return tau > 0 && tau < h ? tau : h; /* h also for NaN: nothing is remembered */
+}
+
+/* Earliest release inside a part whose mean forces are still within their limits. */
+static double foreseen(const ss_sim *sim, double h) {
+  double first = h;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || !c->closed || !c->pressed_before) continue;
+    if (sim->located & SS_EVENT_TAKE_OFF)
+      first = fmin(first, crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
+    if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
+      first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
+  }
+  return first;
+}
+
+ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+  const double now = 1e-2 * *h; /* a change within so short a part is happening already */
+  double low = 0, high = *h;
+  ss_status status = SS_OK;
+  if (!released(sim)) {
+    const double tau = foreseen(sim, *h);
+    if (tau > *h - now) return SS_OK;
+    *h = tau;
+    return ss_attempt(sim, tau, certified, error);
+  }
+  for (int k = 0; k < BISECTIONS && high > now; k++) {
+    const double tau = k == 0 ? now : (low + high) / 2;
+    status = ss_attempt(sim, tau, certified, error);
+    if (status != SS_OK || !*certified) return status;
+    if (released(sim))
+      high = tau;
+    else
+      low = tau;
+  }
+  if (low > now) *h = low / 2;
+  return ss_attempt(sim, *h, certified, error);
+}

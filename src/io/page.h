@@ -1,0 +1,80 @@
+/* A page: the data of one run in the form that the viewer shows, collected in memory and written at the end. The format
+ * is docs/page-format.md; the HTML around it is the built viewer, embedded into the library. */
+#ifndef SS_IO_PAGE_H
+#define SS_IO_PAGE_H
+
+#include "io/recorder.h"
+
+#include <jansson.h>
+
+enum { SS_PAGE_ENERGIES = 9, SS_PAGE_RESIDUALS = 3 };
+extern const char *const ss_page_energy_names[SS_PAGE_ENERGIES];
+extern const char *const ss_page_residual_names[SS_PAGE_RESIDUALS];
+
+typedef enum ss_page_state { SS_PAGE_STICK, SS_PAGE_SLIP, SS_PAGE_IMPACT } ss_page_state;
+
+typedef struct ss_page_contact {
+  int body[2];
+  float point[3], normal[3], force[3]; /* world frame; force on body[0] */
+  float friction;
+  unsigned char state; /* ss_page_state */
+} ss_page_contact;
+
+typedef struct ss_page_event {
+  double t;
+  unsigned char kind; /* ss_event_kind */
+  int body[2];
+} ss_page_event;
+
+/* How much of a run the page may hold, so that it stays small enough to be mailed. */
+typedef struct ss_page_budget {
+  long every;     /* steps per frame */
+  bool velocity;  /* velocities fit in */
+  long per_frame; /* contacts */
+} ss_page_budget;
+ss_page_budget ss_page_plan(int n_bodies, long steps);
+
+/* A zeroed page may be released. Arrays grow on demand. */
+typedef struct ss_page {
+  json_t *model, *run, *certificate, *ledger, *solves; /* the last two may be NULL: unknown */
+  ss_page_budget budget;
+  int n_bodies;
+  long n_frames, frame_capacity;
+  double *time;              /* [frame] */
+  float *position;           /* [frame][body][3] */
+  int16_t *orientation;      /* [frame][body][4], w x y z times 32767 */
+  float *velocity, *angular; /* [frame][body][3]; NULL: left out */
+  float *energy;             /* [frame][SS_PAGE_ENERGIES] */
+  float *residual;           /* [frame][SS_PAGE_RESIDUALS], worst so far */
+  bool has_residuals;
+  bool has_contacts, contacts_cut;
+  uint32_t *contact_count; /* [frame], as the run had them */
+  uint32_t *contact_first; /* [frame + 1], as the page has them */
+  ss_page_contact *contacts;
+  long n_contacts, contact_capacity;
+  ss_page_event *events;
+  long n_events, event_capacity, events_total;
+} ss_page;
+
+void ss_page_release(ss_page *page);
+
+/* Each frame: the motion of all bodies (SS_MOTION_COLUMNS each), then its contacts. */
+ss_status ss_page_add_frame(ss_page *page, double t, const double *motion, const double energy[SS_PAGE_ENERGIES],
+                            const double residual[SS_PAGE_RESIDUALS], ss_error *error);
+/* Keeps the strongest ones where there are too many; sorts `contacts` for that. */
+ss_status ss_page_add_contacts(ss_page *page, ss_page_contact *contacts, long n, ss_error *error);
+ss_status ss_page_add_event(ss_page *page, const ss_event *event, ss_error *error);
+
+/* Bodies, shapes, joints and forces as the viewer needs them; NULL: out of memory. */
+json_t *ss_page_model(const ss_model *model);
+/* The run's numbers; NULL: out of memory. Numbers that are not finite become null. */
+json_t *ss_page_number(double value);
+json_t *ss_page_certificate(const ss_certificate *certificate, bool complete);
+json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool complete);
+
+/* False where the library was built without the viewer; then error says what to do. */
+bool ss_page_available(ss_error *error);
+/* Writes the whole HTML file. */
+ss_status ss_page_write(const ss_page *page, const char *path, ss_error *error);
+
+#endif

@@ -1,0 +1,133 @@
+/* The model as the viewer needs it: shapes and anchors in the bodies' own frames, as in the scene file. */
+#include "io/page.h"
+
+#include "model/model.h"
+
+#include <math.h>
+
+json_t *ss_page_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *vector(ss_vec3 v) { return json_pack("[f,f,f]", v.x, v.y, v.z); }
+static json_t *quaternion(ss_quat q) { return json_pack("[f,f,f,f]", q.w, q.x, q.y, q.z); }
+/* Text from a scene file is UTF-8; anything else is left out rather than written wrongly. */
+static json_t *text(const char *t) {
+  json_t *string = json_string(t ? t : "");
+  return string ? string : json_string("");
+}
+
+/* Takes the value over; a NULL value (out of memory) is a failure. */
+static bool set(json_t *object, const char *key, json_t *value) { return json_object_set_new(object, key, value) == 0; }
+
+static json_t *release_unless(bool good, json_t *value) {
+  if (good) return value;
+  json_decref(value);
+  return NULL;
+}
+
+/* From the centre-of-mass frame to the body's own. */
+static ss_vec3 body_point(const ss_model *model, int body, ss_vec3 point) {
+  return body < 0 ? point : v3_add(point, model->bodies[body].com);
+}
+
+static json_t *shape(const ss_model *model, const ss_shape *s) {
+  json_t *o = json_object();
+  bool good = set(o, "type", text(ss_table_shapes()[s->type].name)) &&
+              set(o, "position", vector(body_point(model, s->body, s->local.position))) &&
+              set(o, "orientation", quaternion(s->local.orientation));
+  if (s->radius > 0) good = good && set(o, "radius", json_real(s->radius));
+  if (s->type == SS_SHAPE_CAPSULE) good = good && set(o, "length", json_real(2 * s->half.x));
+  if (s->type == SS_SHAPE_BOX) good = good && set(o, "size", vector(v3_scale(2, s->half)));
+  return release_unless(good, o);
+}
+
+static json_t *shapes_of(const ss_model *model, int body) {
+  json_t *list = json_array();
+  bool good = list != NULL;
+  for (int i = 0; good && i < model->n_shapes; i++)
+    if (model->shapes[i].body == body) good = json_array_append_new(list, shape(model, &model->shapes[i])) == 0;
+  return release_unless(good, list);
+}
+
+static json_t *bodies(const ss_model *model) {
+  json_t *list = json_array();
+  bool good = list != NULL;
+  for (int i = 0; good && i < model->n_bodies; i++) {
+    json_t *o = json_object();
+    good = set(o, "name", text(model->bodies[i].name)) && set(o, "mass", ss_page_number(model->bodies[i].mass)) &&
+           set(o, "shapes", shapes_of(model, i));
+    good = json_array_append_new(list, o) == 0 && good;
+  }
+  return release_unless(good, list);
+}
+
+static json_t *link(const ss_model *model, const char *type, const int body[2], const ss_vec3 anchor[2]) {
+  json_t *o = json_object();
+  json_t *anchors = json_array();
+  bool good = anchors != NULL;
+  for (int side = 0; good && side < 2; side++)
+    good = json_array_append_new(anchors, vector(body_point(model, body[side], anchor[side]))) == 0;
+  good = set(o, "type", text(type)) && good;
+  good = set(o, "bodies", json_pack("[i,i]", body[0], body[1])) && good;
+  good = set(o, "anchors", anchors) && good;
+  return release_unless(good, o);
+}
+
+static bool has_axis(const ss_joint *j) { return j->type == SS_JOINT_REVOLUTE || j->type == SS_JOINT_PRISMATIC; }
+
+static json_t *joints(const ss_model *model) {
+  json_t *list = json_array();
+  bool good = list != NULL;
+  for (int i = 0; good && i < model->n_joints; i++) {
+    const ss_joint *j = &model->joints[i];
+    json_t *o = link(model, ss_table_joints()[j->type].name, j->body, j->anchor);
+    good = o && (!has_axis(j) || set(o, "axis", vector(quat_rotate(j->frame[0], v3(1, 0, 0)))));
+    good = json_array_append_new(list, o) == 0 && good;
+  }
+  return release_unless(good, list);
+}
+
+static json_t *forces(const ss_model *model) {
+  json_t *list = json_array();
+  bool good = list != NULL;
+  for (int i = 0; good && i < model->n_forces; i++) {
+    const ss_force *f = &model->forces[i];
+    const int between[2] = {f->body[0], f->type == SS_FORCE_APPLIED ? SS_WORLD : f->body[1]};
+    good = json_array_append_new(list, link(model, ss_table_forces()[f->type].name, between, f->anchor)) == 0;
+  }
+  return release_unless(good, list);
+}
+
+static json_t *planar(ss_planar plane) {
+  static const char *const names[] = {[SS_PLANAR_XY] = "xy", [SS_PLANAR_XZ] = "xz", [SS_PLANAR_YZ] = "yz"};
+  return plane == SS_SPATIAL ? json_null() : json_string(names[plane]);
+}
+
+json_t *ss_page_model(const ss_model *model) {
+  json_t *o = json_object();
+  const bool good = set(o, "name", text(model->scene_name)) && set(o, "source", text(model->source)) &&
+                    set(o, "file", text(model->file)) && set(o, "text", text(model->text)) &&
+                    set(o, "planar", planar(model->planar)) && set(o, "gravity", vector(model->gravity)) &&
+                    set(o, "bodies", bodies(model)) && set(o, "world", shapes_of(model, SS_WORLD)) &&
+                    set(o, "joints", joints(model)) && set(o, "forces", forces(model));
+  return release_unless(good, o);
+}
+
+json_t *ss_page_certificate(const ss_certificate *c, bool complete) {
+  json_t *o = json_object();
+  const bool good = set(o, "complementarity", ss_page_number(c->complementarity)) &&
+                    set(o, "penetration", ss_page_number(c->penetration)) &&
+                    set(o, "joint_drift", ss_page_number(c->joint_drift)) && set(o, "cone", ss_page_number(c->cone)) &&
+                    set(o, "dissipation", ss_page_number(c->dissipation)) &&
+                    set(o, "energy_created", ss_page_number(c->energy_created)) &&
+                    set(o, "certified", json_boolean(c->certified && complete));
+  return release_unless(good, o);
+}
+
+json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool complete) {
+  json_t *o = json_object();
+  const bool good = set(o, "scheme", text(options->scheme)) && set(o, "solver", text(options->solver)) &&
+                    set(o, "step", ss_page_number(options->step)) &&
+                    set(o, "duration", ss_page_number(options->duration)) && set(o, "steps", json_integer(steps)) &&
+                    set(o, "end", ss_page_number(end)) && set(o, "complete", json_boolean(complete));
+  return release_unless(good, o);
+}

@@ -1,0 +1,149 @@
+/* Shape definitions: what they compile to, what they are refused for, and bounds. */
+#include "geom_support.h"
+
+static void assert_near(double value, double expected, double tolerance) {
+  if (!(fabs(value - expected) <= tolerance)) {
+    print_error("%.17g is not %.17g but for %g\n", value, expected, tolerance);
+    fail();
+  }
+}
+
+static void assert_near3(ss_vec3 value, ss_vec3 expected, double tolerance) {
+  assert_near(value.x, expected.x, tolerance);
+  assert_near(value.y, expected.y, tolerance);
+  assert_near(value.z, expected.z, tolerance);
+}
+
+static void test_names(void **unused) {
+  (void)unused;
+  const char *expected[] = {"point", "sphere", "half-space", "box", "capsule", "ellipsoid", "ellipse"};
+  const ss_table_row *rows = ss_table_shapes();
+  for (int i = 0; i < SS_SHAPE_TYPES; i++) {
+    assert_string_equal(rows[i].name, expected[i]);
+    assert_true(strlen(rows[i].summary) > 0);
+  }
+  assert_null(rows[SS_SHAPE_TYPES].name);
+}
+
+static void refused(const ss_shape_def *given, const char *word) {
+  ss_shape_def d = *given;
+  d.mark = (ss_mark){12, 7};
+  ss_shape shape;
+  ss_error error;
+  assert_int_equal(ss_shape_compile(&d, &shape, &error), SS_ERROR_INPUT);
+  assert_int_equal(ss_shape_compile(&d, &shape, NULL), SS_ERROR_INPUT);
+  assert_int_equal(error.line, 12);
+  assert_int_equal(error.column, 7);
+  assert_non_null(strstr(error.message, word));
+  assert_non_null(strstr(error.message, "must be"));
+}
+
+static void test_refusals(void **unused) {
+  (void)unused;
+  const double bad[] = {0, -1, (double)NAN, (double)INFINITY};
+  for (int i = 0; i < 4; i++) {
+    ss_shape_def sphere = shape_definition(SS_SHAPE_SPHERE), capsule = shape_definition(SS_SHAPE_CAPSULE);
+    ss_shape_def box = shape_definition(SS_SHAPE_BOX);
+    sphere.radius = capsule.radius = bad[i];
+    refused(&sphere, "radius");
+    refused(&capsule, "radius");
+    box.size.y = bad[i];
+    refused(&box, "size");
+    capsule = shape_definition(SS_SHAPE_CAPSULE);
+    capsule.length = bad[i];
+    if (i > 0) refused(&capsule, "length");
+    if (i < 2) continue;
+    ss_shape_def plane = shape_definition(SS_SHAPE_HALF_SPACE), point = shape_definition(SS_SHAPE_POINT);
+    plane.offset = bad[i];
+    refused(&plane, "offset");
+    plane = shape_definition(SS_SHAPE_HALF_SPACE);
+    plane.normal.x = bad[i];
+    refused(&plane, "normal");
+    point.pose.position.z = bad[i];
+    refused(&point, "position");
+    point = shape_definition(SS_SHAPE_POINT);
+    point.pose.orientation.x = bad[i];
+    refused(&point, "orientation");
+  }
+  ss_shape_def plane = shape_definition(SS_SHAPE_HALF_SPACE), capsule = shape_definition(SS_SHAPE_CAPSULE);
+  plane.normal = capsule.axis = v3(0, 0, 0);
+  refused(&plane, "normal");
+  refused(&capsule, "axis");
+  capsule = shape_definition(SS_SHAPE_CAPSULE);
+  capsule.pose.orientation = (ss_quat){0, 0, 0, 0};
+  refused(&capsule, "orientation");
+  plane.type = SS_SHAPE_TYPES;
+  refused(&plane, "type");
+}
+
+/* The plane normal . x = offset of the shape's frame, moved by the shape's pose. */
+static void test_half_space(void **unused) {
+  (void)unused;
+  for (int i = 0; i < 200; i++) {
+    ss_shape_def d = shape_definition(SS_SHAPE_HALF_SPACE);
+    const ss_vec3 n = random_direction();
+    d.normal = v3_scale(uniform(1e-3, 1e3), n);
+    d.offset = uniform(-2, 2);
+    d.pose = random_pose(1);
+    d.pose.orientation = (ss_quat){2 * d.pose.orientation.w, 2 * d.pose.orientation.x, 2 * d.pose.orientation.y,
+                                   2 * d.pose.orientation.z};
+    const ss_shape shape = compiled(&d);
+    const ss_pose pose = {d.pose.position, quat_normalize(d.pose.orientation)};
+    assert_near3(quat_rotate(shape.local.orientation, v3(0, 0, 1)), quat_rotate(pose.orientation, n), 1e-14);
+    assert_near3(shape.local.position, pose_point(&pose, v3_scale(d.offset, n)), 1e-14);
+    assert_true(isinf(shape.reach));
+  }
+}
+
+/* Axes of the frame come out exactly, for normals and for capsules. */
+static void test_exact_axes(void **unused) {
+  (void)unused;
+  for (int i = 0; i < 6; i++) {
+    const double s = i % 2 ? 3 : -3;
+    const ss_vec3 axis = v3(i / 2 == 0 ? s : 0, i / 2 == 1 ? s : 0, i / 2 == 2 ? s : 0);
+    ss_shape_def plane = shape_definition(SS_SHAPE_HALF_SPACE), capsule = shape_definition(SS_SHAPE_CAPSULE);
+    plane.normal = capsule.axis = axis;
+    const ss_shape p = compiled(&plane), c = compiled(&capsule);
+    assert_near3(quat_rotate(p.local.orientation, v3(0, 0, 3)), axis, 0);
+    assert_near3(quat_rotate(c.local.orientation, v3(3, 0, 0)), axis, 0);
+  }
+  for (int i = 0; i < 200; i++) {
+    ss_shape_def capsule = shape_definition(SS_SHAPE_CAPSULE);
+    capsule.pose = random_pose(1);
+    const ss_vec3 axis = random_direction();
+    capsule.axis = v3_scale(1e-200, axis);
+    const ss_shape c = compiled(&capsule);
+    assert_near3(quat_rotate(c.local.orientation, v3(1, 0, 0)), quat_rotate(capsule.pose.orientation, axis), 1e-14);
+  }
+}
+
+/* Bounds are the support functions along the world's axes; the bounding sphere holds the shape. */
+static void test_bounds(void **unused) {
+  (void)unused;
+  for (int type = 0; type < SS_SHAPE_TYPES; type++)
+    for (int i = 0; i < 100; i++) {
+      const ss_shape shape = random_shape((ss_shape_type)type);
+      const ss_pose pose = random_pose(3);
+      ss_vec3 low, high;
+      ss_shape_bounds(&shape, &pose, &low, &high);
+      if (type == SS_SHAPE_HALF_SPACE) {
+        assert_true(isinf(low.x) && isinf(low.y) && isinf(low.z) && low.x < 0 && isinf(high.x) && high.z > 0);
+        continue;
+      }
+      for (int k = 0; k < 3; k++) {
+        const ss_vec3 e = v3(k == 0, k == 1, k == 2);
+        assert_near(v3_get(high, k), support(&shape, &pose, e), 1e-14);
+        assert_near(v3_get(low, k), -support(&shape, &pose, v3_neg(e)), 1e-14);
+      }
+      const ss_vec3 n = random_direction();
+      assert_true(support(&shape, &pose, n) <= v3_dot(n, pose.position) + shape.reach + 1e-14);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_names),      cmocka_unit_test(test_refusals), cmocka_unit_test(test_half_space),
+      cmocka_unit_test(test_exact_axes), cmocka_unit_test(test_bounds),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
