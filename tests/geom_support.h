@@ -13,6 +13,19 @@
 #include <string.h>
 #include <cmocka.h>
 
+static inline void assert_near(double value, double expected, double tolerance) {
+  if (!(fabs(value - expected) <= tolerance)) {
+    print_error("%.17g is not %.17g but for %g\n", value, expected, tolerance);
+    fail();
+  }
+}
+
+static inline void assert_near3(ss_vec3 value, ss_vec3 expected, double tolerance) {
+  assert_near(value.x, expected.x, tolerance);
+  assert_near(value.y, expected.y, tolerance);
+  assert_near(value.z, expected.z, tolerance);
+}
+
 static uint64_t random_state = 0x9e3779b97f4a7c15u;
 
 static inline double uniform(double low, double high) {

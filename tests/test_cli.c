@@ -65,9 +65,11 @@ static void write_text(const char *name, const char *text) {
   assert_int_equal(fclose(stream), 0);
 }
 
+static const char *before = ""; /* shell commands that prepare the next run */
+
 static outcome run(const char *arguments) {
-  char command[1024];
-  (void)snprintf(command, sizeof command, "%s/stickslip %s >out 2>err", BINARY_DIR, arguments);
+  char command[4096];
+  (void)snprintf(command, sizeof command, "%s %s/stickslip %s >out 2>err", before, BINARY_DIR, arguments);
   const int status = system(command); // NOLINT(cert-env33-c)
   assert_true(WIFEXITED(status));
   return (outcome){WEXITSTATUS(status), read_text("out"), read_text("err")};
@@ -113,7 +115,7 @@ static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
 static void test_help_and_version(void **state) {
   (void)state;
-  static const char *const commands[] = {"run", "converge", "check", "export", "list"};
+  static const char *const commands[] = {"run", "converge", "check", "solve", "export", "list"};
   char *out = expect("--help", 0, NULL);
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     assert_non_null(strstr(out, commands[i]));
@@ -147,7 +149,6 @@ static void test_usage_errors(void **state) {
   refuse("run ball.yaml --scheme trapezoidl", "did you mean 'trapezoidal'");
   refuse("run ball.yaml --solver nonsense", "unknown solver 'nonsense'");
   refuse("run ball.yaml --alpha 0.5", "gavrea");
-  refuse("run ball.yaml --html a.html", "--html is not available");
   refuse("run ball.yaml --checkpoint a", "--checkpoint is not available");
   refuse("run ball.yaml --resume a", "--resume is not available");
   refuse("run ball.yaml --threads 4", "--threads 4 is not available");
@@ -245,13 +246,13 @@ static int count_files(void) {
 
 static void test_run_text_writes_nothing(void **state) {
   (void)state;
-  const int before = count_files();
+  const int files = count_files();
   char *out = expect("run ball.yaml", 0, NULL);
   assert_non_null(strstr(out, "CERTIFIED"));
   assert_null(strstr(out, "NOT CERTIFIED"));
   assert_null(strstr(out, "nan"));
   free(out);
-  assert_int_equal(count_files(), before);
+  assert_int_equal(count_files(), files);
 }
 
 static void test_unwritable_outputs(void **state) {
@@ -267,6 +268,17 @@ static void test_unwritable_outputs(void **state) {
   free(kept);
   refuse("run ball.yaml -o /dev/null", "not a regular file");
   if (exists("/dev/full")) free(expect("run ball.yaml --csv /dev/full", 2, "/dev/full"));
+}
+
+/* A limit on the size of files stands for a full disk. */
+static void test_full_disk(void **state) {
+  (void)state;
+  before = "trap '' XFSZ; ulimit -f 64;";
+  free(expect("run ball.yaml --step 2^-13 -o full.h5", 2, "cannot write 'full.h5'"));
+  free(expect("run ball.yaml --step 2^-13 --csv full.csv", 2, "cannot write 'full.csv'"));
+  before = "";
+  assert_false(exists("full.h5"));
+  assert_false(exists("full.csv"));
 }
 
 static void test_failed_run(void **state) {
@@ -472,6 +484,7 @@ int main(void) {
       cmocka_unit_test(test_run_options),
       cmocka_unit_test(test_run_text_writes_nothing),
       cmocka_unit_test(test_unwritable_outputs),
+      cmocka_unit_test(test_full_disk),
       cmocka_unit_test(test_failed_run),
       cmocka_unit_test(test_hdf5_result),
       cmocka_unit_test(test_csv_and_export),

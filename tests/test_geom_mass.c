@@ -3,13 +3,6 @@
 
 static const double pi = 3.14159265358979323846;
 
-static void assert_near(double value, double expected, double tolerance) {
-  if (!(fabs(value - expected) <= tolerance)) {
-    print_error("%.17g is not %.17g but for %g\n", value, expected, tolerance);
-    fail();
-  }
-}
-
 /* R diag(moments) R^T, entry by entry with the columns of R. */
 static void assert_principal(const ss_mass_properties *p, ss_quat q, ss_vec3 moments) {
   static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};

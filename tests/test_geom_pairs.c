@@ -43,19 +43,6 @@ static const ss_contact_point *closest(const ss_contact_point *contacts, int n) 
   return best;
 }
 
-static void assert_near(double value, double expected, double tolerance) {
-  if (!(fabs(value - expected) <= tolerance)) {
-    print_error("%.17g is not %.17g but for %g\n", value, expected, tolerance);
-    fail();
-  }
-}
-
-static void assert_near3(ss_vec3 value, ss_vec3 expected, double tolerance) {
-  assert_near(value.x, expected.x, tolerance);
-  assert_near(value.y, expected.y, tolerance);
-  assert_near(value.z, expected.z, tolerance);
-}
-
 /* ---- the table ---- */
 
 static void test_table(void **unused) {

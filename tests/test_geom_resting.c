@@ -9,13 +9,6 @@ typedef struct point2 {
   double x, y;
 } point2;
 
-static void assert_near(double value, double expected, double tolerance) {
-  if (!(fabs(value - expected) <= tolerance)) {
-    print_error("%.17g is not %.17g but for %g\n", value, expected, tolerance);
-    fail();
-  }
-}
-
 static double turn(point2 o, point2 a, point2 b) { return (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x); }
 
 static int by_place(const void *left, const void *right) {

@@ -1,19 +1,6 @@
 /* Shape definitions: what they compile to, what they are refused for, and bounds. */
 #include "geom_support.h"
 
-static void assert_near(double value, double expected, double tolerance) {
-  if (!(fabs(value - expected) <= tolerance)) {
-    print_error("%.17g is not %.17g but for %g\n", value, expected, tolerance);
-    fail();
-  }
-}
-
-static void assert_near3(ss_vec3 value, ss_vec3 expected, double tolerance) {
-  assert_near(value.x, expected.x, tolerance);
-  assert_near(value.y, expected.y, tolerance);
-  assert_near(value.z, expected.z, tolerance);
-}
-
 static void test_names(void **unused) {
   (void)unused;
   const char *expected[] = {"point", "sphere", "half-space", "box", "capsule", "ellipsoid", "ellipse"};

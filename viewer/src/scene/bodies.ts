@@ -1,0 +1,136 @@
+// All solids of bodies and world: instanced by geometry, so that a thousand bodies are a handful of draw calls.
+import {
+  BoxGeometry,
+  BufferGeometry,
+  Color,
+  EdgesGeometry,
+  Group,
+  InstancedMesh,
+  LineBasicMaterial,
+  LineSegments,
+  Matrix4,
+  MeshLambertMaterial,
+  Quaternion,
+  Raycaster,
+  Vector3,
+} from "three";
+import type { ModelData, ShapeData } from "../page.js";
+import { seriesColor, type Palette } from "../theme.js";
+import { solidOf, type Solid } from "./geometry.js";
+
+const OUTLINED = 400; // boxes get their edges drawn up to this many
+
+export function localMatrix(shape: ShapeData, scale: Vector3): Matrix4 {
+  const [w, x, y, z] = shape.orientation;
+  return new Matrix4().compose(new Vector3(...shape.position), new Quaternion(x, y, z, w), scale);
+}
+
+interface Instance {
+  body: number;
+  local: Matrix4;
+}
+
+interface Batch {
+  solid: Solid;
+  instances: Instance[];
+}
+
+interface Outline {
+  instance: Instance;
+  lines: LineSegments;
+}
+
+export class Bodies {
+  readonly group = new Group();
+  private readonly meshes: { mesh: InstancedMesh; instances: Instance[] }[] = [];
+  private readonly outlines: Outline[] = [];
+  private readonly edgeMaterial = new LineBasicMaterial();
+  private readonly scratch = new Matrix4();
+
+  constructor(model: ModelData, sceneSize: number, shadows: boolean) {
+    const batches = new Map<string, Batch>();
+    const add = (shape: ShapeData, body: number) => {
+      const solid = solidOf(shape, sceneSize);
+      if (!solid) return;
+      const batch = batches.get(solid.key) ?? { solid, instances: [] };
+      batch.instances.push({ body, local: localMatrix(shape, solid.scale) });
+      batches.set(solid.key, batch);
+    };
+    model.world.forEach((shape) => add(shape, -1));
+    model.bodies.forEach((body, index) => body.shapes.forEach((shape) => add(shape, index)));
+    for (const batch of batches.values()) this.addBatch(batch, shadows);
+    const boxes = batches.get("box");
+    if (boxes && boxes.instances.length <= OUTLINED) this.addOutlines(boxes.instances);
+  }
+
+  private addBatch({ solid, instances }: Batch, shadows: boolean): void {
+    const material = new MeshLambertMaterial({ vertexColors: true });
+    const mesh = new InstancedMesh(solid.make(), material, instances.length);
+    mesh.frustumCulled = false;
+    mesh.castShadow = mesh.receiveShadow = shadows;
+    this.meshes.push({ mesh, instances });
+    this.group.add(mesh);
+  }
+
+  private addOutlines(instances: Instance[]): void {
+    const edges: BufferGeometry = new EdgesGeometry(new BoxGeometry(1, 1, 1));
+    for (const instance of instances) {
+      const lines = new LineSegments(edges, this.edgeMaterial);
+      lines.matrixAutoUpdate = false;
+      lines.frustumCulled = false;
+      this.outlines.push({ instance, lines });
+      this.group.add(lines);
+    }
+  }
+
+  private worldMatrix(instance: Instance, poses: Matrix4[]): Matrix4 {
+    if (instance.body < 0) return this.scratch.copy(instance.local);
+    return this.scratch.multiplyMatrices(poses[instance.body], instance.local);
+  }
+
+  update(poses: Matrix4[]): void {
+    for (const { mesh, instances } of this.meshes) {
+      instances.forEach((instance, i) => mesh.setMatrixAt(i, this.worldMatrix(instance, poses)));
+      mesh.instanceMatrix.needsUpdate = true;
+    }
+    for (const { instance, lines } of this.outlines) {
+      lines.matrix.copy(this.worldMatrix(instance, poses));
+      lines.matrixWorldNeedsUpdate = true;
+    }
+  }
+
+  setPalette(palette: Palette, highlighted: number): void {
+    const color = new Color();
+    for (const { mesh, instances } of this.meshes) {
+      instances.forEach(({ body }, i) => {
+        color.set(body < 0 ? palette.world : seriesColor(body));
+        if (body >= 0 && body === highlighted) color.offsetHSL(0, 0.1, 0.12);
+        mesh.setColorAt(i, color);
+      });
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    }
+    this.edgeMaterial.color.set(palette.text);
+    this.edgeMaterial.opacity = 0.55;
+    this.edgeMaterial.transparent = true;
+  }
+
+  // The body under a ray, -1 where there is none.
+  pick(ray: Raycaster): number {
+    for (const { mesh } of this.meshes) mesh.computeBoundingSphere();
+    const hit = ray.intersectObjects(this.meshes.map((m) => m.mesh))[0];
+    if (!hit || hit.instanceId === undefined) return -1;
+    return this.meshes.find((m) => m.mesh === hit.object)?.instances[hit.instanceId].body ?? -1;
+  }
+
+  // What the scene graph says of a body: the pose of its frame, recovered from its first shape.
+  drawnPose(body: number): Matrix4 | null {
+    for (const { mesh, instances } of this.meshes) {
+      const i = instances.findIndex((instance) => instance.body === body);
+      if (i < 0) continue;
+      const drawn = new Matrix4();
+      mesh.getMatrixAt(i, drawn);
+      return drawn.multiply(instances[i].local.clone().invert());
+    }
+    return null;
+  }
+}

@@ -1,0 +1,66 @@
+// How large the scene is, without the few moments in which something flies away.
+import { Box3, Vector3 } from "three";
+import type { Page, ShapeData } from "../page.js";
+
+export interface Extent {
+  box: Box3;
+  center: Vector3;
+  size: number; // diagonal
+}
+
+export function shapeReach(shape: ShapeData): number {
+  const offset = Math.hypot(...shape.position);
+  if (shape.size) return offset + Math.hypot(...shape.size) / 2;
+  return offset + (shape.radius ?? 0) + (shape.length ?? 0) / 2;
+}
+
+function quantile(sorted: number[], fraction: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(fraction * (sorted.length - 1))))];
+}
+
+const SAMPLES = 20000;
+const TRIM = 0.005;
+
+function bodyBox(page: Page, reaches: number[]): Box3 {
+  const n = page.model.bodies.length;
+  const box = new Box3();
+  const frames = page.time.length;
+  const stride = Math.max(1, Math.ceil((frames * n) / SAMPLES));
+  const low = [0, 1, 2].map(() => [] as number[]);
+  const high = [0, 1, 2].map(() => [] as number[]);
+  for (let frame = 0; frame < frames; frame += stride) {
+    for (let body = 0; body < n; body++) {
+      for (let axis = 0; axis < 3; axis++) {
+        const value = page.position[3 * (frame * n + body) + axis];
+        if (!Number.isFinite(value)) continue;
+        low[axis].push(value - reaches[body]);
+        high[axis].push(value + reaches[body]);
+      }
+    }
+  }
+  if (low[0].length === 0) return box;
+  const ascending = (a: number, b: number) => a - b;
+  for (let axis = 0; axis < 3; axis++) {
+    box.min.setComponent(axis, quantile(low[axis].sort(ascending), TRIM));
+    box.max.setComponent(axis, quantile(high[axis].sort(ascending), 1 - TRIM));
+  }
+  return box;
+}
+
+export function sceneExtent(page: Page): Extent {
+  const reaches = page.model.bodies.map((body) => Math.max(0, ...body.shapes.map(shapeReach)));
+  const box = bodyBox(page, reaches);
+  for (const shape of page.model.world) {
+    if (shape.type === "half-space") continue;
+    const reach = shapeReach({ ...shape, position: [0, 0, 0] });
+    box.expandByPoint(new Vector3(...shape.position).addScalar(reach));
+    box.expandByPoint(new Vector3(...shape.position).addScalar(-reach));
+  }
+  for (const link of [...page.model.joints, ...page.model.forces]) {
+    link.bodies.forEach((body, side) => body < 0 && box.expandByPoint(new Vector3(...link.anchors[side])));
+  }
+  if (box.isEmpty()) box.set(new Vector3(-1, -1, -1), new Vector3(1, 1, 1));
+  const size = box.getSize(new Vector3()).length();
+  if (size === 0) box.expandByScalar(0.5);
+  return { box, center: box.getCenter(new Vector3()), size: box.getSize(new Vector3()).length() };
+}

@@ -1,0 +1,68 @@
+// One row per shape type: a geometry that several shapes can share, and the scale that makes it this one.
+import {
+  BoxGeometry,
+  BufferGeometry,
+  CapsuleGeometry,
+  Float32BufferAttribute,
+  SphereGeometry,
+  Vector3,
+} from "three";
+import type { ShapeData } from "../page.js";
+
+export interface Solid {
+  key: string; // shapes with the same key share a geometry
+  make: () => BufferGeometry;
+  scale: Vector3;
+}
+
+// Octants in two tones, so that a ball is seen to turn from every side.
+function turningSphere(): BufferGeometry {
+  const geometry = new SphereGeometry(1, 32, 24).toNonIndexed();
+  const position = geometry.getAttribute("position");
+  const tones: number[] = [];
+  const center = new Vector3();
+  const corner = new Vector3();
+  for (let i = 0; i < position.count; i += 3) {
+    center.set(0, 0, 0);
+    for (let k = 0; k < 3; k++) center.add(corner.fromBufferAttribute(position, i + k));
+    const tone = center.x * center.y * center.z > 0 ? 1 : 0.72;
+    for (let k = 0; k < 9; k++) tones.push(tone);
+  }
+  geometry.setAttribute("color", new Float32BufferAttribute(tones, 3));
+  return geometry;
+}
+
+function plain(geometry: BufferGeometry): BufferGeometry {
+  const count = geometry.getAttribute("position").count;
+  geometry.setAttribute("color", new Float32BufferAttribute(new Float32Array(3 * count).fill(1), 3));
+  return geometry;
+}
+
+const uniform = (size: number) => new Vector3(size, size, size);
+
+type Maker = (shape: ShapeData, sceneSize: number) => Solid;
+
+const SOLIDS: Record<string, Maker> = {
+  point: (_, sceneSize) => ({ key: "sphere", make: turningSphere, scale: uniform(0.012 * sceneSize) }),
+  sphere: (shape) => ({ key: "sphere", make: turningSphere, scale: uniform(shape.radius ?? 0) }),
+  box: (shape) => ({
+    key: "box",
+    make: () => plain(new BoxGeometry(1, 1, 1)),
+    scale: new Vector3(...(shape.size ?? [0, 0, 0])),
+  }),
+  // Along x; the ends must stay round, so each proportion is a geometry of its own.
+  capsule: (shape) => {
+    const radius = shape.radius ?? 0;
+    const length = shape.length ?? 0;
+    return {
+      key: `capsule ${length / radius}`,
+      make: () => plain(new CapsuleGeometry(1, length / radius, 12, 24).rotateZ(Math.PI / 2)),
+      scale: uniform(radius),
+    };
+  },
+};
+
+// Undefined for half-spaces, which have no size, and for types this viewer does not know.
+export function solidOf(shape: ShapeData, sceneSize: number): Solid | undefined {
+  return SOLIDS[shape.type]?.(shape, sceneSize);
+}
