@@ -10,6 +10,7 @@ static const command commands[] = {
     {"converge", "errors and observed order over a range of step sizes and schemes", command_converge},
     {"check", "validate a scene: degrees of freedom, redundant constraints, consistency at t = 0", command_check},
     {"solve", "complementarity problems from files: solve, judge, compare solvers, find all solutions", command_solve},
+    {"bvp", "initial velocities for which the motion meets conditions at its end", command_bvp},
     {"export", "turn a result file into another format", command_export},
     {"list", "what there is to choose from: schemes, solvers, joints, forces, shapes, laws", command_list},
     {NULL, NULL, NULL},

@@ -179,6 +179,47 @@ typedef struct ss_simulation {
 
 ss_simulation ss_simulation_default(void);
 
+/* ---- boundary-value problems (BVP (13)): conditions that are linear in v(0) and the final state ---- */
+
+typedef enum ss_coordinate {
+  SS_POSITION = 0, /* + 0, 1, 2: x, y, z of the body's frame */
+  SS_ROTATION = 3, /* + 0, 1, 2: rotation vector (axis times angle) of the body's frame */
+  SS_VELOCITY = 6,
+  SS_SPIN = 9, /* angular velocity, world frame */
+  SS_COORDINATES = 12
+} ss_coordinate;
+
+typedef struct ss_quantity {
+  bool final; /* at the end; else at t = 0 */
+  int body;
+  int coordinate; /* SS_POSITION + axis etc. */
+} ss_quantity;
+
+/* sum of factors[i] quantities[i] = value */
+typedef struct ss_condition_def {
+  const char *text; /* as written */
+  const ss_quantity *quantities;
+  const double *factors;
+  int n;
+  double value;
+  ss_mark mark;
+} ss_condition_def;
+
+typedef struct ss_boundary_def {
+  bool given;
+  const ss_condition_def *conditions;
+  const ss_quantity *unknown; /* initial velocities to be found */
+  int n_conditions, n_unknown;
+  double tolerance; /* of the conditions */
+  int starts;       /* how many starting points are tried */
+  int segments;     /* multiple shooting; 1: simple */
+  /* Continuation: the parameter goes from `from` to its declared value in so many steps; NULL: none. */
+  const char *parameter;
+  double from, target;
+  int steps;
+  ss_mark mark;
+} ss_boundary_def;
+
 typedef struct ss_scene {
   const char *file; /* where it came from; NULL if built in C */
   const char *name, *source;
@@ -194,7 +235,8 @@ typedef struct ss_scene {
   int n_materials, n_contacts, n_world_shapes, n_bodies, n_joints, n_forces;
   ss_simulation simulation;
   ss_compliance_def compliance; /* its arrays live as long as the scene */
-  struct ss_arena *arena; /* owns everything above */
+  ss_boundary_def boundary;     /* likewise */
+  struct ss_arena *arena;       /* owns everything above */
 } ss_scene;
 
 /* An empty spatial scene with gravity 9.81 along -z. */
