@@ -23,6 +23,7 @@ typedef struct change {
   double step, duration;
   double alpha, gamma; /* with scheme gavrea */
   int directions;
+  ss_cone cone;
   ss_restitution restitution;
   const char *set[6]; /* name=value */
 } change;
@@ -65,6 +66,7 @@ static inline void run_compile(run *r, const change *c) {
   if (c && c->duration > 0) options.duration = c->duration;
   if (c && c->alpha > 0) options.alpha = c->alpha, options.gamma = c->gamma;
   if (c && c->directions) options.directions = c->directions;
+  if (c && c->cone) options.cone = c->cone;
   if (c && c->restitution) options.restitution = c->restitution;
   run_require(ss_model_create(r->scene, &r->model, &error), &error, "compile");
   run_require(ss_sim_create(r->model, &options, &r->sim, &error), &error, "create");

@@ -1,5 +1,7 @@
 #include "progress.h"
 
+#include "interrupt.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -48,4 +50,15 @@ void progress_step(progress *p, const ss_sim *sim) {
 
 void progress_clear(const progress *p) {
   if (p->shown) (void)fputs("\r\x1b[K", stderr);
+}
+
+ss_status progress_advance(ss_sim *sim, ss_error *error) {
+  progress bar = progress_start("");
+  ss_status status = SS_OK;
+  while (!status && !ss_sim_done(sim) && !interrupt_signal()) {
+    status = ss_sim_step(sim, error);
+    progress_step(&bar, sim);
+  }
+  progress_clear(&bar);
+  return status;
 }

@@ -162,23 +162,11 @@ static ss_status check_events(void *user, const ss_sim *sim, ss_error *error) {
 
 /* ---- the run ---- */
 
-/* Steps to the end, to a failure or to a signal. */
-static ss_status advance(ss_sim *sim, ss_error *error) {
-  progress bar = progress_start("");
-  ss_status status = SS_OK;
-  while (!status && !ss_sim_done(sim) && !interrupt_signal()) {
-    status = ss_sim_step(sim, error);
-    progress_step(&bar, sim);
-  }
-  progress_clear(&bar);
-  return status;
-}
-
 /* Runs a prepared simulation and tells the outcome; returns the exit code. */
 static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events) {
   ss_error error = {0}, close_error = {0};
   const double start = wall_clock();
-  const ss_status status = advance(sim, &error);
+  const ss_status status = progress_advance(sim, &error);
   const double seconds = wall_clock() - start;
   const bool complete = !status && ss_sim_done(sim);
   if (!complete && !status) (void)snprintf(error.message, sizeof error.message, "stopped by a signal");

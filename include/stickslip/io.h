@@ -32,6 +32,18 @@ ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool compl
 /* Instead of close: throws the file away (a run that never started). NULL is allowed. */
 void ss_recorder_discard(ss_recorder *recorder);
 
+/* A result, open for reading. Columns by name: t, energy.kinetic (potential, elastic, total, work, friction_loss,
+ * impact_loss, damping_loss, remainder), BODY.x (y z qw qx qy qz vx vy vz wx wy wz); values has ss_result_rows entries.
+ */
+typedef struct ss_result ss_result;
+ss_status ss_result_open(const char *path, ss_result **out, ss_error *error);
+void ss_result_close(ss_result *result);
+long ss_result_rows(const ss_result *result);
+ss_status ss_result_column(const ss_result *result, const char *name, double *values, ss_error *error);
+
+/* A result as a page, like ss_recorder_open_page makes it. */
+ss_status ss_page_from_result(const char *result, const char *page, ss_error *error);
+
 /* HDF5 result to CSV, the same columns as ss_recorder_open_csv. */
 ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);
 ss_status ss_export_csv_stream(const char *result, FILE *csv, ss_error *error);

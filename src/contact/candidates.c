@@ -32,11 +32,15 @@ static ss_vec3 point_velocity(const ss_model *model, int body, const ss_pose *po
   return v3_add(linear, v3_cross(quat_rotate(pose->orientation, angular), v3_sub(point, pose->position)));
 }
 
+ss_vec3 ss_contact_velocity(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
+                            const ss_pose *body_a, const ss_pose *body_b, const double *v) {
+  return v3_sub(point_velocity(model, contact->body[0], body_a, v, at->point_a),
+                point_velocity(model, contact->body[1], body_b, v, at->point_b));
+}
+
 double ss_contact_rate(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
                        const ss_pose *body_a, const ss_pose *body_b, const double *v) {
-  const ss_vec3 va = point_velocity(model, contact->body[0], body_a, v, at->point_a);
-  const ss_vec3 vb = point_velocity(model, contact->body[1], body_b, v, at->point_b);
-  return v3_dot(at->normal, v3_sub(va, vb));
+  return v3_dot(at->normal, ss_contact_velocity(model, contact, at, body_a, body_b, v));
 }
 
 static ss_status check_pair(const ss_model *model, const ss_scene *scene, const ss_candidate *c, ss_error *error) {

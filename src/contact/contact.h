@@ -63,7 +63,11 @@ uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature);
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
                    ss_contact_point *out);
 
-/* d gap/dt at a contact point for bodies at these poses with these velocities. */
+/* Velocity of a's contact point relative to b's. */
+ss_vec3 ss_contact_velocity(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
+                            const ss_pose *body_a, const ss_pose *body_b, const double *v);
+
+/* Its normal part: d gap/dt at a contact point for bodies at these poses with these velocities. */
 double ss_contact_rate(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
                        const ss_pose *body_a, const ss_pose *body_b, const double *v);
 

@@ -307,7 +307,7 @@ static void assemble_row(active_set *a, int m, int k) {
     }
     row[m] += c * a->w[u->first + i];
   }
-  row[k] += u->scale * u->scale * u->diagonal;
+  row[k] += u->scale * u->scale * u->diagonal + a->damping;
   row[m] -= u->scale * u->value;
 }
 

@@ -44,6 +44,8 @@ typedef struct active_set {
   double *y;      /* [n] */
   double *w;      /* [n] */
   int *row, *col; /* [n] */
+  double
+      damping; /* added to the scaled diagonal: holds back what the equations hardly determine (redundant contacts) */
 } active_set;
 
 ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error);

@@ -179,10 +179,15 @@ static void scale_right_side(lcp *l) {
   for (int j = 0; j < l->n; j++) l->q[j] *= s;
 }
 
+int lcp_variables(const ss_cp *problem) {
+  int n = 0;
+  for (int k = 0; k < problem->n_blocks; k++) n += block_variables(&problem->blocks[k]);
+  return n;
+}
+
 ss_status expand_to_lcp(const reduction *r, ss_cp_workspace *w, lcp *out, ss_error *error) {
   const int rows = r->problem->n - r->rest;
-  int n = 2 * (r->n_free - r->rest);
-  for (int k = 0; k < r->problem->n_blocks; k++) n += block_variables(&r->problem->blocks[k]);
+  const int n = 2 * (r->n_free - r->rest) + lcp_variables(r->problem);
   *out = (lcp){.n = n};
   out->M = SCRATCH(w, double, (size_t)n *(size_t)n);
   double *numbers = SCRATCH(w, double, 5 * (size_t)n + 3 * (size_t)rows);

@@ -126,7 +126,8 @@ ss_status read_siconos(tokens *t, ss_cp_file *out, ss_error *error) {
   int head[HEAD] = {0}, count = 0;
   while (count < HEAD && tokens_integer(&ahead, &head[count])) count++;
   if (looks_mixed(head, count)) return read_mixed(t, out, error);
-  if (looks_lcp(head, count)) return read_lcp(t, out, error);
+  const bool sparse_contacts = count == 6 && tokens_word(&ahead, "CSparse"); /* an LCP has one number less before it */
+  if (looks_lcp(head, count) && !sparse_contacts) return read_lcp(t, out, error);
   if (looks_contacts(head, count)) return read_contacts(t, out, error);
   if (looks_mechanical(head, count)) return read_mechanical(t, out, error);
   return tokens_fail(t, error, "not a problem file of a known format");

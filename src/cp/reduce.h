@@ -45,6 +45,9 @@ typedef struct lcp {
   double amplitude; /* of q */
 } lcp;
 
+/* Variables of the LCP, not counting free rows that have to be kept. */
+int lcp_variables(const ss_cp *problem);
+
 ss_status expand_to_lcp(const reduction *r, ss_cp_workspace *w, lcp *out, ss_error *error);
 void lcp_contract(const lcp *l, const reduction *r, const double *x, double *z_rest);
 

@@ -1,9 +1,11 @@
-/* The table of solvers, and the ladder "auto" that climbs it.
+/* The table of solvers, and the ladder that "auto" climbs.
  *
  * Every z is judged from the problem's data. On the ladder the first z with a residual within the tolerance is taken; a
  * z that is nearly one is first polished by a step of the active-set method, which starts from the original data. Where
  * nothing solves the problem, the best z is returned with the outcome of the first rung that said why. */
 #include "cp/solver.h"
+
+#include "cp/reduce.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,30 +13,61 @@
 typedef struct solver_row {
   const char *name;
   cp_solve_function *solve;
-  bool needs_start; /* of use on the ladder only with a starting guess, or where nothing has to be guessed */
 } solver_row;
 
-/* In the order of the ladder, and of the public table after "auto". */
 static const solver_row rows[] = {
-    {"active-set", solve_active_set, true},        {"lemke", solve_lemke, false},
-    {"lemke-covered", solve_lemke_covered, false}, {"lemke-regularized", solve_lemke_regularized, false},
-    {"nsgs-newton", solve_nsgs_newton, false},     {"facets", solve_facets, false},
-    {"enumeration", solve_enumeration, false},     {"nsgs", solve_nsgs, false},
+    {"active-set", solve_active_set},
+    {"lemke", solve_lemke},
+    {"lemke-covered", solve_lemke_covered},
+    {"lemke-regularized", solve_lemke_regularized},
+    {"nsgs", solve_nsgs},
+    {"nsgs-newton", solve_nsgs_newton},
+    {"prox", solve_prox},
+    {"facets", solve_facets},
+    {"enumeration", solve_enumeration},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
 static const ss_cp_solver_info infos[] = {
-    {"auto", "the ladder: each of the others in turn, until one solves the problem"},
+    {"auto", "the ladder: one solver after the other, until the judge accepts"},
     {"active-set", "primal-dual active sets (semismooth Newton) from the given start; all cones"},
     {"lemke", "Lemke's method with a lexicographic ratio test; not for the quadratic cone in 3D"},
     {"lemke-covered", "the same with another covering vector"},
     {"lemke-regularized", "the same with 1e-8 added to the diagonal, then polished"},
-    {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
-    {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; quadratic cone, small problems"},
-    {"enumeration", "all combinations of contact states; small problems"},
     {"nsgs", "Gauss-Seidel sweeps over the blocks, each solved exactly; all cones"},
+    {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
+    {"prox", "proximal point method around nsgs-newton, for redundant contacts; all cones"},
+    {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
+    {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {NULL, NULL},
 };
+
+/* When a rung of the ladder is worth trying. */
+typedef enum rung_condition {
+  ALWAYS,
+  WITH_START, /* a starting guess, or nothing to be guessed */
+  SMALL,      /* few enough LCP variables for a dense tableau to be the fastest */
+  MODERATE
+} rung_condition;
+
+typedef struct rung {
+  solver_row row;
+  rung_condition condition;
+  int limit; /* iterations; 0: the solver's own choice */
+} rung;
+
+static const rung ladder[] = {
+    {{"active-set", solve_active_set}, WITH_START, 0},
+    {{"lemke", solve_lemke}, SMALL, 0},
+    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 100},
+    {{"prox", solve_prox}, ALWAYS, 0},
+    {{"lemke-covered", solve_lemke_covered}, MODERATE, 0},
+    {{"facets", solve_facets}, ALWAYS, 0},
+    {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
+    {{"enumeration", solve_enumeration}, ALWAYS, 0},
+    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
+};
+enum { N_RUNGS = sizeof ladder / sizeof *ladder, SMALL_LCP = 200, MODERATE_LCP = 1500 };
 
 const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
 
@@ -93,10 +126,12 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
 }
 
 /* Runs one solver, judges and polishes. */
-static ss_status try_row(climb *c, const solver_row *row, bool warm, ss_outcome *outcome, ss_error *error) {
+static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, ss_outcome *outcome, ss_error *error) {
   ss_cp_result own = {.outcome = SS_STALLED};
+  ss_cp_options options = *c->options;
+  if (options.iteration_limit <= 0) options.iteration_limit = limit;
   for (int i = 0; i < c->problem->n; i++) c->trial[i] = warm ? c->start[i] : 0;
-  ss_status status = row->solve(c->problem, c->options, warm, c->trial, c->workspace, &own, error);
+  ss_status status = row->solve(c->problem, &options, warm, c->trial, c->workspace, &own, error);
   *outcome = own.outcome;
   c->result->iterations += own.iterations;
   if (status || own.outcome == SS_NOT_ADMITTED) return status;
@@ -105,13 +140,20 @@ static ss_status try_row(climb *c, const solver_row *row, bool warm, ss_outcome 
   return polish(c, residual, row, error);
 }
 
+static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
+  if (condition == ALWAYS) return true;
+  if (condition == WITH_START) return warm || only_free(c->problem);
+  return lcp_variables(c->problem) <= (condition == SMALL ? SMALL_LCP : MODERATE_LCP);
+}
+
+/* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
+ * iteration limit of the others. */
 static ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
-  const bool linear = only_free(c->problem);
-  ss_outcome first = SS_SOLVED; /* what the first rung that failed said */
-  for (int k = 0; k < N_ROWS; k++) {
-    if (rows[k].needs_start && !warm && !linear) continue;
+  ss_outcome first = SS_SOLVED;
+  for (int k = 0; k < N_RUNGS; k++) {
+    if (!worth_trying(c, ladder[k].condition, warm)) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, &rows[k], warm, &outcome, error);
+    const ss_status status = try_row(c, &ladder[k].row, ladder[k].limit, warm, &outcome, error);
     if (status || c->result->residual <= c->options->tolerance) return status;
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
@@ -126,7 +168,7 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
   for (int k = 0; k < N_ROWS; k++) {
     if (strcmp(name, rows[k].name) != 0) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, &rows[k], warm, &outcome, error);
+    const ss_status status = try_row(c, &rows[k], 0, warm, &outcome, error);
     if (outcome == SS_NOT_ADMITTED) c->result->outcome = outcome;
     return status;
   }

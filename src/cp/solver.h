@@ -14,6 +14,7 @@ cp_solve_function solve_lemke_covered;
 cp_solve_function solve_lemke_regularized;
 cp_solve_function solve_nsgs_newton; /* nsgs.c */
 cp_solve_function solve_nsgs;
+cp_solve_function solve_prox;        /* prox.c */
 cp_solve_function solve_facets;      /* facets.c */
 cp_solve_function solve_enumeration; /* enumerate.c */
 

@@ -12,28 +12,56 @@
 
 enum { MOST_TRIALS = 60, BISECTIONS = 24 };
 
-/* Slip velocity of a contact at the start, or at the end of the solved part. */
-static ss_vec3 slip_at(const ss_sim *sim, const ss_contact *c, const double *v) {
-  const ss_row *rows = &sim->problem.rows[c->row];
-  const double x = ss_row_dot(sim->model, &rows[1], v);
-  const double y = c->n_rows > 2 ? ss_row_dot(sim->model, &rows[2], v) : 0;
-  return v3(x, y, 0);
+/* Slip velocity of a contact at configuration q. */
+static ss_vec3 slip_at(const ss_sim *sim, const ss_contact *c, const double *q, const double *v) {
+  const ss_pose a = ss_pose_of(q, c->body[0]), b = ss_pose_of(q, c->body[1]);
+  ss_contact_point at;
+  ss_contact_at(sim->model, c, &a, &b, &at);
+  const ss_vec3 velocity = ss_contact_velocity(sim->model, c, &at, &a, &b, v);
+  return v3_axpy(velocity, -v3_dot(velocity, at.normal), at.normal);
 }
 
-/* How much of the initial slip is left at the end, along its direction, as a fraction; the smallest over all contacts
- * that slide at the start. 1 where none does. */
+/* What is left at the end of a contact's initial slip, along its direction, as a fraction; 1 where it does not slide. */
+static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
+  const double still = 1e-10 * sim->speed_bound;
+  if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || c->was_stuck) return 1;
+  const ss_vec3 before = slip_at(sim, c, sim->state.q, sim->state.v);
+  const double size = v3_dot(before, before);
+  return size > still * still ? v3_dot(before, slip_at(sim, c, sim->q_end, sim->v_end)) / size : 1;
+}
+
+/* The smallest of them over all contacts. */
 static double slip_left(const ss_sim *sim) {
   double least = 1;
-  const double still = 1e-10 * sim->speed_bound;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (c->row < 0 || c->n_rows < 2 || !c->closed) continue;
-    const ss_vec3 before = slip_at(sim, c, sim->state.v), after = slip_at(sim, c, sim->v_end);
-    const double size = v3_dot(before, before);
-    if (size <= still * still) continue;
-    least = fmin(least, v3_dot(before, after) / size);
-  }
+  for (int i = 0; i < sim->n_contacts; i++) least = fmin(least, slip_left_of(sim, &sim->contacts[i]));
   return least;
+}
+
+/* Largest normal impulse of a contact whose slip is reversed. */
+static double reversing_impulse(const ss_sim *sim) {
+  double largest = 0;
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (slip_left_of(sim, &sim->contacts[i]) <= -0.999) largest = fmax(largest, sim->contacts[i].impulse[0]);
+  return largest;
+}
+
+/* Where slip is reversed (v+ = -v) by an impulse that does not shrink with the part, the contact jams: the paradox of
+ * Painleve (ST section 1.4). Weighted velocities below alpha = 1 would hand it twice the impulse that stops it, so that
+ * it is taken by a very short part with alpha = 1, which brings the contact to rest. */
+ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+  static const double shorter = 1e-4;
+  const double impulse = sim->alpha < 1 ? reversing_impulse(sim) : 0;
+  if (impulse == 0) return SS_OK;
+  ss_status status = ss_attempt(sim, shorter * *h, certified, error);
+  if (status != SS_OK || !*certified) return status;
+  const bool jams = reversing_impulse(sim) > 0.1 * impulse;
+  if (!jams) return ss_attempt(sim, *h, certified, error);
+  const double alpha = sim->alpha;
+  sim->alpha = 1;
+  *h *= shorter;
+  status = ss_attempt(sim, *h, certified, error);
+  sim->alpha = alpha;
+  return status;
 }
 
 ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error) {

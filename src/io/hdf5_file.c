@@ -60,6 +60,42 @@ bool ss_hdf5_set_integer(hid_t object, const char *name, long value) {
   return set_attribute(object, name, H5T_NATIVE_LONG, &value);
 }
 
+bool ss_hdf5_get_number(hid_t object, const char *name, double *value) {
+  if (H5Aexists(object, name) <= 0) return false;
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  const bool good = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_DOUBLE, value) >= 0;
+  if (attribute >= 0) (void)H5Aclose(attribute);
+  return good;
+}
+
+/* HDF5's text into our own memory. */
+static char *adopt_text(char *text) {
+  if (!text) return NULL;
+  char *copy = ss_alloc(strlen(text) + 1);
+  if (copy) memcpy(copy, text, strlen(text) + 1);
+  (void)H5free_memory(text);
+  return copy;
+}
+
+char *ss_hdf5_get_text(hid_t object, const char *name) {
+  if (H5Aexists(object, name) <= 0) return NULL;
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = text_type();
+  char *text = NULL;
+  if (attribute >= 0 && type >= 0 && H5Aread(attribute, type, (void *)&text) < 0) text = NULL;
+  if (type >= 0) (void)H5Tclose(type);
+  if (attribute >= 0) (void)H5Aclose(attribute);
+  return adopt_text(text);
+}
+
+char *ss_hdf5_read_text(hid_t group, const char *name) {
+  if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return NULL;
+  const hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
+  char *text = NULL;
+  if (dataset >= 0 && !ss_hdf5_read_texts(dataset, &text)) text = NULL;
+  if (dataset >= 0) (void)H5Dclose(dataset);
+  return adopt_text(text);
+}
+
 static bool write_strings(hid_t group, const char *name, hid_t space, const void *values) {
   const hid_t type = text_type();
   const hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);

@@ -43,6 +43,11 @@ bool ss_hdf5_column_append(ss_hdf5_column *column, int n_rows); /* the first n_r
 void *ss_hdf5_column_row(const ss_hdf5_column *column, int row);
 bool ss_hdf5_column_release(ss_hdf5_column *column);
 
+/* Reading back: attributes and texts. The texts are to be freed; NULL: not there. */
+bool ss_hdf5_get_number(hid_t object, const char *name, double *value);
+char *ss_hdf5_get_text(hid_t object, const char *name);
+char *ss_hdf5_read_text(hid_t group, const char *name);
+
 /* Reading back: rows first .. first + count - 1 of a dataset that must have n_rows and this width. */
 bool ss_hdf5_read_rows(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t count, int width, double *rows);
 bool ss_hdf5_length(hid_t dataset, hsize_t *n);       /* of a one-dimensional dataset */

@@ -3,6 +3,7 @@
 #ifndef SS_IO_PAGE_H
 #define SS_IO_PAGE_H
 
+#include "io/frame_contacts.h"
 #include "io/recorder.h"
 
 #include <jansson.h>
@@ -10,15 +11,6 @@
 enum { SS_PAGE_ENERGIES = 9, SS_PAGE_RESIDUALS = 3 };
 extern const char *const ss_page_energy_names[SS_PAGE_ENERGIES];
 extern const char *const ss_page_residual_names[SS_PAGE_RESIDUALS];
-
-typedef enum ss_page_state { SS_PAGE_STICK, SS_PAGE_SLIP, SS_PAGE_IMPACT } ss_page_state;
-
-typedef struct ss_page_contact {
-  int body[2];
-  float point[3], normal[3], force[3]; /* world frame; force on body[0] */
-  float friction;
-  unsigned char state; /* ss_page_state */
-} ss_page_contact;
 
 typedef struct ss_page_event {
   double t;
@@ -38,6 +30,7 @@ ss_page_budget ss_page_plan(int n_bodies, long steps);
 typedef struct ss_page {
   json_t *model, *run, *certificate, *ledger, *solves; /* the last two may be NULL: unknown */
   ss_page_budget budget;
+  long steps_per_row; /* 0 stands for 1; a result may have been recorded with --every */
   int n_bodies;
   long n_frames, frame_capacity;
   double *time;              /* [frame] */
@@ -50,7 +43,7 @@ typedef struct ss_page {
   bool has_contacts, contacts_cut;
   uint32_t *contact_count; /* [frame], as the run had them */
   uint32_t *contact_first; /* [frame + 1], as the page has them */
-  ss_page_contact *contacts;
+  ss_frame_contact *contacts;
   long n_contacts, contact_capacity;
   ss_page_event *events;
   long n_events, event_capacity, events_total;
@@ -62,7 +55,7 @@ void ss_page_release(ss_page *page);
 ss_status ss_page_add_frame(ss_page *page, double t, const double *motion, const double energy[SS_PAGE_ENERGIES],
                             const double residual[SS_PAGE_RESIDUALS], ss_error *error);
 /* Keeps the strongest ones where there are too many; sorts `contacts` for that. */
-ss_status ss_page_add_contacts(ss_page *page, ss_page_contact *contacts, long n, ss_error *error);
+ss_status ss_page_add_contacts(ss_page *page, ss_frame_contact *contacts, long n, ss_error *error);
 ss_status ss_page_add_event(ss_page *page, const ss_event *event, ss_error *error);
 
 /* Bodies, shapes, joints and forces as the viewer needs them; NULL: out of memory. */

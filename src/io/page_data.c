@@ -116,7 +116,7 @@ ss_status ss_page_add_frame(ss_page *p, double t, const double *motion, const do
 
 /* ---- contacts and events ---- */
 
-static double strength(const ss_page_contact *c) {
+static double strength(const ss_frame_contact *c) {
   double square = 0;
   for (int i = 0; i < 3; i++) square += (double)c->force[i] * (double)c->force[i];
   return square;
@@ -127,7 +127,7 @@ static int by_strength(const void *a, const void *b) {
   return (x < y) - (x > y);
 }
 
-ss_status ss_page_add_contacts(ss_page *p, ss_page_contact *contacts, long n, ss_error *error) {
+ss_status ss_page_add_contacts(ss_page *p, ss_frame_contact *contacts, long n, ss_error *error) {
   long kept = n;
   if (n > p->budget.per_frame) {
     qsort(contacts, (size_t)n, sizeof *contacts, by_strength);

@@ -108,7 +108,8 @@ static void put_floats(writer *w, const char *key, const float *values, size_t n
 static void put_frames(writer *w) {
   const ss_page *p = w->page;
   const size_t poses = (size_t)p->n_frames * (size_t)p->n_bodies;
-  (void)fprintf(w->stream, "\"frames\":{\"count\":%ld,\"every\":%ld,", p->n_frames, p->budget.every);
+  (void)fprintf(w->stream, "\"frames\":{\"count\":%ld,\"every\":%ld,", p->n_frames,
+                p->budget.every * (p->steps_per_row > 1 ? p->steps_per_row : 1));
   begin_array(w, "time");
   for (long i = 0; i < p->n_frames; i++) put_double(&w->b, p->time[i]);
   end_array(w, ",\n");
@@ -157,14 +158,14 @@ static void put_contacts(writer *w) {
   begin_array(w, "body");
   for (long i = 0; i < 2 * p->n_contacts; i++) put_unsigned(&w->b, (uint32_t)p->contacts[i / 2].body[i % 2], 4);
   end_array(w, ",\n");
-  put_vectors(w, "point", offsetof(ss_page_contact, point));
-  put_vectors(w, "normal", offsetof(ss_page_contact, normal));
-  put_vectors(w, "force", offsetof(ss_page_contact, force));
+  put_vectors(w, "point", offsetof(ss_frame_contact, point));
+  put_vectors(w, "normal", offsetof(ss_frame_contact, normal));
+  put_vectors(w, "force", offsetof(ss_frame_contact, force));
   begin_array(w, "friction");
   for (long i = 0; i < p->n_contacts; i++) put_float(&w->b, p->contacts[i].friction);
   end_array(w, ",\n");
   begin_array(w, "state");
-  for (long i = 0; i < p->n_contacts; i++) put_byte(&w->b, p->contacts[i].state);
+  for (long i = 0; i < p->n_contacts; i++) put_byte(&w->b, (unsigned)p->contacts[i].state);
   end_array(w, "},\n");
 }
 

@@ -8,6 +8,10 @@
  *                           frame; attributes name, index. In NAME, '/' and '%' are written as %2F and %25
  *     /energy/              kinetic potential elastic total work friction_loss impact_loss damping_loss remainder, [N]
  *     /events/              t, kind (text), a, b (index of a body, -1: the world), energy_created, [E]
+ *     /contacts/            frame (row of /time), a, b (as in events; a is never the world), point, normal, force [K,3]
+ *                           (world frame, on a; impulse over the length of a step), friction, state (0 stick, 1 slip,
+ *                           2 impact), [K]
+ *     /model                shapes, joints and forces as the viewer needs them (JSON; docs/page-format.md)
  *     /certificate          attributes: the run's certificate and energy_created, certified (0 or 1)
  *
  * Rows are buffered in blocks of SS_HDF5_BLOCK; a step costs a few copies and allocates nothing. */
@@ -15,22 +19,27 @@
 
 #include "core/arena.h"
 #include "io/hdf5_file.h"
+#include "io/page.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { BODY_COLUMNS = 4, ENERGY_COLUMNS = 9, EVENT_COLUMNS = 5, KIND_SIZE = 16 };
+enum { BODY_COLUMNS = 4, ENERGY_COLUMNS = 9, EVENT_COLUMNS = 5, CONTACT_COLUMNS = 8, KIND_SIZE = 16 };
 
 typedef struct hdf5_recorder {
   ss_recorder base;
   hid_t file, kind_type;
   int n_bodies;
-  int n_rows, n_events; /* in the blocks, not yet in the file */
+  int n_rows, n_events, n_contacts; /* in the blocks, not yet in the file */
+  long frame;                       /* rows so far */
   ss_hdf5_column time;
   ss_hdf5_column *bodies; /* BODY_COLUMNS per body */
   ss_hdf5_column energy[ENERGY_COLUMNS];
-  ss_hdf5_column events[EVENT_COLUMNS]; /* t, kind, a, b, energy_created */
+  ss_hdf5_column events[EVENT_COLUMNS];     /* t, kind, a, b, energy_created */
+  ss_hdf5_column contacts[CONTACT_COLUMNS]; /* frame, a, b, point, normal, force, friction, state */
+  ss_frame_contacts present;
 } hdf5_recorder;
 
 static ss_status cannot_write(const hdf5_recorder *h, ss_error *error) {
@@ -58,8 +67,33 @@ static bool append_events(hdf5_recorder *h) {
   return good;
 }
 
+static bool append_contacts(hdf5_recorder *h) {
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  bool good = true;
+  for (int i = 0; i < CONTACT_COLUMNS; i++) good = ss_hdf5_column_append(&h->contacts[i], h->n_contacts) && good;
+  h->n_contacts = 0;
+  ss_hdf5_quiet_end(quiet);
+  return good;
+}
+
 static void put(const ss_hdf5_column *column, int row, const void *value) {
   memcpy(ss_hdf5_column_row(column, row), value, column->row_size);
+}
+
+static bool put_contact(hdf5_recorder *h, const ss_frame_contact *c) {
+  const int frame = (int)h->frame;
+  const void *const values[CONTACT_COLUMNS] = {&frame,    &c->body[0], &c->body[1],  c->point,
+                                               c->normal, c->force,    &c->friction, &c->state};
+  for (int i = 0; i < CONTACT_COLUMNS; i++) put(&h->contacts[i], h->n_contacts, values[i]);
+  return ++h->n_contacts < SS_HDF5_BLOCK || append_contacts(h);
+}
+
+static ss_status put_contacts(hdf5_recorder *h, const ss_sim *sim, ss_error *error) {
+  const ss_status status = ss_frame_contacts_collect(&h->present, sim, error);
+  if (status) return status;
+  for (int i = 0; i < h->present.n; i++)
+    if (!put_contact(h, &h->present.contacts[i])) return cannot_write(h, error);
+  return SS_OK;
 }
 
 static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
@@ -76,13 +110,17 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
   const double energy[ENERGY_COLUMNS] = {e->kinetic,       e->potential,   e->elastic,      e->final,    e->work,
                                          e->friction_loss, e->impact_loss, e->damping_loss, e->remainder};
   for (int i = 0; i < ENERGY_COLUMNS; i++) put(&h->energy[i], h->n_rows, &energy[i]);
+  const ss_status status = put_contacts(h, sim, error);
+  if (status) return status;
+  h->frame++;
   if (++h->n_rows < SS_HDF5_BLOCK || append_rows(h)) return SS_OK;
   return cannot_write(h, error);
 }
 
 static ss_status hdf5_event(ss_recorder *recorder, const ss_sim *sim, const ss_event *event, ss_error *error) {
   hdf5_recorder *h = (hdf5_recorder *)recorder;
-  (void)sim;
+  const ss_status status = ss_frame_contacts_event(&h->present, sim, event, error);
+  if (status) return status;
   char kind[KIND_SIZE] = {0};
   (void)snprintf(kind, sizeof kind, "%s", ss_event_name(event->kind));
   put(&h->events[0], h->n_events, &event->t);
@@ -116,6 +154,7 @@ static bool close_all(hdf5_recorder *h) {
     good = ss_hdf5_column_release(&h->bodies[i]) && good;
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_release(&h->energy[i]) && good;
   for (int i = 0; i < EVENT_COLUMNS; i++) good = ss_hdf5_column_release(&h->events[i]) && good;
+  for (int i = 0; i < CONTACT_COLUMNS; i++) good = ss_hdf5_column_release(&h->contacts[i]) && good;
   if (h->kind_type >= 0) (void)H5Tclose(h->kind_type);
   if (h->file >= 0) good = H5Fclose(h->file) >= 0 && good;
   h->file = h->kind_type = H5I_INVALID_HID;
@@ -126,6 +165,7 @@ static ss_status hdf5_finish(ss_recorder *recorder, const ss_sim *sim, bool comp
   hdf5_recorder *h = (hdf5_recorder *)recorder;
   bool good = append_rows(h);
   good = append_events(h) && good;
+  good = append_contacts(h) && good;
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   good = good && write_certificate(h->file, &ss_sim_report(sim)->certificate, complete) &&
          ss_hdf5_set_integer(h->file, "complete", complete);
@@ -139,6 +179,7 @@ static void hdf5_release(ss_recorder *recorder) {
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   (void)close_all(h);
   ss_hdf5_quiet_end(quiet);
+  ss_frame_contacts_release(&h->present);
   ss_free(h->bodies);
   ss_free(h);
 }
@@ -178,13 +219,23 @@ static bool create_bodies(hdf5_recorder *h, const ss_model *model) {
 }
 
 static bool create_columns(hid_t file, const char *name, ss_hdf5_column *columns, const char *const *names,
-                           const hid_t *types, int n) {
+                           const hid_t *types, const int *widths, int n) {
   const hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   bool good = group >= 0;
   for (int i = 0; good && i < n; i++)
-    good = ss_hdf5_column_create(&columns[i], group, names[i], types ? types[i] : H5T_NATIVE_DOUBLE, 0);
+    good = ss_hdf5_column_create(&columns[i], group, names[i], types ? types[i] : H5T_NATIVE_DOUBLE,
+                                 widths ? widths[i] : 0);
   if (group >= 0) (void)H5Gclose(group);
   return good;
+}
+
+static bool create_contacts(hdf5_recorder *h) {
+  static const char *const names[CONTACT_COLUMNS] = {"frame",  "a",     "b",        "point",
+                                                     "normal", "force", "friction", "state"};
+  static const int widths[CONTACT_COLUMNS] = {0, 0, 0, 3, 3, 3, 0, 0};
+  const hid_t types[CONTACT_COLUMNS] = {H5T_NATIVE_INT,   H5T_NATIVE_INT,   H5T_NATIVE_INT,   H5T_NATIVE_FLOAT,
+                                        H5T_NATIVE_FLOAT, H5T_NATIVE_FLOAT, H5T_NATIVE_FLOAT, H5T_NATIVE_INT};
+  return create_columns(h->file, "contacts", h->contacts, names, types, widths, CONTACT_COLUMNS);
 }
 
 static bool create_tables(hdf5_recorder *h) {
@@ -196,8 +247,17 @@ static bool create_tables(hdf5_recorder *h) {
   const hid_t types[EVENT_COLUMNS] = {H5T_NATIVE_DOUBLE, h->kind_type, H5T_NATIVE_INT, H5T_NATIVE_INT,
                                       H5T_NATIVE_DOUBLE};
   return ss_hdf5_column_create(&h->time, h->file, "time", H5T_NATIVE_DOUBLE, 0) &&
-         create_columns(h->file, "energy", h->energy, energy, NULL, ENERGY_COLUMNS) &&
-         create_columns(h->file, "events", h->events, events, types, EVENT_COLUMNS);
+         create_columns(h->file, "energy", h->energy, energy, NULL, NULL, ENERGY_COLUMNS) &&
+         create_columns(h->file, "events", h->events, events, types, NULL, EVENT_COLUMNS) && create_contacts(h);
+}
+
+static bool write_model(hid_t file, const ss_model *model) {
+  json_t *json = ss_page_model(model);
+  char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  const bool good = text && ss_hdf5_write_text(file, "model", text);
+  free(text); /* jansson's, which is malloc's */
+  json_decref(json);
+  return good;
 }
 
 static bool describe_run(hid_t file, const ss_sim *sim) {
@@ -207,7 +267,8 @@ static bool describe_run(hid_t file, const ss_sim *sim) {
          ss_hdf5_set_text(file, "scene_name", ss_model_scene_name(ss_sim_model(sim))) &&
          ss_hdf5_set_text(file, "scheme", options->scheme) && ss_hdf5_set_text(file, "solver", options->solver) &&
          ss_hdf5_set_number(file, "step", options->step) && ss_hdf5_set_number(file, "duration", options->duration) &&
-         ss_hdf5_set_integer(file, "complete", 0) && (!text || ss_hdf5_write_text(file, "scene", text));
+         ss_hdf5_set_integer(file, "complete", 0) && (!text || ss_hdf5_write_text(file, "scene", text)) &&
+         write_model(file, ss_sim_model(sim));
 }
 
 static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *sim, ss_error *error) {

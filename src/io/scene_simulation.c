@@ -17,7 +17,7 @@ const ss_words ss_words_later_scheme = {"scheme", later_scheme_words};
 static const ss_word cone_words[] = {
     {"polyhedral", SS_CONE_POLYHEDRAL, false},
     {"pyramid", SS_CONE_PYRAMID, false},
-    {"quadratic", SS_CONE_QUADRATIC, true},
+    {"quadratic", SS_CONE_QUADRATIC, false},
     {"ellipsoid", 0, true},
     {NULL, 0, false},
 };

@@ -5,6 +5,7 @@ const ss_table_row *ss_table_laws(void) {
   static const ss_table_row table[] = {
       {"polyhedral", "friction cone with `directions` sides, one corner along the slip"},
       {"pyramid", "friction bounded separately along two directions"},
+      {"quadratic", "Coulomb's cone itself: a disc of friction forces"},
       {"poisson", "restitution of the impulse: compression, then a fraction e of it returned"},
       {"newton", "restitution of the speed: n.v+ = -e n.v-"},
       {NULL, NULL},

@@ -45,7 +45,7 @@ static void joint_rows(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   ss_problem *p = &sim->problem;
   const double *q = sim->state.q;
-  if (h > 0 && sim->scheme->joints_at_midpoint) { /* LIT (5.2) */
+  if (h > 0 && sim->scheme->rows_at_midpoint) { /* LIT (5.2) */
     for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
     q = sim->mid_q;
   }
@@ -70,19 +70,38 @@ static void stiff_rows(ss_sim *sim, double h) {
   }
 }
 
-/* Rows of both bodies for one direction at the contact point, or shifted from it. */
-static ss_row shifted_row(const ss_sim *sim, const ss_contact *c, ss_vec3 shift, ss_vec3 direction) {
-  const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
-  return ss_row_points(sim->model, c->body[0], &a, v3_add(c->at.point_a, shift), c->body[1], &b,
-                       v3_add(c->at.point_b, shift), direction);
+/* Where the rows of a contact are taken: bodies and contact point. */
+typedef struct contact_place {
+  ss_pose pose[2];
+  ss_contact_point at;
+} contact_place;
+
+static contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
+  contact_place place;
+  const bool middle = h > 0 && sim->scheme->rows_at_midpoint;
+  for (int side = 0; side < 2; side++)
+    place.pose[side] =
+        middle ? ss_advance_body(sim, c->body[side], NULL, h / 2, 0) : ss_pose_of(sim->state.q, c->body[side]);
+  if (middle)
+    ss_contact_at(sim->model, c, &place.pose[0], &place.pose[1], &place.at);
+  else
+    place.at = c->at;
+  return place;
 }
 
-static ss_row contact_row(const ss_sim *sim, const ss_contact *c, ss_vec3 direction) {
-  return shifted_row(sim, c, v3(0, 0, 0), direction);
+/* Row of both bodies for one direction at a point shifted from the contact point. */
+static ss_row shifted_row(const ss_sim *sim, const ss_contact *c, const contact_place *place, ss_vec3 shift,
+                          ss_vec3 direction) {
+  return ss_row_points(sim->model, c->body[0], &place->pose[0], v3_add(place->at.point_a, shift), c->body[1],
+                       &place->pose[1], v3_add(place->at.point_b, shift), direction);
 }
 
-static void choose_tangents(const ss_sim *sim, ss_contact *c) {
-  const ss_vec3 n = c->at.normal;
+static ss_row contact_row(const ss_sim *sim, const ss_contact *c, const contact_place *place, ss_vec3 direction) {
+  return shifted_row(sim, c, place, v3(0, 0, 0), direction);
+}
+
+static void choose_tangents(const ss_sim *sim, ss_contact *c, const contact_place *place) {
+  const ss_vec3 n = place->at.normal;
   if (sim->model->planar != SS_SPATIAL) {
     c->tangent[0] = v3_normalize(v3_cross(n, sim->model->plane_normal));
     c->n_rows = 2;
@@ -92,7 +111,7 @@ static void choose_tangents(const ss_sim *sim, ss_contact *c) {
   const ss_vec3 u = v3_perpendicular(n), w = v3_cross(n, u);
   double x = v3_dot(c->pressed, u), y = v3_dot(c->pressed, w);
   if (!c->was_stuck || x * x + y * y == 0) { /* the slip that would follow without the contact */
-    const ss_row row_u = contact_row(sim, c, u), row_w = contact_row(sim, c, w);
+    const ss_row row_u = contact_row(sim, c, place, u), row_w = contact_row(sim, c, place, w);
     x = ss_row_dot(sim->model, &row_u, sim->state.v) + ss_row_dot(sim->model, &row_u, sim->dv_free);
     y = ss_row_dot(sim->model, &row_w, sim->state.v) + ss_row_dot(sim->model, &row_w, sim->dv_free);
   }
@@ -102,15 +121,16 @@ static void choose_tangents(const ss_sim *sim, ss_contact *c) {
   c->tangent[1] = v3_cross(n, c->tangent[0]);
 }
 
-static void contact_rows(ss_sim *sim, ss_contact *c, double normal_offset) {
+static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
   ss_problem *p = &sim->problem;
   c->row = p->n;
   c->block = p->n_blocks;
+  const contact_place place = place_contact(sim, c, h);
   c->n_rows = 1;
   if (c->patch && c->mu > 0)
     c->n_rows = c->patch->n_directions;
   else if (c->mu > 0)
-    choose_tangents(sim, c);
+    choose_tangents(sim, c, &place);
   for (int e = 0; e < ss_contact_elements(c); e++) {
     const ss_vec3 shift = ss_element_shift(c, e);
     add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, p->n, c->n_rows);
@@ -119,8 +139,8 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double normal_offset) {
     block->cone = sim->options.cone;
     block->directions = sim->options.directions;
     for (int k = 0; k < c->n_rows; k++) {
-      const ss_vec3 direction = k == 0 ? c->at.normal : c->tangent[k - 1];
-      p->rows[p->n] = shifted_row(sim, c, shift, direction);
+      const ss_vec3 direction = k == 0 ? place.at.normal : c->tangent[k - 1];
+      p->rows[p->n] = shifted_row(sim, c, &place, shift, direction);
       p->offset[p->n] = k == 0 ? normal_offset : 0;
       p->compliance[p->n] = 0;
       p->z[p->n] = c->closed ? v3_dot(c->pressed, direction) : 0;
@@ -157,7 +177,7 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
   for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
-    if (c->active) contact_rows(sim, c, c->patch ? 0 : normal_offset(sim, c, h));
+    if (c->active) contact_rows(sim, c, h, c->patch ? 0 : normal_offset(sim, c, h));
     if (c->active && c->patch) status = ss_patch_offsets(sim, c, h, error);
   }
   return status;
@@ -169,7 +189,7 @@ ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
-    if (c->active || c->touching) contact_rows(sim, c, 0);
+    if (c->active || c->touching) contact_rows(sim, c, 0, 0);
   }
   return SS_OK;
 }

@@ -10,7 +10,7 @@ typedef struct ss_scheme {
   bool given;              /* alpha and gamma come from the user */
   bool implicit_forces;    /* springs and dampers enter the system matrix; else they are explicit */
   bool position_level;     /* normal condition Phi/h + n.v >= 0; else n.v >= 0 */
-  bool joints_at_midpoint; /* joint gradients at q + h v/2; else at q */
+  bool rows_at_midpoint;   /* gradients of joints and contacts at q + h v/2; else at q */
   bool locates_collisions; /* by default, where nothing bounces */
   bool compliant;          /* contacts are patches (patch/), never rigid; nothing collides in an instant */
 } ss_scheme;

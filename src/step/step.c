@@ -73,7 +73,9 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     if (status != SS_OK || *impact) return status;
     status = ss_attempt(sim, *h, &certified, error);
     if (status == SS_OK && certified && !sim->exhausted) {
-      if (sim->located & SS_EVENT_STICK_SLIP) status = ss_locate_arrest(sim, h, &certified, error);
+      status = ss_locate_jam(sim, h, &certified, error);
+      if (status == SS_OK && certified && (sim->located & SS_EVENT_STICK_SLIP))
+        status = ss_locate_arrest(sim, h, &certified, error);
       if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)))
         status = ss_locate_release(sim, h, &certified, error);
     }

@@ -104,7 +104,9 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
 /* Solves a part of size h and computes where it ends. */
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
-/* Shorten the part, and solve it again, so that it ends where slip does, or where sticking or contact does. */
+/* Shorten the part, and solve it again, so that it ends right after a jam, where slip ends, where sticking or contact
+ * ends. */
+ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error);
 ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error);
 ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error);
 /* Earliest collision in (0, h]; h if there is none. */

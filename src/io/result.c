@@ -1,0 +1,214 @@
+/* Reading results: names and sizes at once, rows a block at a time, single columns by name. */
+#include "io/result.h"
+
+#include "core/arena.h"
+#include "core/words.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const ss_result_body_columns[SS_RESULT_BODY_COLUMNS] = {"position", "orientation", "velocity",
+                                                                    "angular_velocity"};
+const int ss_result_widths[SS_RESULT_BODY_COLUMNS] = {3, 4, 3, 3};
+
+ss_status ss_result_damaged(const ss_result *r, ss_error *error) {
+  return ss_fail(error, SS_ERROR_INPUT, "'%s' is not a stickslip result, or it is damaged", r->path);
+}
+
+/* ---- opening ---- */
+
+static hid_t open_column(hid_t file, const char *body, const char *column) {
+  char *link = ss_hdf5_link_name(body);
+  if (!link) return H5I_INVALID_HID;
+  hid_t dataset = H5I_INVALID_HID;
+  const hid_t bodies = H5Gopen2(file, "bodies", H5P_DEFAULT);
+  const hid_t group = bodies >= 0 ? H5Gopen2(bodies, link, H5P_DEFAULT) : (hid_t)H5I_INVALID_HID;
+  if (group >= 0) {
+    dataset = H5Dopen2(group, column, H5P_DEFAULT);
+    (void)H5Gclose(group);
+  }
+  if (bodies >= 0) (void)H5Gclose(bodies);
+  ss_free(link);
+  return dataset;
+}
+
+static ss_status read_names(ss_result *r, ss_error *error) {
+  if (H5Lexists(r->file, "body_names", H5P_DEFAULT) <= 0) return SS_OK; /* a scene without bodies */
+  const hid_t dataset = H5Dopen2(r->file, "body_names", H5P_DEFAULT);
+  hsize_t n = 0;
+  ss_status status = dataset >= 0 && ss_hdf5_length(dataset, &n) ? SS_OK : ss_result_damaged(r, error);
+  if (!status) {
+    r->names = ss_alloc(sizeof *r->names * n);
+    r->datasets = ss_alloc(sizeof *r->datasets * n * SS_RESULT_BODY_COLUMNS);
+    r->block = ss_alloc(sizeof *r->block * n * SS_RESULT_BODY_COLUMNS * SS_HDF5_BLOCK * 4);
+    if (!r->names || !r->datasets || !r->block)
+      status = ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    else if (!ss_hdf5_read_texts(dataset, r->names))
+      status = ss_result_damaged(r, error);
+    else
+      r->n_bodies = n;
+  }
+  if (dataset >= 0) (void)H5Dclose(dataset);
+  return status;
+}
+
+static ss_status open_file(ss_result *r, ss_error *error) {
+  FILE *probe = fopen(r->path, "rb"); /* for the operating system's own words, which HDF5 does not pass on */
+  if (!probe) return ss_fail(error, SS_ERROR_IO, "cannot read '%s': %s", r->path, strerror(errno));
+  (void)fclose(probe);
+  r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (r->file < 0) return ss_result_damaged(r, error);
+  r->time = H5Dopen2(r->file, "time", H5P_DEFAULT);
+  if (r->time < 0 || !ss_hdf5_length(r->time, &r->n_rows)) return ss_result_damaged(r, error);
+  r->t = ss_alloc(sizeof *r->t * SS_HDF5_BLOCK);
+  if (!r->t) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  SS_TRY(read_names(r, error));
+  for (hsize_t i = 0; i < r->n_bodies * SS_RESULT_BODY_COLUMNS; i++) {
+    r->datasets[i] =
+        open_column(r->file, r->names[i / SS_RESULT_BODY_COLUMNS], ss_result_body_columns[i % SS_RESULT_BODY_COLUMNS]);
+    if (r->datasets[i] < 0) return ss_result_damaged(r, error);
+  }
+  return SS_OK;
+}
+
+ss_status ss_result_open(const char *path, ss_result **out, ss_error *error) {
+  *out = NULL;
+  ss_result *r = ss_alloc(sizeof *r);
+  char *copy = ss_alloc(strlen(path) + 1);
+  if (!r || !copy) {
+    ss_free(r);
+    ss_free(copy);
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  memcpy(copy, path, strlen(path) + 1);
+  *r = (ss_result){.path = copy, .file = H5I_INVALID_HID, .time = H5I_INVALID_HID};
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  const ss_status status = open_file(r, error);
+  ss_hdf5_quiet_end(quiet);
+  if (status)
+    ss_result_close(r);
+  else
+    *out = r;
+  return status;
+}
+
+void ss_result_close(ss_result *r) {
+  if (!r) return;
+  for (hsize_t i = 0; i < r->n_bodies; i++) (void)H5free_memory(r->names[i]);
+  for (hsize_t i = 0; i < r->n_bodies * SS_RESULT_BODY_COLUMNS; i++)
+    if (r->datasets[i] > 0) (void)H5Dclose(r->datasets[i]);
+  if (r->time >= 0) (void)H5Dclose(r->time);
+  if (r->file >= 0) (void)H5Fclose(r->file);
+  ss_free(r->path);
+  ss_free((void *)r->names);
+  ss_free(r->datasets);
+  ss_free(r->t);
+  ss_free(r->block);
+  ss_free(r);
+}
+
+/* ---- rows ---- */
+
+static double *dataset_block(const ss_result *r, hsize_t dataset) { return r->block + dataset * SS_HDF5_BLOCK * 4; }
+
+ss_status ss_result_read_block(ss_result *r, hsize_t first, hsize_t count, ss_error *error) {
+  bool good = ss_hdf5_read_rows(r->time, r->n_rows, first, count, 0, r->t);
+  for (hsize_t i = 0; good && i < r->n_bodies * SS_RESULT_BODY_COLUMNS; i++)
+    good = ss_hdf5_read_rows(r->datasets[i], r->n_rows, first, count, ss_result_widths[i % SS_RESULT_BODY_COLUMNS],
+                             dataset_block(r, i));
+  return good ? SS_OK : ss_result_damaged(r, error);
+}
+
+void ss_result_motion(const ss_result *r, hsize_t row, hsize_t body, double columns[SS_MOTION_COLUMNS]) {
+  for (hsize_t i = 0; i < SS_RESULT_BODY_COLUMNS; i++) {
+    const int width = ss_result_widths[i];
+    const double *numbers = dataset_block(r, body * SS_RESULT_BODY_COLUMNS + i) + row * (hsize_t)width;
+    for (int k = 0; k < width; k++) *columns++ = numbers[k];
+  }
+}
+
+/* ---- columns ---- */
+
+double *ss_result_numbers(const ss_result *r, const char *path, hsize_t *n) {
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  double *values = NULL;
+  const hid_t dataset = H5Dopen2(r->file, path, H5P_DEFAULT);
+  if (dataset >= 0 && ss_hdf5_length(dataset, n)) {
+    values = ss_alloc(sizeof *values * (*n > 0 ? *n : 1));
+    if (values && *n > 0 && !ss_hdf5_read_rows(dataset, *n, 0, *n, 0, values)) {
+      ss_free(values);
+      values = NULL;
+    }
+  }
+  if (dataset >= 0) (void)H5Dclose(dataset);
+  ss_hdf5_quiet_end(quiet);
+  return values;
+}
+
+long ss_result_rows(const ss_result *r) { return (long)r->n_rows; }
+
+static ss_status energy_column(const ss_result *r, const char *name, double *values, ss_error *error) {
+  char path[64];
+  hsize_t n = 0;
+  (void)snprintf(path, sizeof path, "energy/%s", name);
+  double *numbers = ss_result_numbers(r, path, &n);
+  if (!numbers)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "'%s' has no energy '%s'; there are kinetic, potential, elastic, total, work, friction_loss, "
+                   "impact_loss, damping_loss, remainder",
+                   r->path, ss_printable(name).text);
+  if (n != r->n_rows) {
+    ss_free(numbers);
+    return ss_result_damaged(r, error);
+  }
+  memcpy(values, numbers, sizeof *values * n);
+  ss_free(numbers);
+  return SS_OK;
+}
+
+/* Which body and which of its columns "name.column" means; the name may contain dots itself. */
+static bool find_column(const ss_result *r, const char *name, hsize_t *body, int *column) {
+  const char *dot = strrchr(name, '.');
+  if (!dot) return false;
+  const size_t length = (size_t)(dot - name);
+  for (*column = 0; *column < SS_MOTION_COLUMNS; ++*column)
+    if (strcmp(ss_motion_column_names[*column], dot + 1) == 0) break;
+  for (*body = 0; *body < r->n_bodies; ++*body)
+    if (strlen(r->names[*body]) == length && strncmp(r->names[*body], name, length) == 0) break;
+  return *column < SS_MOTION_COLUMNS && *body < r->n_bodies;
+}
+
+static ss_status unknown_column(const ss_result *r, const char *name, ss_error *error) {
+  ss_word_list bodies = {0};
+  for (hsize_t i = 0; i < r->n_bodies; i++) ss_word_list_add(&bodies, r->names[i]);
+  return ss_fail(
+      error, SS_ERROR_INPUT,
+      "'%s' has no column '%s'; expected t, energy.NAME or BODY.COLUMN with BODY one of %s and COLUMN one of "
+      "x y z qw qx qy qz vx vy vz wx wy wz",
+      r->path, ss_printable(name).text, bodies.text);
+}
+
+static ss_status body_column(const ss_result *r, hsize_t body, int column, double *values, ss_error *error) {
+  int kind = 0, first = 0;
+  while (column >= first + ss_result_widths[kind]) first += ss_result_widths[kind++];
+  const int width = ss_result_widths[kind];
+  double *rows = ss_alloc(sizeof *rows * (r->n_rows > 0 ? r->n_rows : 1) * (hsize_t)width);
+  if (!rows) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  const hid_t dataset = r->datasets[body * SS_RESULT_BODY_COLUMNS + (hsize_t)kind];
+  const bool good = ss_hdf5_read_rows(dataset, r->n_rows, 0, r->n_rows, width, rows);
+  for (hsize_t i = 0; good && i < r->n_rows; i++) values[i] = rows[i * (hsize_t)width + (hsize_t)(column - first)];
+  ss_free(rows);
+  return good ? SS_OK : ss_result_damaged(r, error);
+}
+
+ss_status ss_result_column(const ss_result *r, const char *name, double *values, ss_error *error) {
+  if (r->n_rows == 0) return ss_fail(error, SS_ERROR_INPUT, "'%s' has no rows", r->path);
+  if (strcmp(name, "t") == 0)
+    return ss_hdf5_read_rows(r->time, r->n_rows, 0, r->n_rows, 0, values) ? SS_OK : ss_result_damaged(r, error);
+  hsize_t body;
+  int column;
+  if (find_column(r, name, &body, &column)) return body_column(r, body, column, values, error);
+  if (strncmp(name, "energy.", 7) == 0) return energy_column(r, name + 7, values, error);
+  return unknown_column(r, name, error);
+}

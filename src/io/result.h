@@ -1,0 +1,31 @@
+/* An HDF5 result, open for reading: the layout is the one that recorder_hdf5.c writes. */
+#ifndef SS_IO_RESULT_H
+#define SS_IO_RESULT_H
+
+#include "io/hdf5_file.h"
+#include "io/recorder.h"
+
+enum { SS_RESULT_BODY_COLUMNS = 4 };
+extern const char *const ss_result_body_columns[SS_RESULT_BODY_COLUMNS]; /* position, orientation, ... */
+extern const int ss_result_widths[SS_RESULT_BODY_COLUMNS];
+
+struct ss_result {
+  char *path;
+  hid_t file, time;
+  hsize_t n_rows, n_bodies;
+  char **names;      /* n_bodies, HDF5's own memory */
+  hid_t *datasets;   /* SS_RESULT_BODY_COLUMNS per body */
+  double *t, *block; /* SS_HDF5_BLOCK times; per dataset SS_HDF5_BLOCK rows of four numbers at most */
+};
+
+ss_status ss_result_damaged(const ss_result *result, ss_error *error);
+
+/* Reads rows first .. first + count - 1 (at most SS_HDF5_BLOCK) of the times and of all bodies into the block. */
+ss_status ss_result_read_block(ss_result *result, hsize_t first, hsize_t count, ss_error *error);
+/* SS_MOTION_COLUMNS numbers of a body in a row of the block. */
+void ss_result_motion(const ss_result *result, hsize_t row, hsize_t body, double columns[SS_MOTION_COLUMNS]);
+
+/* A whole one-dimensional dataset of numbers, e.g. "energy/kinetic"; *n is its length. To be freed; NULL: not there. */
+double *ss_result_numbers(const ss_result *result, const char *path, hsize_t *n);
+
+#endif

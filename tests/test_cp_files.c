@@ -1,0 +1,165 @@
+/* Problem files: what is written is read back bit by bit; every format in a small example; damaged files are refused
+ * without a crash. */
+#include "cp_problems.h"
+
+#include <unistd.h>
+
+static char path[256];
+
+static void write_file(const char *text, size_t length) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(text, 1, length, file), length);
+  assert_int_equal(fclose(file), 0);
+}
+
+static ss_status read_text(const char *text, ss_cp_file *out, ss_error *error) {
+  write_file(text, strlen(text));
+  return ss_cp_read(path, out, error);
+}
+
+static void round_trip(void **state) {
+  (void)state;
+  random_source random = {4};
+  owned_cp p = random_mechanics(
+      &random,
+      (mechanics_spec){
+          .dofs = 9, .joints = 2, .limits = 1, .contacts = 2, .size = 3, .cone = SS_CONE_POLYHEDRAL, .directions = 8});
+  p.blocks[1] = (ss_block){.kind = SS_BLOCK_BOX, .first = 2, .size = 1, .lower = -HUGE_VAL, .upper = 0.1};
+  p.blocks[2].extra = 0.3;
+  p.blocks[3].cone = SS_CONE_QUADRATIC;
+  p.g[0] = 0x1.fffffffffffffp-1022;
+  assert_int_equal(ss_cp_write(&p.cp, path, NULL), SS_OK);
+  ss_cp_file file;
+  assert_int_equal(ss_cp_read(path, &file, NULL), SS_OK);
+  assert_string_equal(file.kind, "general");
+  assert_int_equal(file.problem.n, p.cp.n);
+  assert_int_equal(file.problem.n_blocks, p.cp.n_blocks);
+  assert_memory_equal(file.problem.G, p.G, sizeof(double) * (size_t)(p.cp.n * p.cp.n));
+  assert_memory_equal(file.problem.g, p.g, sizeof(double) * (size_t)p.cp.n);
+  for (int b = 0; b < p.cp.n_blocks; b++) {
+    const ss_block *x = &p.blocks[b], *y = &file.problem.blocks[b];
+    assert_true(x->kind == y->kind && x->first == y->first && x->size == y->size && x->lower == y->lower &&
+                x->upper == y->upper && x->mu == y->mu && x->extra == y->extra);
+    if (x->kind == SS_BLOCK_FRICTION) assert_true(x->cone == y->cone && x->directions == y->directions);
+  }
+  ss_cp_file_release(&file);
+  owned_free(&p);
+  assert_int_equal(ss_cp_write(&p.cp, "/nowhere/at/all", NULL), SS_ERROR_IO);
+  assert_int_equal(ss_cp_read("/nowhere/at/all", &file, NULL), SS_ERROR_IO);
+}
+
+/* One small file of each format. */
+static const char *const examples[] = {
+    "stickslip-problem 1\nrows 2\nblocks 1\nnonnegative 2\nG\n2 1\n1 2\ng\n-5 -6\n",
+    "# comment\n2\n2 1\n1 2\n-5 -6\n1\n1.5 2\n",
+    "2\n0\n2\n2\n2 2\n2 1 1 2\n-5 -6\nremark\n",
+    "2\n0\n2\n2\n2 2\n1 0 0 1\n-0.5 0.5\n-1 -1\n1 1\n",
+    "1\n1\n1\n1\n0 1 2\n0 1\n0\n2\n2\n2 2\n1 0 -1 1\n-1 1\n",
+    "3\n1\n0\n3\n3\n3 3\n15 -1 -2 -1 14 1 -2 1 16\n-1 2 3\n0.1\n",
+    "2\n1\n2\n2\n2\n1\nCSparse Version 3\ntriplet: 2-by-2, nzmax: 2 nnz: 2\n 0 0 : 2\n 1 1 : 3\n-1 1\n0.5\n",
+    "2\n1\n2\n2\n2\n2\nCSparse Version 3\n2-by-2, nzmax: 2 nnz: 2, 1-norm: 3\n col 0 : locations 0 to 0\n 0 : 2\n"
+    " col 1 : locations 1 to 1\n 1 : 3\n-1 1\n0.5\n",
+    "3\n1\n0\n3\n3\n3 3\n1 0 0 0 1 0 0 0 1\n0\n3\n3\n3 3\n1 0 0 0 1 0 0 0 1\n-1 2 3\n0 0 0\n0.1\n0\n",
+    "1\n3\n3\n1\n1\n1\n3\n3\n2\n1\n0 1\n0\n0\n2 0 0 0 2 0 0 0 2\n-1 1 1\n4\n0.1\n",
+    "problem fclib_local spacedim 2 contacts 1\nmatrix W 2 2 2\n0 0 2\n1 1 3\nvector q 2\n-1\n1\nvector mu 1\n0.5\n",
+    "problem fclib_global spacedim 2 contacts 1\nmatrix M 2 2 2\n0 0 2\n1 1 2\nmatrix H 2 2 2\n0 0 1\n1 1 1\n"
+    "vector f 2\n-1 1\nvector w 2\n0 0\nvector mu 1\n0.5\n",
+    "problem contactbench_ncp spacedim 3 contacts 1\nmatrix G 3 3 3\n0 0 2\n1 1 3\n2 2 5\nvector g 3\n1 1 -1\n"
+    "vector mu 1\n0.5\n",
+};
+enum { EXAMPLES = sizeof examples / sizeof *examples };
+
+static void every_format(void **state) {
+  (void)state;
+  static const char *const kinds[EXAMPLES] = {
+      "general",         "lcp",        "lcp",      "box-lcp",         "mixed-lcp", "friction", "friction", "friction",
+      "global-friction", "mechanical", "friction", "global-friction", "friction"};
+  ss_cp_workspace *w = new_workspace();
+  for (int k = 0; k < EXAMPLES; k++) {
+    ss_cp_file file;
+    ss_error error;
+    const ss_status status = read_text(examples[k], &file, &error);
+    if (status) print_error("example %d: %s\n", k, error.message);
+    assert_int_equal(status, SS_OK);
+    assert_string_equal(file.kind, kinds[k]);
+    double z[8];
+    ss_cp_result r;
+    const ss_cp_options options = ss_cp_options_default();
+    assert_int_equal(ss_cp_solve(&file.problem, &options, false, z, w, &r, &error), SS_OK);
+    assert_int_equal(r.outcome, SS_SOLVED);
+    if (k < 3) assert_true(fabs(z[0] - 4.0 / 3) < 1e-14 && fabs(z[1] - 7.0 / 3) < 1e-14);
+    if (k == 12) assert_true(file.problem.G[0] == 5 && file.problem.g[0] == -1 && file.problem.G[8] == 3);
+    ss_cp_file_release(&file);
+  }
+  ss_cp_workspace_destroy(w);
+}
+
+static void wrong_files(void **state) {
+  (void)state;
+  static const char *const wrong[] = {
+      "",
+      "hello",
+      "stickslip-problem 2\n",
+      "stickslip-problem 1\nrows 2\nblocks 1\nnonnegative 3\n",
+      "stickslip-problem 1\nrows 1\nblocks 1\nnonnegative 1\nG\nnan\ng\n1\n",
+      "stickslip-problem 1\nrows 9999999\nblocks 1\nfree 9999999\nG\n1\n",
+      "stickslip-problem 1\nrows 1\nblocks 1\nfriction 1 quadratic 0 0.5 0\nG\n1\ng\n1\n",
+      "2\n0\n2\n2\n2 2\n2 1 1\n",
+      "3\n1\n0\n3\n3\n3 3\n15 -1 -2 -1 14 1 -2 1 16\n-1 2 3\n-0.1\n",
+      "problem fclib_local spacedim 3 contacts 1\nmatrix W 2 2 1\n5 5 1\n",
+      "problem fclib_local spacedim 3 contacts 1\nvector q 3\n1 2 3\n",
+  };
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    ss_cp_file file;
+    ss_error error;
+    assert_int_equal(read_text(wrong[k], &file, &error), SS_ERROR_INPUT);
+    assert_true(strlen(error.message) > 3 && strlen(error.file) > 0);
+    assert_null(file.memory);
+  }
+}
+
+/* Every prefix of every example, and random changes of single bytes: an error or a problem, never a crash. */
+static void damaged_files(void **state) {
+  (void)state;
+  random_source random = {6};
+  for (int k = 0; k < EXAMPLES; k++) {
+    const size_t length = strlen(examples[k]);
+    for (size_t cut = 0; cut < length; cut++) {
+      ss_cp_file file;
+      write_file(examples[k], cut);
+      if (ss_cp_read(path, &file, NULL) == SS_OK) assert_int_equal(ss_cp_validate(&file.problem, NULL), SS_OK);
+      ss_cp_file_release(&file);
+    }
+    for (int trial = 0; trial < 200; trial++) {
+      char copy[512];
+      ss_cp_file file;
+      memcpy(copy, examples[k], length);
+      copy[random_below(&random, (int)length)] = "0123456789 -.\n:#ax"[random_below(&random, 18)];
+      write_file(copy, length);
+      if (ss_cp_read(path, &file, NULL) == SS_OK) assert_int_equal(ss_cp_validate(&file.problem, NULL), SS_OK);
+      ss_cp_file_release(&file);
+    }
+  }
+}
+
+static int set_up(void **state) {
+  (void)state;
+  (void)snprintf(path, sizeof path, "%s/cp_files_%ld.problem", BINARY_DIR, (long)getpid());
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  return remove(path) ? -1 : 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(round_trip),
+      cmocka_unit_test(every_format),
+      cmocka_unit_test(wrong_files),
+      cmocka_unit_test(damaged_files),
+  };
+  return cmocka_run_group_tests_name("cp_files", tests, set_up, tear_down);
+}

@@ -1,0 +1,173 @@
+/* Friction laws in motion: the quadratic cone does not know directions, the pyramid and the polygon do not either where
+ * their axis is the slip; paths that bend converge with second order. */
+#include "scene_runner.h"
+
+#define G 9.81
+
+static const ss_cone cones[] = {SS_CONE_POLYHEDRAL, SS_CONE_PYRAMID, SS_CONE_QUADRATIC};
+
+/* ---- a box pushed in any direction ---- */
+
+static const char pushed_box[] =
+    "parameters: {push: 5, heading: 0, yaw: 0, mu: 0.4}\n"
+    "materials: [{name: default, friction: mu, restitution: 0}]\n"
+    "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+    "bodies:\n"
+    "  - {name: box, mass: 1, position: [0, 0, 0.05], orientation: {axis: z, angle: yaw}, shapes: [{type: box, size: "
+    "[0.4, 0.4, 0.1]}]}\n"
+    "forces: [{type: applied, on: box, force: [push*cos(heading), push*sin(heading), 0], at: [0, 0, -0.05]}]\n"
+    "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, tolerance: 1e-9}\n";
+
+/* How far the box goes along the push within a second; it must not go elsewhere, nor turn. */
+static double pushed_way(double push, double heading, double yaw, ss_cone cone) {
+  run r;
+  char settings[3][64];
+  (void)snprintf(settings[0], sizeof settings[0], "push=%.17g", push);
+  (void)snprintf(settings[1], sizeof settings[1], "heading=%.17g", heading);
+  (void)snprintf(settings[2], sizeof settings[2], "yaw=%.17g", yaw);
+  run_parse(&r, pushed_box, &(change){.cone = cone, .set = {settings[0], settings[1], settings[2]}});
+  run_finish(&r);
+  const ss_vec3 moved = v3_sub(run_position(&r, 0), v3(0, 0, 0.05)), along = v3(cos(heading), sin(heading), 0);
+  const double way = v3_dot(moved, along);
+  check_below(v3_norm(v3_axpy(moved, -way, along)), 1e-9, "way off the line of the push");
+  check_below(v3_norm(run_turn(&r, 0)), 1e-9, "turn of the box");
+  check_below(ss_sim_report(r.sim)->certificate.complementarity, 1e-9, "complementarity");
+  run_close(&r);
+  return way;
+}
+
+static void push_at_45_degrees_is_a_push_along_an_axis(void **state) {
+  (void)state;
+  const double eighth = atan(1);
+  uint64_t seed = 5;
+  for (int c = 0; c < 3; c++) {
+    check_near(pushed_way(5, 0, 0, cones[c]), (5 - 0.4 * G) / 2, 1e-9, "push along x");
+    for (int i = 0; i < 6; i++) {
+      const double heading = i < 2 ? eighth * (2 * i + 1) : 4 * random_next(&seed);
+      const double yaw = i < 4 ? 0 : 4 * random_next(&seed);
+      check_near(pushed_way(5, heading, yaw, cones[c]), (5 - 0.4 * G) / 2, 1e-9, "push in any direction");
+      check_near(pushed_way(0.4 * G - 1e-4, heading, yaw, cones[c]), 0, 1e-11, "push below the limit");
+    }
+  }
+}
+
+/* ---- a block on an incline that faces anywhere ---- */
+
+static double slide(ss_cone cone, double mu, double angle, double heading, double yaw) {
+  run r = {0};
+  ss_error error = {0};
+  char settings[2][64];
+  (void)snprintf(settings[0], sizeof settings[0], "mu=%.17g", mu);
+  (void)snprintf(settings[1], sizeof settings[1], "angle=%.17g", angle);
+  const char *const set[] = {settings[0], settings[1]};
+  run_require(ss_scene_load(SOURCE_DIR "/scenes/block-on-incline.yaml", set, 2, &r.scene, &error), &error, "incline");
+  const ss_quat turn = quat_exp(v3(0, 0, heading));
+  ss_body_def *block = &r.scene->bodies[0];
+  r.scene->world_shapes[0].normal = quat_rotate(turn, r.scene->world_shapes[0].normal);
+  block->pose.position = quat_rotate(turn, block->pose.position);
+  block->pose.orientation = quat_multiply(turn, quat_multiply(block->pose.orientation, quat_exp(v3(0, 0, yaw))));
+  r.scene->simulation.tolerance = 1e-9;
+  run_compile(&r, &(change){.cone = cone, .step = 0.01, .duration = 2});
+  const ss_vec3 start = run_position(&r, 0);
+  run_finish(&r);
+  const ss_vec3 moved = v3_sub(run_position(&r, 0), start);
+  const ss_vec3 downhill = quat_rotate(turn, v3(cos(angle), 0, -sin(angle)));
+  const double way = v3_dot(moved, downhill);
+  check_below(v3_norm(v3_axpy(moved, -way, downhill)), 1e-9, "motion off the line of fall");
+  run_close(&r);
+  return way;
+}
+
+static void incline_may_face_anywhere(void **state) {
+  (void)state;
+  uint64_t seed = 11;
+  for (int i = 0; i < 12; i++) {
+    const double mu = 0.6 + 0.5 * random_next(&seed), heading = 4 * random_next(&seed), yaw = 4 * random_next(&seed);
+    const double steep = atan(mu) + 0.05, flat = atan(mu) - 1e-6;
+    for (int c = 1; c < 3; c++) {
+      check_near(slide(cones[c], mu, steep, heading, yaw), 2 * G * (sin(steep) - mu * cos(steep)), 1e-9, "way");
+      check_near(slide(cones[c], mu, flat, heading, yaw), 0, 1e-10, "way below the friction angle");
+    }
+  }
+}
+
+/* ---- a curved path ---- */
+
+typedef struct planar_state {
+  double x, y, vx, vy;
+} planar_state;
+
+typedef struct ellipse {
+  double mu[2];   /* along the axes */
+  double heading; /* of the first axis in the world */
+} ellipse;
+
+/* Coulomb friction that maximises dissipation over the ellipse: f = -E^2 u / |E u| with E = diag(mu). */
+static planar_state slope(const ellipse *e, double t, planar_state s) {
+  const double c = cos(e->heading), n = sin(e->heading);
+  const double a = e->mu[0] * (c * s.vx + n * s.vy), b = e->mu[1] * (c * s.vy - n * s.vx), size = hypot(a, b);
+  const double fa = -G * e->mu[0] * a / size, fb = -G * e->mu[1] * b / size;
+  return (planar_state){s.vx, s.vy, 6 * cos(2 * t) + c * fa - n * fb, 6 * sin(2 * t) + n * fa + c * fb};
+}
+
+static planar_state shifted(planar_state s, double h, planar_state d) {
+  return (planar_state){s.x + h * d.x, s.y + h * d.y, s.vx + h * d.vx, s.vy + h * d.vy};
+}
+
+/* The classical Runge-Kutta method with steps so small that its error does not count. */
+static planar_state integrate(const ellipse *e, planar_state s, double duration) {
+  enum { STEPS = 20000 };
+  const double h = duration / STEPS;
+  for (int i = 0; i < STEPS; i++) {
+    const double t = i * h;
+    const planar_state a = slope(e, t, s), b = slope(e, t + h / 2, shifted(s, h / 2, a));
+    const planar_state c = slope(e, t + h / 2, shifted(s, h / 2, b)), d = slope(e, t + h, shifted(s, h, c));
+    s = shifted(shifted(shifted(shifted(s, h / 6, a), h / 3, b), h / 3, c), h / 6, d);
+  }
+  return s;
+}
+
+static double path_error(const char *scheme, double h, planar_state exact, double *velocity_error) {
+  run r;
+  run_open(&r, "rotating-force", &(change){.scheme = scheme, .step = h});
+  run_finish(&r);
+  const ss_vec3 p = run_position(&r, 0), v = run_velocity(&r, 0);
+  *velocity_error = hypot(v.x - exact.vx, v.y - exact.vy);
+  check_below(fabs(p.z), 1e-13, "height");
+  run_close(&r);
+  return hypot(p.x - exact.x, p.y - exact.y);
+}
+
+static void curved_slip_converges(void **state) {
+  (void)state;
+  const planar_state exact = integrate(&(ellipse){{0.3, 0.3}, 0}, (planar_state){0, 0, 0, -2}, 3);
+  const struct {
+    const char *scheme;
+    double least, most;
+  } expected[] = {{"trapezoidal", 1.9, 2.1}, {"moreau", 0.9, 1.1}};
+  for (int s = 0; s < 2; s++) {
+    double before = NAN, velocity_before = NAN;
+    for (int k = 5; k <= 10; k++) {
+      double velocity;
+      const double error = path_error(expected[s].scheme, ldexp(1, -k), exact, &velocity);
+      if (k > 5) {
+        const double order = log2(before / error), velocity_order = log2(velocity_before / velocity);
+        if (!(order > expected[s].least && order < expected[s].most))
+          print_error("%s 2^-%d: position order %g, velocity order %g\n", expected[s].scheme, k, order, velocity_order);
+        assert_true(order > expected[s].least && order < expected[s].most);
+        assert_true(velocity_order > expected[s].least - 0.05 && velocity_order < expected[s].most + 0.05);
+      }
+      before = error;
+      velocity_before = velocity;
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(push_at_45_degrees_is_a_push_along_an_axis),
+      cmocka_unit_test(incline_may_face_anywhere),
+      cmocka_unit_test(curved_slip_converges),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
