@@ -98,13 +98,13 @@ typedef struct planar_state {
 } planar_state;
 
 typedef struct ellipse {
-  double mu[2];   /* along the axes */
-  double heading; /* of the first axis in the world */
+  double mu[2];         /* along the axes */
+  double heading, spin; /* of the first axis in the world, at t = 0 and per time */
 } ellipse;
 
 /* Coulomb friction that maximises dissipation over the ellipse: f = -E^2 u / |E u| with E = diag(mu). */
 static planar_state slope(const ellipse *e, double t, planar_state s) {
-  const double c = cos(e->heading), n = sin(e->heading);
+  const double c = cos(e->heading + e->spin * t), n = sin(e->heading + e->spin * t);
   const double a = e->mu[0] * (c * s.vx + n * s.vy), b = e->mu[1] * (c * s.vy - n * s.vx), size = hypot(a, b);
   const double fa = -G * e->mu[0] * a / size, fb = -G * e->mu[1] * b / size;
   return (planar_state){s.vx, s.vy, 6 * cos(2 * t) + c * fa - n * fb, 6 * sin(2 * t) + n * fa + c * fb};
@@ -127,9 +127,9 @@ static planar_state integrate(const ellipse *e, planar_state s, double duration)
   return s;
 }
 
-static double path_error(const char *scheme, double h, planar_state exact, double *velocity_error) {
+static double path_error(const char *scene, const change *c, planar_state exact, double *velocity_error) {
   run r;
-  run_open(&r, "rotating-force", &(change){.scheme = scheme, .step = h});
+  run_open(&r, scene, c);
   run_finish(&r);
   const ss_vec3 p = run_position(&r, 0), v = run_velocity(&r, 0);
   *velocity_error = hypot(v.x - exact.vx, v.y - exact.vy);
@@ -138,28 +138,104 @@ static double path_error(const char *scheme, double h, planar_state exact, doubl
   return hypot(p.x - exact.x, p.y - exact.y);
 }
 
+/* Observed orders of position and velocity over the steps 2^-first .. 2^-last. */
+static void check_orders(const char *scene, change c, planar_state exact, int first, int last, double expected) {
+  double before = NAN, velocity_before = NAN;
+  for (int k = first; k <= last; k++) {
+    double velocity;
+    c.step = ldexp(1, -k);
+    const double error = path_error(scene, &c, exact, &velocity);
+    const double order = log2(before / error), velocity_order = log2(velocity_before / velocity);
+    before = error;
+    velocity_before = velocity;
+    if (k == first) continue;
+    if (fabs(order - expected) > 0.1 || fabs(velocity_order - expected) > 0.15)
+      print_error("%s, %s, 2^-%d: orders %g, %g\n", scene, c.scheme, k, order, velocity_order);
+    assert_true(fabs(order - expected) <= 0.1);
+    assert_true(fabs(velocity_order - expected) <= 0.15);
+  }
+}
+
 static void curved_slip_converges(void **state) {
   (void)state;
-  const planar_state exact = integrate(&(ellipse){{0.3, 0.3}, 0}, (planar_state){0, 0, 0, -2}, 3);
-  const struct {
-    const char *scheme;
-    double least, most;
-  } expected[] = {{"trapezoidal", 1.9, 2.1}, {"moreau", 0.9, 1.1}};
-  for (int s = 0; s < 2; s++) {
-    double before = NAN, velocity_before = NAN;
-    for (int k = 5; k <= 10; k++) {
-      double velocity;
-      const double error = path_error(expected[s].scheme, ldexp(1, -k), exact, &velocity);
-      if (k > 5) {
-        const double order = log2(before / error), velocity_order = log2(velocity_before / velocity);
-        if (!(order > expected[s].least && order < expected[s].most))
-          print_error("%s 2^-%d: position order %g, velocity order %g\n", expected[s].scheme, k, order, velocity_order);
-        assert_true(order > expected[s].least && order < expected[s].most);
-        assert_true(velocity_order > expected[s].least - 0.05 && velocity_order < expected[s].most + 0.05);
-      }
-      before = error;
-      velocity_before = velocity;
+  const planar_state exact = integrate(&(ellipse){{0.3, 0.3}, 0, 0}, (planar_state){0, 0, 0, -2}, 3);
+  check_orders("rotating-force", (change){.scheme = "trapezoidal"}, exact, 5, 10, 2);
+  check_orders("rotating-force", (change){.scheme = "moreau"}, exact, 5, 10, 1);
+}
+
+/* ---- anisotropic friction ---- */
+
+static void skate_converges(void **state) {
+  (void)state;
+  const planar_state exact = integrate(&(ellipse){{0.05, 0.6}, 0, 1}, (planar_state){0, 0, 0, -2}, 2.5);
+  check_orders("skate", (change){.scheme = "trapezoidal"}, exact, 6, 11, 2);
+  const planar_state still = integrate(&(ellipse){{0.3, 0.1}, 0, 0}, (planar_state){0, 0, 0, -2}, 2.5);
+  const change fixed = {.scheme = "trapezoidal", .set = {"along=0.3", "across=0.1", "spin=0"}};
+  check_orders("skate", fixed, still, 6, 11, 2);
+}
+
+/* A block on a slope whose grain runs at an angle to the line of fall: it holds as long as gravity's pull lies inside the
+ * ellipse; a disc of friction across the grain alone holds it in one direction only. */
+static const char grain[] =
+    "parameters: {along: 0.3, across: 0.6, heading: 0, pull: 3}\n"
+    "contacts: [{between: [floor, block], friction: along, friction_across: across, axis: [cos(heading), sin(heading), "
+    "0]}]\n"
+    "materials: [{name: floor}, {name: block}]\n"
+    "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0, material: floor}]}\n"
+    "bodies:\n"
+    "  - {name: body, mass: 1, freedom: [x, y, z], position: [0, 0, 0], shapes: [{type: point, material: block}]}\n"
+    "forces: [{type: applied, on: body, force: [pull, 0, 0]}]\n"
+    "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, friction: {cone: quadratic}, tolerance: 1e-9}\n";
+
+static ss_vec3 pulled(double heading, double pull, const char *along, ss_cone cone) {
+  run r;
+  char settings[2][64];
+  (void)snprintf(settings[0], sizeof settings[0], "heading=%.17g", heading);
+  (void)snprintf(settings[1], sizeof settings[1], "pull=%.17g", pull);
+  run_parse(&r, grain, &(change){.cone = cone, .set = {settings[0], settings[1], along}});
+  run_finish(&r);
+  const ss_vec3 position = run_position(&r, 0);
+  run_close(&r);
+  return position;
+}
+
+static void grain_holds_inside_the_ellipse(void **state) {
+  (void)state;
+  for (int i = 0; i < 12; i++) {
+    const double heading = 0.5 * i;
+    const double radius = G / hypot(cos(heading) / 0.3, sin(heading) / 0.6); /* of the ellipse along the pull */
+    for (int c = 0; c < 3; c += 2) { /* a polygon has a corner along the pull, the square does not fill the ellipse */
+      check_below(v3_norm(pulled(heading, 0.999 * radius, "along=0.3", cones[c])), 1e-9, "way inside");
+      assert_true(v3_norm(pulled(heading, 1.001 * radius, "along=0.3", cones[c])) > 1e-4);
     }
+  }
+  /* no friction along the grain: the body slides along it and stays on the line */
+  const ss_vec3 p = pulled(0.3, 3, "along=0", SS_CONE_QUADRATIC);
+  check_near(v3_dot(p, v3(cos(0.3), sin(0.3), 0)), 1.5 * cos(0.3), 1e-9, "way along the grain");
+  check_near(v3_dot(p, v3(-sin(0.3), cos(0.3), 0)), 0, 1e-9, "way across the grain");
+}
+
+/* ---- rolling resistance ---- */
+
+static void wheel_rolls_to_a_stop(void **state) {
+  (void)state;
+  const double deceleration = G * 0.005 / 0.1 / 1.5;
+  for (int k = 4; k <= 8; k++) {
+    run r;
+    run_open(&r, "rolling-resistance", &(change){.step = ldexp(1, -k)});
+    run_finish(&r);
+    check_near(run_position(&r, 0).x, 1 / (2 * deceleration), 1e-9, "way to the stop");
+    check_below(v3_norm(run_velocity(&r, 0)) + v3_norm(run_turn(&r, 0)), 1e-9, "speed at the end");
+    run_close(&r);
+  }
+  const char *const schemes[] = {"moreau", "stewart-trinkle", "anitescu-potra"};
+  for (int s = 0; s < 3; s++) {
+    run r;
+    run_open(&r, "rolling-resistance", &(change){.scheme = schemes[s], .step = ldexp(1, -8)});
+    run_finish(&r);
+    check_near(run_position(&r, 0).x, 1 / (2 * deceleration), 0.01, "way to the stop, first order");
+    check_below(v3_norm(run_velocity(&r, 0)), 1e-9, "speed at the end");
+    run_close(&r);
   }
 }
 
@@ -168,6 +244,9 @@ int main(void) {
       cmocka_unit_test(push_at_45_degrees_is_a_push_along_an_axis),
       cmocka_unit_test(incline_may_face_anywhere),
       cmocka_unit_test(curved_slip_converges),
+      cmocka_unit_test(skate_converges),
+      cmocka_unit_test(grain_holds_inside_the_ellipse),
+      cmocka_unit_test(wheel_rolls_to_a_stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,16 +30,25 @@ typedef struct ss_material_def {
   const char *name;
   double friction;
   double restitution;
+  double torsion;        /* soft finger: moment about the normal per normal force, a length */
+  double rolling;        /* rolling resistance: moment about the tangents per normal force, a length */
   ss_elastic compliance; /* compliant schemes */
   ss_mark mark;
 } ss_material_def;
 
 /* Override for a pair of materials, of bodies, or of one of each. NAN: keep what the materials say, which is the
- * geometric mean of the two frictions and the larger of the two restitutions. */
+ * geometric mean of the two frictions and the larger of the two restitutions, torsions and rolling resistances.
+ *
+ * Where has_axis, friction is anisotropic: friction forces fill an ellipse with the half axes friction (along the axis)
+ * and friction_across, in units of the normal force; the axis is fixed to the body of the first of `between`. */
 typedef struct ss_contact_def {
   const char *between[2]; /* names of materials or bodies, or "world" */
   bool collide;
   double friction, restitution;
+  bool has_axis;
+  ss_vec3 axis;
+  double friction_across;
+  double torsion, rolling;
   ss_mark mark;
 } ss_contact_def;
 

@@ -37,6 +37,7 @@ typedef struct ss_touch {
   bool closed;        /* carries force, or would */
   bool stuck;         /* friction holds it */
   double impulse[3];  /* on the first body, world frame: warm start */
+  double moment[3];   /* of torsion and rolling resistance, likewise */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
   int patch;          /* compliant contact: where its numbers start in ss_state.patch; -1: rigid */

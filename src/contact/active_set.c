@@ -13,7 +13,7 @@
  * compliant schemes, in which no contact collides in an instant, and the rest of a step that had too many parts. */
 #include "step/workspace.h"
 
-enum { MOST_HOPS = 8 };
+enum { MOST_HOPS = 2 };
 
 static bool hops_on(const ss_contact *c) { return c->hits >= (c->restitution > 0 ? SS_MOST_BOUNCES : MOST_HOPS); }
 
@@ -28,12 +28,12 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     const bool touching = c->at.gap <= gap_tolerance;
-    if (hold_all || c->closed) {
+    if (hold_all || c->closed || hops_on(c)) {
       c->active = true;
     } else if (touching && c->rate < -*speed_tolerance) {
       c->active = *collides_now = true;
     } else {
-      c->active = touching && (c->rate <= *speed_tolerance || hops_on(c));
+      c->active = touching && c->rate <= *speed_tolerance;
     }
     c->touching = touching;
     sim->n_active += c->active;

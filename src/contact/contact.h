@@ -7,6 +7,7 @@
 #include "patch/patch.h"
 
 enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not bounce from then on */
+enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about two tangents */
 
 typedef struct ss_contact {
   uint64_t key; /* shape pair and feature: the identity that survives from step to step */
@@ -15,6 +16,7 @@ typedef struct ss_contact {
   int body[2];
   ss_contact_point at; /* at the start of the (part of the) step */
   double rate;         /* d gap/dt there */
+  const ss_law *law;   /* valid until the next broad phase */
   double mu, restitution;
   bool closed;                             /* was touching at the end of the last step */
   bool active;                             /* has rows in the step's problem */
@@ -23,13 +25,15 @@ typedef struct ss_contact {
   int hits;                                /* collisions in this step so far */
   double last_load, last_ratio, last_when; /* of that part: mean normal force, friction over its limit, its middle */
   double load, ratio, when;                /* of this part */
-  ss_vec3 tangent[2];
-  int row, n_rows; /* its rows: normal, tangential ones; row -1: none */
+  ss_vec3 direction[SS_CONTACT_ROWS];      /* of its rows: the normal, friction forces, friction moments */
+  int row, n_rows;                         /* row -1: none */
+  int n_forces;                            /* rows that are forces, the normal one included; the others are moments */
   int block;
-  ss_patch *patch;   /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
-  int memory;        /* patch: where its numbers start in the sim's patch_start and patch_end */
-  double impulse[3]; /* the solution: normal, tangential */
-  ss_vec3 pressed;   /* the same as a vector on body a, world frame; before the solve: that of the last step */
+  ss_patch *patch; /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
+  int memory;      /* patch: where its numbers start in the sim's patch_start and patch_end */
+  double impulse[SS_CONTACT_ROWS]; /* the solution */
+  ss_vec3 pressed; /* its forces as a vector on body a, world frame; before the solve: that of the last step */
+  ss_vec3 twisted; /* its moments, likewise */
   bool stuck;
   double bounce, returned; /* impact: restitution of this collision, impulse e c_n that it returns */
   ss_vec3 total;           /* impact: impulse of all phases, on body a */

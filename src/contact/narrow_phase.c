@@ -10,7 +10,8 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
   *contact = (ss_contact){.key = ss_contact_key(candidate, point->feature),
                           .pair = candidate->pair,
                           .at = *point,
-                          .mu = candidate->law.friction,
+                          .law = &candidate->law,
+                          .mu = candidate->law.mu,
                           .restitution = candidate->law.restitution,
                           .row = -1};
   for (int side = 0; side < 2; side++) {
@@ -29,8 +30,26 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
     contact->last_ratio = touch->ratio;
     contact->last_when = touch->when;
     contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
+    contact->twisted = v3(touch->moment[0], touch->moment[1], touch->moment[2]);
   }
   return sim->scheme->compliant ? ss_patch_attach(sim, contact, touch, error) : SS_OK;
+}
+
+/* In a planar scene features that differ only across the plane (the two ends of a box's edge) are one contact: the first
+ * of them is kept. Returns how many are left. */
+static int merge_across_plane(const ss_model *model, ss_contact_point *points, int n) {
+  const double same = 1e-9 * model->length;
+  int kept = 0;
+  for (int i = 0; i < n; i++) {
+    bool seen = false;
+    for (int k = 0; k < kept && !seen; k++) {
+      const ss_vec3 d = v3_sub(points[i].point_a, points[k].point_a);
+      const ss_vec3 within = v3_axpy(d, -v3_dot(d, model->plane_normal), model->plane_normal);
+      seen = v3_norm(within) <= same && v3_norm(v3_sub(points[i].normal, points[k].normal)) <= 1e-9;
+    }
+    if (!seen) points[kept++] = points[i];
+  }
+  return kept;
 }
 
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
@@ -43,7 +62,8 @@ ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
     const ss_pose body[2] = {ss_pose_of(sim->state.q, a->body), ss_pose_of(sim->state.q, b->body)};
     const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
     ss_contact_point points[SS_PAIR_CONTACTS];
-    const int n = candidate->pair->collide(a, &pa, b, &pb, reach, points);
+    int n = candidate->pair->collide(a, &pa, b, &pb, reach, points);
+    if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
     for (int i = 0; i < n; i++) {
       const ss_status status = add_contact(sim, candidate, &points[i], body, error);
       if (status != SS_OK) return status;

@@ -38,6 +38,7 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .stuck = c->stuck,
                         .patch = -1,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
+                        .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
                         .load = c->load,
                         .ratio = c->ratio,
                         .when = c->when};

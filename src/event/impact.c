@@ -78,12 +78,16 @@ static bool decompress(ss_sim *sim) {
   return any;
 }
 
+/* Contacts that an inelastic impact lets go so slowly that gravity would bring them back at once stay in the problem's
+ * hands, which holds or releases them, instead of hopping. */
 static void finish(ss_sim *sim, double speed_tolerance, double created) {
+  const double creep = 1e-3 * sim->h * v3_norm(sim->model->gravity);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     const bool hit = c->rate < -speed_tolerance && c->touching && !c->closed;
-    c->closed = ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->state.v) <= speed_tolerance;
+    const double leaves = ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->state.v);
+    c->closed = leaves <= (c->bounce > 0 ? speed_tolerance : fmax(speed_tolerance, creep));
     c->pressed = c->total;
     if (!hit) continue;
     c->hits++;

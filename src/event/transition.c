@@ -12,22 +12,40 @@
 
 enum { MOST_TRIALS = 60, BISECTIONS = 24 };
 
-/* Slip velocity of a contact at configuration q. */
-static ss_vec3 slip_at(const ss_sim *sim, const ss_contact *c, const double *q, const double *v) {
+/* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
+ * the normal and rolling about the tangents, as lengths per time. */
+enum { SLIP, SPIN, ROLL, KINDS };
+
+static void slips_at(const ss_sim *sim, const ss_contact *c, const double *q, const double *v, ss_vec3 out[KINDS]) {
   const ss_pose a = ss_pose_of(q, c->body[0]), b = ss_pose_of(q, c->body[1]);
   ss_contact_point at;
   ss_contact_at(sim->model, c, &a, &b, &at);
   const ss_vec3 velocity = ss_contact_velocity(sim->model, c, &at, &a, &b, v);
-  return v3_axpy(velocity, -v3_dot(velocity, at.normal), at.normal);
+  out[SLIP] = v3_axpy(velocity, -v3_dot(velocity, at.normal), at.normal);
+  if (c->n_rows == c->n_forces) return;
+  ss_vec3 linear, turn_a, turn_b;
+  ss_twist_of(sim->model, v, c->body[0], &linear, &turn_a);
+  ss_twist_of(sim->model, v, c->body[1], &linear, &turn_b);
+  const ss_vec3 turn = v3_sub(quat_rotate(a.orientation, turn_a), quat_rotate(b.orientation, turn_b));
+  const double length = sim->model->length, spin = v3_dot(turn, at.normal);
+  out[SPIN] = v3_scale(c->law->torsion > 0 ? length * spin : 0, at.normal);
+  out[ROLL] = c->law->rolling > 0 ? v3_scale(length, v3_axpy(turn, -spin, at.normal)) : v3(0, 0, 0);
 }
 
 /* What is left at the end of a contact's initial slip, along its direction, as a fraction; 1 where it does not slide. */
 static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
   const double still = 1e-10 * sim->speed_bound;
-  if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || c->was_stuck) return 1;
-  const ss_vec3 before = slip_at(sim, c, sim->state.q, sim->state.v);
-  const double size = v3_dot(before, before);
-  return size > still * still ? v3_dot(before, slip_at(sim, c, sim->q_end, sim->v_end)) / size : 1;
+  const bool moments = c->n_rows > c->n_forces;
+  if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
+  double least = 1;
+  ss_vec3 before[KINDS], after[KINDS];
+  slips_at(sim, c, sim->state.q, sim->state.v, before);
+  slips_at(sim, c, sim->q_end, sim->v_end, after);
+  for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
+    const double size = v3_dot(before[kind], before[kind]);
+    if (size > still * still) least = fmin(least, v3_dot(before[kind], after[kind]) / size);
+  }
+  return least;
 }
 
 /* The smallest of them over all contacts. */

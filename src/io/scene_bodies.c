@@ -170,23 +170,57 @@ static ss_status read_contact_between(ss_reader *reader, const ss_yaml *node, vo
   return SS_OK;
 }
 
+static ss_status read_contact_axis(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_contact_def *contact = object;
+  contact->has_axis = true;
+  if (reader->scene->planar != SS_SPATIAL)
+    return SS_READ_FAIL(reader, node, "'axis' is for spatial scenes: a planar one has a single tangent");
+  return ss_read_direction(reader, node, &contact->axis);
+}
+
 static const ss_key contact_keys[] = {
     {"between", read_contact_between, offsetof(ss_contact_def, between), true, 0},
     {"collide", ss_read_boolean, offsetof(ss_contact_def, collide), false, 0},
     {"friction", ss_read_nonnegative, offsetof(ss_contact_def, friction), false, 0},
+    {"friction_across", ss_read_nonnegative, offsetof(ss_contact_def, friction_across), false, 0},
+    {"axis", read_contact_axis, 0, false, 0},
     {"restitution", ss_read_fraction, offsetof(ss_contact_def, restitution), false, 0},
+    {"torsion", ss_read_nonnegative, offsetof(ss_contact_def, torsion), false, 0},
+    {"rolling", ss_read_nonnegative, offsetof(ss_contact_def, rolling), false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_contact = {"contact", contact_keys};
+
+/* The axis needs both coefficients, and a side that carries it. */
+static ss_status check_anisotropy(ss_reader *reader, const ss_yaml *node, const ss_contact_def *contact) {
+  const ss_yaml *across = ss_yaml_get(node, "friction_across");
+  if (!contact->has_axis && !across) return SS_OK;
+  if (!contact->has_axis) return SS_READ_FAIL(reader, across, "'friction_across' needs 'axis'");
+  if (!across || isnan(contact->friction))
+    return SS_READ_FAIL(reader, ss_yaml_get(node, "axis"), "'axis' needs 'friction' (along it) and 'friction_across'");
+  if (strcmp(contact->between[0], contact->between[1]) == 0)
+    return SS_READ_FAIL(reader, ss_yaml_get(node, "axis"),
+                        "'axis' is fixed to the first of 'between', which must differ from the second");
+  return SS_OK;
+}
 
 ss_status ss_read_contacts(ss_reader *reader, const ss_yaml *node, void *scene) {
   SS_TRY(ss_expect_list(reader, node, "contacts"));
   for (int i = 0; i < node->count; i++) {
     const ss_yaml *item = node->items[i].value;
-    ss_contact_def contact = {.collide = true, .friction = NAN, .restitution = NAN, .mark = item->mark};
+    ss_contact_def contact = {.collide = true,
+                              .friction = NAN,
+                              .restitution = NAN,
+                              .friction_across = NAN,
+                              .torsion = NAN,
+                              .rolling = NAN,
+                              .mark = item->mark};
     SS_TRY(ss_read_section(reader, item, &ss_section_contact, -1, NULL, &contact));
     if (item->count == 1)
-      return SS_READ_FAIL(reader, item, "the contact says nothing: expected 'collide', 'friction' or 'restitution'");
+      return SS_READ_FAIL(
+          reader, item,
+          "the contact says nothing: expected 'collide', 'friction', 'restitution', 'torsion' or 'rolling'");
+    SS_TRY(check_anisotropy(reader, item, &contact));
     SS_TRY(ss_scene_add_contact(scene, &contact, reader->error));
   }
   return SS_OK;

@@ -10,6 +10,8 @@ static const ss_key material_keys[] = {
     {"name", ss_read_name, offsetof(ss_material_def, name), true, 0},
     {"friction", ss_read_nonnegative, offsetof(ss_material_def, friction), false, 0},
     {"restitution", ss_read_fraction, offsetof(ss_material_def, restitution), false, 0},
+    {"torsion", ss_read_nonnegative, offsetof(ss_material_def, torsion), false, 0},
+    {"rolling", ss_read_nonnegative, offsetof(ss_material_def, rolling), false, 0},
     {"compliance", ss_read_elastic, offsetof(ss_material_def, compliance), false, 0},
     {NULL, NULL, 0, false, 0},
 };

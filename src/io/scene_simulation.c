@@ -18,7 +18,7 @@ static const ss_word cone_words[] = {
     {"polyhedral", SS_CONE_POLYHEDRAL, false},
     {"pyramid", SS_CONE_PYRAMID, false},
     {"quadratic", SS_CONE_QUADRATIC, false},
-    {"ellipsoid", 0, true},
+    {"ellipsoid", SS_CONE_QUADRATIC, false},
     {NULL, 0, false},
 };
 const ss_words ss_words_cone = {"cone", cone_words};

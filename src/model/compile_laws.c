@@ -20,11 +20,19 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *erro
     model->materials[i].name = ss_arena_strdup(model->arena, scene->materials[i].name);
     if (!model->materials[i].name) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
     model->restitution_anywhere |= scene->materials[i].restitution > 0;
+    model->moments_anywhere |= scene->materials[i].torsion > 0 || scene->materials[i].rolling > 0;
   }
   for (int i = 0; i < scene->n_contacts; i++) {
     const ss_contact_def *def = &scene->contacts[i];
     ss_law_override *override = &model->overrides[i];
-    *override = (ss_law_override){.collide = def->collide, .friction = def->friction, .restitution = def->restitution};
+    *override = (ss_law_override){.collide = def->collide,
+                                  .has_axis = def->has_axis,
+                                  .friction = def->friction,
+                                  .restitution = def->restitution,
+                                  .across = def->friction_across,
+                                  .torsion = def->torsion,
+                                  .rolling = def->rolling,
+                                  .axis = def->axis};
     for (int side = 0; side < 2; side++) {
       override->body[side] = ss_scene_find_body(scene, def->between[side]);
       override->material[side] = override->body[side] == SS_ANY_BODY ? ss_find_material(scene, def->between[side]) : -1;
@@ -33,6 +41,7 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *erro
                           def->between[side]);
     }
     model->restitution_anywhere |= def->restitution > 0;
+    model->moments_anywhere |= def->torsion > 0 || def->rolling > 0;
   }
   return SS_OK;
 }
@@ -42,18 +51,36 @@ static bool side_matches(const ss_law_override *override, int side, const ss_sha
                                        : override->body[side] == shape->body;
 }
 
+static void apply_override(ss_law *law, const ss_law_override *o, int frame) {
+  law->collide = o->collide;
+  if (!isnan(o->friction)) {
+    law->friction = o->friction;
+    law->anisotropic = o->has_axis;
+  }
+  if (o->has_axis) {
+    law->across = o->across;
+    law->axis = o->axis;
+    law->frame = frame;
+  }
+  if (!isnan(o->restitution)) law->restitution = o->restitution;
+  if (!isnan(o->torsion)) law->torsion = o->torsion;
+  if (!isnan(o->rolling)) law->rolling = o->rolling;
+}
+
 ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b) {
   const ss_material_def *ma = &model->materials[a->material], *mb = &model->materials[b->material];
-  ss_law law = {true, a->material == b->material ? ma->friction : sqrt(ma->friction * mb->friction),
-                fmax(ma->restitution, mb->restitution)};
+  ss_law law = {.collide = true,
+                .friction = a->material == b->material ? ma->friction : sqrt(ma->friction * mb->friction),
+                .restitution = fmax(ma->restitution, mb->restitution),
+                .torsion = fmax(ma->torsion, mb->torsion),
+                .rolling = fmax(ma->rolling, mb->rolling)};
   for (int i = 0; i < model->n_overrides; i++) {
     const ss_law_override *o = &model->overrides[i];
-    if (!(side_matches(o, 0, a) && side_matches(o, 1, b)) && !(side_matches(o, 0, b) && side_matches(o, 1, a)))
-      continue;
-    law.collide = o->collide;
-    if (!isnan(o->friction)) law.friction = o->friction;
-    if (!isnan(o->restitution)) law.restitution = o->restitution;
+    const bool straight = side_matches(o, 0, a) && side_matches(o, 1, b);
+    if (straight || (side_matches(o, 0, b) && side_matches(o, 1, a))) apply_override(&law, o, straight ? 0 : 1);
   }
+  law.mu = law.anisotropic ? fmax(law.friction, law.across) : law.friction;
+  if (law.mu == 0) law.mu = fmax(law.torsion, law.rolling);
   return law;
 }
 

@@ -6,6 +6,8 @@ const ss_table_row *ss_table_laws(void) {
       {"polyhedral", "friction cone with `directions` sides, one corner along the slip"},
       {"pyramid", "friction bounded separately along two directions"},
       {"quadratic", "Coulomb's cone itself: a disc of friction forces"},
+      {"anisotropic", "contacts: friction along an axis fixed to the first body, friction_across across it"},
+      {"rolling", "materials, contacts: moment against rolling, a length times the normal force"},
       {"poisson", "restitution of the impulse: compression, then a fraction e of it returned"},
       {"newton", "restitution of the speed: n.v+ = -e n.v-"},
       {NULL, NULL},

@@ -49,15 +49,21 @@ typedef struct ss_force {
 
 /* What happens between two materials or bodies. */
 typedef struct ss_law {
-  bool collide;
+  bool collide, anisotropic;
   double friction, restitution;
+  double across;           /* anisotropic: coefficient across the axis; friction is the one along it */
+  double torsion, rolling; /* lengths: moment per normal force */
+  double mu;               /* scale of the friction set: directions are given in units of it (scheme/friction.c) */
+  ss_vec3 axis;            /* anisotropic: in the frame of the body of shape `frame` (0 or 1) */
+  int frame;
 } ss_law;
 
 typedef struct ss_law_override {
   int body[2];     /* index, SS_WORLD, or ANY_BODY */
   int material[2]; /* index or -1: any */
-  bool collide;
-  double friction, restitution; /* NAN: keep */
+  bool collide, has_axis;
+  double friction, restitution, across, torsion, rolling; /* NAN: keep */
+  ss_vec3 axis;
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };
 
@@ -76,6 +82,7 @@ struct ss_model {
   ss_law_override *overrides;
   double length; /* typical length: tolerances are relative to it */
   bool restitution_anywhere;
+  bool moments_anywhere;    /* torsion or rolling resistance */
   ss_simulation simulation; /* the scene's own */
   ss_compliance_def compliance;
   double *v0; /* velocities at t = 0 */

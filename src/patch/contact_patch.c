@@ -1,25 +1,15 @@
-/* Patches of the contacts of a step: where their deformations come from, their part of the problem, their end.
+/* Patches of the contacts of a step: where their deformations come from, and their end.
  *
  * A patch belongs to a contact's key. It appears with the contact, with the surfaces just touching (delta_n = the
  * overlap of the rigid shapes), moves with the contact point, keeps its deformations as long as the shapes overlap or
- * an element carries force, and vanishes with the contact. Its frame follows the normal with the least turn.
- *
- * Normal condition of an element with gap Psi_e (contact point's gap plus Hertz's paraboloid):
- *   compliant        0 <= s_n for elements that carry force (DCC 2.3); an element that is open may close its gap
- *   compliant-theta  0 <= (Psi + delta)/h + s_n for all (BVP (16)) */
+ * an element carries force, and vanishes with the contact. Its frame follows the normal with the least turn. */
 #include "step/workspace.h"
 
 #include <string.h>
 
-int ss_contact_elements(const ss_contact *c) { return c->patch ? c->patch->n_elements : 1; }
-
-static double *start_of(const ss_sim *sim, const ss_contact *c) { return sim->patch_start + c->memory; }
-static double *end_of(const ss_sim *sim, const ss_contact *c) { return sim->patch_end + c->memory; }
-
 ss_vec3 ss_element_shift(const ss_contact *c, int e) {
-  if (!c->patch) return v3(0, 0, 0);
   const double *place = c->patch->place + 2 * (ptrdiff_t)e;
-  return v3_add(v3_scale(place[0], c->tangent[0]), v3_scale(place[1], c->tangent[1]));
+  return v3_add(v3_scale(place[0], c->direction[1]), v3_scale(place[1], c->direction[2]));
 }
 
 double ss_element_gap(const ss_sim *sim, const ss_contact *c, const ss_contact_point *at, int e) {
@@ -41,6 +31,10 @@ double ss_element_gap(const ss_sim *sim, const ss_contact *c, const ss_contact_p
  * two that both can (then normal and tangential deformations do not couple). */
 static ss_status find_law(ss_sim *sim, ss_contact *c, ss_error *error) {
   const ss_model *model = sim->model;
+  if (c->law->anisotropic || c->law->torsion > 0 || c->law->rolling > 0)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "%s: patches have isotropic friction, and torsion and rolling resistance of their own making",
+                   sim->scheme->name);
   const int a = model->shapes[c->shape[0]].material, b = model->shapes[c->shape[1]].material;
   const int which = c->body[0] < 0 ? 1 : c->body[1] < 0 ? 0 : 2;
   ss_patch **law = &sim->patches[3 * ((ptrdiff_t)a * model->n_materials + b) + which];
@@ -70,8 +64,9 @@ static void carry_frame(const ss_sim *sim, ss_contact *c, const ss_touch *touch)
     const ss_vec3 flat = v3_axpy(old, -v3_dot(old, n), n);
     if (v3_norm(flat) > 1e-3) t = flat;
   }
-  c->tangent[0] = v3_normalize(t);
-  c->tangent[1] = v3_cross(n, c->tangent[0]);
+  c->direction[0] = n;
+  c->direction[1] = v3_normalize(t);
+  c->direction[2] = v3_cross(n, c->direction[1]);
 }
 
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *c, const ss_touch *touch, ss_error *error) {
@@ -85,7 +80,7 @@ ss_status ss_patch_attach(ss_sim *sim, ss_contact *c, const ss_touch *touch, ss_
     status = ss_grow((void **)&sim->patch_end, &sim->patch_capacity[1], sim->n_patch, sizeof(double), error);
   if (status != SS_OK) return status;
   carry_frame(sim, c, touch);
-  double *delta = start_of(sim, c);
+  double *delta = ss_patch_start(sim, c);
   if (touch && touch->n_patch == 2 * n) {
     memcpy(delta, sim->state.patch + touch->patch, sizeof(double) * 2 * (size_t)n);
   } else {
@@ -93,71 +88,8 @@ ss_status ss_patch_attach(ss_sim *sim, ss_contact *c, const ss_touch *touch, ss_
     for (int e = 0; e < c->patch->n_elements; e++)
       delta[e * c->patch->n_directions] = fmax(0, -ss_element_gap(sim, c, &c->at, e));
   }
-  memcpy(end_of(sim, c), delta, sizeof(double) * 2 * (size_t)n);
+  memcpy(ss_patch_end(sim, c), delta, sizeof(double) * 2 * (size_t)n);
   return SS_OK;
-}
-
-/* ---- the problem ---- */
-
-/* Component of the patch that row k of element e belongs to. */
-static int component(const ss_contact *c, int e, int k) { return e * c->patch->n_directions + k; }
-
-ss_status ss_patch_offsets(ss_sim *sim, const ss_contact *c, double h, ss_error *error) {
-  const ss_status status = ss_patch_prepare(c->patch, h, error);
-  if (status != SS_OK) return status;
-  const int n = c->patch->n;
-  const double *delta = start_of(sim, c), *impulse = delta + n;
-  ss_problem *p = &sim->problem;
-  for (int e = 0; e < c->patch->n_elements; e++) {
-    const int row = c->row + e * c->n_rows, normal = component(c, e, 0);
-    const double gap = ss_element_gap(sim, c, &c->at, e) + delta[normal];
-    if (sim->scheme->position_level)
-      p->offset[row] = gap / h;
-    else
-      p->offset[row] = impulse[normal] > 0 ? 0 : fmax(0, gap) / h;
-    for (int k = 0; k < c->n_rows; k++) {
-      const double *line = c->patch->recovery + (size_t)component(c, e, k) * (size_t)n;
-      double sum = 0;
-      for (int j = 0; j < n; j++) sum += line[j] * delta[j];
-      p->offset[row + k] -= sum;
-      p->z[row + k] = impulse[component(c, e, k)];
-    }
-  }
-  return SS_OK;
-}
-
-void ss_patch_stiffen(ss_sim *sim, const ss_contact *c) {
-  ss_problem *p = &sim->problem;
-  const size_t n = (size_t)c->patch->n;
-  const int rows = c->n_rows, count = rows * c->patch->n_elements;
-  for (int i = 0; i < count; i++) {
-    const double *line = c->patch->flexibility + (size_t)component(c, i / rows, i % rows) * n;
-    double *out = p->G + (size_t)(c->row + i) * (size_t)p->n + (size_t)c->row;
-    for (int j = 0; j < count; j++) out[j] += line[component(c, j / rows, j % rows)] / p->h;
-  }
-}
-
-/* delta+ = delta + E^-1 (z - h K delta); a contact without rows relaxes, z = 0. */
-static void advance_patch(ss_sim *sim, const ss_contact *c, double h) {
-  const int n = c->patch->n;
-  const double *delta = start_of(sim, c);
-  double *end = end_of(sim, c), *impulse = end + n;
-  memset(impulse, 0, sizeof(double) * (size_t)n);
-  if (c->row >= 0)
-    for (int i = 0; i < c->n_rows * c->patch->n_elements; i++)
-      impulse[component(c, i / c->n_rows, i % c->n_rows)] = sim->problem.z[c->row + i];
-  for (int i = 0; i < n; i++) {
-    const double *given = c->patch->flexibility + (size_t)i * (size_t)n;
-    const double *back = c->patch->recovery + (size_t)i * (size_t)n;
-    double sum = delta[i];
-    for (int j = 0; j < n; j++) sum += given[j] * impulse[j] - h * back[j] * delta[j];
-    end[i] = sum;
-  }
-}
-
-void ss_patch_advance(ss_sim *sim, double h) {
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].patch && sim->contacts[i].active) advance_patch(sim, &sim->contacts[i], h);
 }
 
 /* ---- the end ---- */
@@ -176,10 +108,10 @@ ss_status ss_patch_store(ss_sim *sim, const ss_contact *c, ss_touch *touch, ss_e
   const int count = 2 * c->patch->n;
   const ss_status status = ss_grow((void **)&s->patch, &s->patch_capacity, s->n_patch + count, sizeof *s->patch, error);
   if (status != SS_OK) return status;
-  memcpy(s->patch + s->n_patch, end_of(sim, c), sizeof(double) * (size_t)count);
+  memcpy(s->patch + s->n_patch, ss_patch_end(sim, c), sizeof(double) * (size_t)count);
   touch->patch = s->n_patch;
   touch->n_patch = count;
-  touch->tangent[0] = c->tangent[0].x, touch->tangent[1] = c->tangent[0].y, touch->tangent[2] = c->tangent[0].z;
+  touch->tangent[0] = c->direction[1].x, touch->tangent[1] = c->direction[1].y, touch->tangent[2] = c->direction[1].z;
   s->n_patch += count;
   return SS_OK;
 }
@@ -187,7 +119,7 @@ ss_status ss_patch_store(ss_sim *sim, const ss_contact *c, ss_touch *touch, ss_e
 double ss_patch_overlap(const ss_sim *sim, const ss_contact *c, const ss_contact_point *at) {
   double largest = -HUGE_VAL;
   for (int e = 0; e < c->patch->n_elements; e++)
-    largest = fmax(largest, -ss_element_gap(sim, c, at, e) - end_of(sim, c)[component(c, e, 0)]);
+    largest = fmax(largest, -ss_element_gap(sim, c, at, e) - ss_patch_end(sim, c)[e * c->patch->n_directions]);
   return largest;
 }
 
@@ -208,7 +140,9 @@ double ss_patches_energy(const ss_sim *sim) {
   double sum = 0;
   for (int i = 0; i < sim->n_contacts; i++)
     if (ss_patch_lives(sim, &sim->contacts[i]))
-      sum += quadratic(sim->contacts[i].patch->K, end_of(sim, &sim->contacts[i]), NULL, sim->contacts[i].patch->n) / 2;
+      sum +=
+          quadratic(sim->contacts[i].patch->K, ss_patch_end(sim, &sim->contacts[i]), NULL, sim->contacts[i].patch->n) /
+          2;
   return sum;
 }
 
@@ -217,7 +151,7 @@ void ss_patch_losses(ss_sim *sim, const ss_contact *c, double h) {
   ss_energy *e = &sim->report.energy;
   for (int i = 0; c->row >= 0 && i < c->n_rows * c->patch->n_elements; i++)
     if (i % c->n_rows) e->friction_loss -= sim->problem.z[c->row + i] * sim->problem.slack[c->row + i];
-  e->damping_loss += quadratic(c->patch->C, end_of(sim, c), start_of(sim, c), c->patch->n) / h;
+  e->damping_loss += quadratic(c->patch->C, ss_patch_end(sim, c), ss_patch_start(sim, c), c->patch->n) / h;
 }
 
 /* ---- what can be asked ---- */
@@ -228,7 +162,7 @@ int ss_sim_elements(const ss_sim *sim, int index, ss_element_report *out, int ca
     if (sim->contacts[i].active && seen++ == index) c = &sim->contacts[i];
   if (!c || !c->patch || c->row < 0) return 0;
   const int d = c->patch->n_directions;
-  const double *delta = end_of(sim, c), *slack = sim->problem.slack + c->row;
+  const double *delta = ss_patch_end(sim, c), *slack = sim->problem.slack + c->row;
   const double still = 1e-9 * (1e-3 + sim->speed_bound);
   for (int e = 0; e < c->patch->n_elements && e < capacity; e++) {
     ss_element_report *r = &out[e];

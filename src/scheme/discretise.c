@@ -21,31 +21,42 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
   }
 }
 
-/* Column j of A^-1 J^T: packed per body, and its coupled part where there is one. */
-typedef struct column {
-  const ss_row *row;
-  const double *packed, *coupled;
-} column;
+/* Chains all sides of all rows that touch the same body; a side is numbered 2 row + side. */
+static void chain_rows(ss_sim *sim) {
+  ss_problem *p = &sim->problem;
+  for (int k = 0; k < sim->model->n_bodies; k++) sim->first_row[k] = -1;
+  for (int i = p->n - 1; i >= 0; i--)
+    for (int side = 0; side < 2; side++) {
+      const int body = p->rows[i].body[side];
+      if (body < 0) continue;
+      p->next_row[2 * i + side] = sim->first_row[body];
+      sim->first_row[body] = 2 * i + side;
+    }
+}
 
-static double meet(const ss_sim *sim, const ss_row *row, const column *other) {
-  double sum = 0;
-  for (int side = 0; side < 2; side++) {
-    const int body = row->body[side];
-    if (body < 0) continue;
-    const int n = sim->model->bodies[body].n;
-    const double *j = row->j[side];
-    if (other->coupled && sim->coupling.offset[body] >= 0) {
-      const double *w = other->coupled + sim->coupling.offset[body];
-      for (int i = 0; i < n; i++) sum += j[i] * w[i];
-      continue;
-    }
-    for (int o = 0; o < 2; o++) {
-      if (other->row->body[o] != body) continue;
-      const double *w = other->packed + (ptrdiff_t)6 * o;
-      for (int i = 0; i < n; i++) sum += j[i] * w[i];
-    }
+/* Adds alpha J w to column j of G, for the part w of A^-1 J_j^T that lies on one body. */
+static void add_to_column(const ss_sim *sim, int j, int body, const double *w, double alpha) {
+  const ss_problem *p = &sim->problem;
+  const int n = sim->model->bodies[body].n;
+  for (int end = sim->first_row[body]; end >= 0; end = p->next_row[end]) {
+    const double *row = p->rows[end / 2].j[end % 2];
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += row[k] * w[k];
+    p->G[(size_t)(end / 2) * (size_t)p->n + (size_t)j] += alpha * sum;
   }
-  return sum;
+}
+
+static void fill_column(const ss_sim *sim, int j, double alpha) {
+  const ss_problem *p = &sim->problem;
+  const ss_coupling *c = &sim->coupling;
+  for (int side = 0; side < 2; side++) {
+    const int body = p->rows[j].body[side];
+    if (body < 0 || (c->active && c->offset[body] >= 0)) continue;
+    add_to_column(sim, j, body, p->w + 12 * (size_t)j + (ptrdiff_t)6 * side, alpha);
+  }
+  if (!c->active) return;
+  for (int body = 0; body < sim->model->n_bodies; body++)
+    if (c->offset[body] >= 0) add_to_column(sim, j, body, c->w + (size_t)j * (size_t)c->n + c->offset[body], alpha);
 }
 
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
@@ -56,18 +67,16 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
     const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
     if (status != SS_OK) return status;
   }
+  chain_rows(sim);
+  memset(p->G, 0, sizeof(double) * (size_t)n * (size_t)n);
   for (int i = 0; i < n; i++) {
     spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
     if (c->active) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
     p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
               alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
+    fill_column(sim, i, alpha);
+    p->G[(size_t)i * (size_t)n + (size_t)i] += p->compliance[i];
   }
-  for (int j = 0; j < n; j++) {
-    const column w = {&p->rows[j], p->w + 12 * (size_t)j, c->active ? c->w + (size_t)j * (size_t)c->n : NULL};
-    for (int i = 0; i < n; i++) p->G[(size_t)i * (size_t)n + (size_t)j] = alpha * meet(sim, &p->rows[i], &w);
-  }
-  for (int i = 0; i < n; i++) p->G[(size_t)i * (size_t)n + (size_t)i] += p->compliance[i];
-  for (int k = 0; k < sim->n_contacts; k++)
-    if (sim->contacts[k].patch && sim->contacts[k].row >= 0) ss_patch_stiffen(sim, &sim->contacts[k]);
+  if (sim->scheme->compliant) ss_patch_stiffen(sim);
   return SS_OK;
 }

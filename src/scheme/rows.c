@@ -5,10 +5,7 @@
  *                   z = h f - alpha h^2 k g.v - kappa g.(v+ - v) is its impulse, so R = alpha/kappa and
  *                   s = -g.v - R (h f - alpha h^2 k g.v). As kappa grows R goes to zero: a rigid link (LIT
  * Theorem 9.3), with no stiff entry anywhere contacts      0 <= n.va + s perp c_n >= 0 and friction; s lets a gap that
- * has drifted open close again
- *
- * The first tangent of a frictional contact points where the contact slips, or would: a polygon has its corner there,
- * so that the friction force does not depend on how the scene is turned. */
+ * has drifted open close again */
 #include "step/workspace.h"
 
 static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
@@ -17,10 +14,13 @@ static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
   const int capacity = rows < 8 ? 8 : rows + rows / 2;
   ss_free(p->rows);
   ss_free(p->numbers);
+  ss_free(p->next_row);
   p->capacity = 0;
   p->rows = ss_alloc(sizeof *p->rows * (size_t)capacity);
   p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * ((size_t)capacity + 17));
-  if (!p->rows || !p->numbers) return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
+  p->next_row = ss_alloc(sizeof *p->next_row * 2 * (size_t)capacity);
+  if (!p->rows || !p->numbers || !p->next_row)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
   double *next = p->numbers;
   double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, next += capacity) *parts[i] = next;
@@ -70,14 +70,8 @@ static void stiff_rows(ss_sim *sim, double h) {
   }
 }
 
-/* Where the rows of a contact are taken: bodies and contact point. */
-typedef struct contact_place {
-  ss_pose pose[2];
-  ss_contact_point at;
-} contact_place;
-
-static contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
-  contact_place place;
+static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
+  ss_contact_place place;
   const bool middle = h > 0 && sim->scheme->rows_at_midpoint;
   for (int side = 0; side < 2; side++)
     place.pose[side] =
@@ -89,64 +83,31 @@ static contact_place place_contact(const ss_sim *sim, const ss_contact *c, doubl
   return place;
 }
 
-/* Row of both bodies for one direction at a point shifted from the contact point. */
-static ss_row shifted_row(const ss_sim *sim, const ss_contact *c, const contact_place *place, ss_vec3 shift,
-                          ss_vec3 direction) {
-  return ss_row_points(sim->model, c->body[0], &place->pose[0], v3_add(place->at.point_a, shift), c->body[1],
-                       &place->pose[1], v3_add(place->at.point_b, shift), direction);
-}
-
-static ss_row contact_row(const ss_sim *sim, const ss_contact *c, const contact_place *place, ss_vec3 direction) {
-  return shifted_row(sim, c, place, v3(0, 0, 0), direction);
-}
-
-static void choose_tangents(const ss_sim *sim, ss_contact *c, const contact_place *place) {
-  const ss_vec3 n = place->at.normal;
-  if (sim->model->planar != SS_SPATIAL) {
-    c->tangent[0] = v3_normalize(v3_cross(n, sim->model->plane_normal));
-    c->n_rows = 2;
-    return;
-  }
-  c->n_rows = 3;
-  const ss_vec3 u = v3_perpendicular(n), w = v3_cross(n, u);
-  double x = v3_dot(c->pressed, u), y = v3_dot(c->pressed, w);
-  if (!c->was_stuck || x * x + y * y == 0) { /* the slip that would follow without the contact */
-    const ss_row row_u = contact_row(sim, c, place, u), row_w = contact_row(sim, c, place, w);
-    x = ss_row_dot(sim->model, &row_u, sim->state.v) + ss_row_dot(sim->model, &row_u, sim->dv_free);
-    y = ss_row_dot(sim->model, &row_w, sim->state.v) + ss_row_dot(sim->model, &row_w, sim->dv_free);
-  }
-  const double length = sqrt(x * x + y * y);
-  c->tangent[0] =
-      length > 1e-13 * (1 + sim->speed_bound) ? v3_add(v3_scale(x / length, u), v3_scale(y / length, w)) : u;
-  c->tangent[1] = v3_cross(n, c->tangent[0]);
+ss_row ss_contact_row(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, ss_vec3 direction) {
+  return ss_row_points(sim->model, c->body[0], &place->pose[0], place->at.point_a, c->body[1], &place->pose[1],
+                       place->at.point_b, direction);
 }
 
 static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
   ss_problem *p = &sim->problem;
-  c->row = p->n;
-  c->block = p->n_blocks;
-  const contact_place place = place_contact(sim, c, h);
-  c->n_rows = 1;
-  if (c->patch && c->mu > 0)
-    c->n_rows = c->patch->n_directions;
-  else if (c->mu > 0)
-    choose_tangents(sim, c, &place);
-  for (int e = 0; e < ss_contact_elements(c); e++) {
-    const ss_vec3 shift = ss_element_shift(c, e);
-    add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, p->n, c->n_rows);
-    ss_block *block = &p->blocks[p->n_blocks - 1];
-    block->mu = c->mu;
-    block->cone = sim->options.cone;
-    block->directions = sim->options.directions;
-    for (int k = 0; k < c->n_rows; k++) {
-      const ss_vec3 direction = k == 0 ? place.at.normal : c->tangent[k - 1];
-      p->rows[p->n] = shifted_row(sim, c, &place, shift, direction);
-      p->offset[p->n] = k == 0 ? normal_offset : 0;
-      p->compliance[p->n] = 0;
-      p->z[p->n] = c->closed ? v3_dot(c->pressed, direction) : 0;
-      p->n++;
-    }
+  const int first = c->row = p->n;
+  const ss_contact_place place = place_contact(sim, c, h);
+  ss_friction_directions(sim, c, &place);
+  for (int k = 0; k < c->n_rows; k++) {
+    p->rows[p->n] = k < c->n_forces ? ss_contact_row(sim, c, &place, c->direction[k])
+                                    : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
+                                                  place.pose[1].orientation, c->direction[k]);
+    p->offset[p->n] = k == 0 ? normal_offset : 0;
+    p->compliance[p->n] = 0;
+    p->z[p->n] = c->closed ? c->impulse[k] : 0;
+    p->n++;
   }
+  add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, first, c->n_rows);
+  c->block = p->n_blocks - 1;
+  ss_block *block = &p->blocks[c->block];
+  block->mu = c->mu;
+  block->cone = ss_friction_cone(sim, c);
+  block->directions = sim->options.directions;
 }
 
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again.
@@ -158,9 +119,9 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
 
 static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + (stiff ? count_stiff(sim, h) : 0);
-  int elements = 0;
-  for (int i = 0; i < sim->n_contacts; i++) elements += ss_contact_elements(&sim->contacts[i]);
-  const ss_status status = reserve(&sim->problem, free_rows + 3 * elements, 1 + elements, error);
+  const int most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
+  const int places = sim->scheme->compliant ? ss_patch_elements(sim) : sim->n_contacts;
+  const ss_status status = reserve(&sim->problem, free_rows + most * places, 1 + places, error);
   if (status != SS_OK) return status;
   ss_problem *p = &sim->problem;
   p->n = p->n_blocks = p->n_joint = 0;
@@ -177,8 +138,11 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
   for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
-    if (c->active) contact_rows(sim, c, h, c->patch ? 0 : normal_offset(sim, c, h));
-    if (c->active && c->patch) status = ss_patch_offsets(sim, c, h, error);
+    if (!c->active) continue;
+    if (c->patch)
+      status = ss_patch_rows(sim, c, h, error);
+    else
+      contact_rows(sim, c, h, normal_offset(sim, c, h));
   }
   return status;
 }

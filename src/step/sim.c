@@ -35,6 +35,8 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s locates no events", sim->scheme->name);
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
+  if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "torsion and rolling resistance are for planar scenes in this version");
   return SS_OK;
 }
 
@@ -60,7 +62,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
-  if (!sim->order) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
+  if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
   sim->patches = SS_ARENA_ARRAY(sim->arena, ss_patch *, 3 * (size_t)model->n_materials * (size_t)model->n_materials);
   if (!sim->patches) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
@@ -140,6 +143,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
+  ss_free(sim->problem.next_row);
   ss_free(sim->problem.blocks);
   ss_arena_destroy(sim->arena);
 }

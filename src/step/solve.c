@@ -13,6 +13,18 @@ ss_cp ss_problem_view(const ss_problem *p) {
   return (ss_cp){.n = p->n, .n_blocks = p->n_blocks, .G = p->G, .g = p->g, .blocks = p->blocks};
 }
 
+/* Friction over its limit: 1 where it slides, in the norm of the block's set. */
+static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
+  if (c->n_rows < 2 || !(c->impulse[0] > 0)) return 0;
+  const bool box = ss_friction_cone(sim, c) == SS_CONE_PYRAMID, ball = ss_friction_cone(sim, c) == SS_CONE_QUADRATIC;
+  double square = 0, largest = 0;
+  for (int k = 1; k < (ball ? c->n_rows : c->n_forces); k++) {
+    square += c->impulse[k] * c->impulse[k];
+    largest = fmax(largest, fabs(c->impulse[k]));
+  }
+  return (box ? largest : sqrt(square)) / (c->mu * c->impulse[0]);
+}
+
 /* Impulses and slip of every active contact, from z and w. */
 static void distribute(ss_sim *sim, const double *w) {
   const ss_problem *p = &sim->problem;
@@ -21,24 +33,24 @@ static void distribute(ss_sim *sim, const double *w) {
     c->stuck = false;
     c->when = (double)NAN;
     c->load = c->ratio = 0;
-    c->pressed = v3(0, 0, 0);
-    c->impulse[0] = c->impulse[1] = c->impulse[2] = 0;
+    c->pressed = c->twisted = v3(0, 0, 0);
+    c->impulse[0] = 0;
     if (c->row < 0) continue;
-    for (int e = 0; e < ss_contact_elements(c); e++) { /* a patch sticks as long as one of its elements does */
-      const int row = c->row + e * c->n_rows;
-      double slip = 0;
-      for (int k = 0; k < c->n_rows; k++) {
-        c->impulse[k] += p->z[row + k];
-        c->pressed = v3_axpy(c->pressed, p->z[row + k], k == 0 ? c->at.normal : c->tangent[k - 1]);
-        if (k > 0) slip += w[row + k] * w[row + k];
-      }
-      c->stuck |= c->n_rows > 1 && p->z[row] > 0 && sqrt(slip) <= 1e-9 * (1e-3 + sim->speed_bound);
+    if (c->patch) {
+      ss_patch_distribute(sim, c, w);
+      continue;
+    }
+    double slip = 0;
+    for (int k = 0; k < c->n_rows; k++) {
+      ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
+      c->impulse[k] = p->z[c->row + k];
+      *sum = v3_axpy(*sum, c->impulse[k], c->direction[k]);
+      if (k > 0 && k < c->n_forces) slip += w[c->row + k] * w[c->row + k];
     }
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
-    c->ratio = c->n_rows > 1 && c->impulse[0] > 0
-                   ? sqrt(c->impulse[1] * c->impulse[1] + c->impulse[2] * c->impulse[2]) / (c->mu * c->impulse[0])
-                   : 0;
+    c->ratio = friction_ratio(sim, c);
+    c->stuck = c->n_forces > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * (1e-3 + sim->speed_bound);
   }
 }
 

@@ -96,7 +96,7 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
 /* One impact (taken = 0) or one part of at most h. */
 static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
   double speed_tolerance;
-  bool impact, found = false;
+  bool impact = false, found = false;
   const ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
   if (status != SS_OK) return status;
   if (impact) {

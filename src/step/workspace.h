@@ -18,6 +18,7 @@ typedef struct ss_problem {
   double *G, *g;       /* [n][n], [n] discretise */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
+  int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   double h;            /* size of the step it belongs to; 0: an impact */
 } ss_problem;
@@ -59,6 +60,7 @@ struct ss_sim {
   int n_contacts, contact_capacity, n_active;
   double *mid_q; /* [7 n_bodies] rows: positions where joint gradients are taken */
   ss_problem problem;
+  int *first_row;                  /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
   ss_patch **patches;              /* [n_materials][n_materials][3] laws, made when first needed; compliant schemes */
   double *patch_start, *patch_end; /* [n_patch] narrow phase, advance: deformations and impulses of the contacts */
   int n_patch, patch_capacity[2];
@@ -140,20 +142,26 @@ double ss_largest_speed(const ss_model *model, const double *v);
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
 
-/* Compliant contact (patch/contact_patch.c). */
+/* Compliant contact: patches of contacts (patch/contact_patch.c) ... */
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
-int ss_contact_elements(const ss_contact *contact);               /* 1: rigid */
 ss_vec3 ss_element_shift(const ss_contact *contact, int element); /* from the contact point, world */
 double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at, int element);
-ss_status ss_patch_offsets(ss_sim *sim, const ss_contact *contact, double h, ss_error *error);
-void ss_patch_stiffen(ss_sim *sim, const ss_contact *contact); /* adds R to G */
-void ss_patch_advance(ss_sim *sim, double h);                  /* patch_end */
 bool ss_patch_lives(const ss_sim *sim, const ss_contact *contact);
 ss_status ss_patch_store(ss_sim *sim, const ss_contact *contact, ss_touch *touch, ss_error *error);
 /* Largest overlap of the deformed surfaces at the end of the step. */
 double ss_patch_overlap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at);
 double ss_patches_energy(const ss_sim *sim); /* of all contacts at the end of the step */
 void ss_patch_losses(ss_sim *sim, const ss_contact *contact, double h);
+/* ... and in the step's problem (patch/patch_rows.c). */
+int ss_patch_elements(const ss_sim *sim); /* of all active contacts together */
+ss_status ss_patch_rows(ss_sim *sim, ss_contact *contact, double h, ss_error *error);
+void ss_patch_stiffen(ss_sim *sim); /* adds R to G */
+void ss_patch_distribute(const ss_sim *sim, ss_contact *contact, const double *w);
+void ss_patch_advance(ss_sim *sim, double h); /* patch_end */
+
+/* Deformations, then impulses of a contact's patch at the two ends of the part. */
+static inline double *ss_patch_start(const ss_sim *sim, const ss_contact *c) { return sim->patch_start + c->memory; }
+static inline double *ss_patch_end(const ss_sim *sim, const ss_contact *c) { return sim->patch_end + c->memory; }
 
 /* Ledger and certificate. */
 double ss_kinetic_energy(const ss_model *model, const double *v);
@@ -166,6 +174,19 @@ void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created);
+
+/* Where the rows of a contact are taken: bodies and contact point. */
+typedef struct ss_contact_place {
+  ss_pose pose[2];
+  ss_contact_point at;
+} ss_contact_place;
+
+/* Row of both bodies for a direction of force at the contact. */
+ss_row ss_contact_row(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, ss_vec3 direction);
+
+/* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */
+void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place);
+ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c);
 
 /* Springs and dampers at configuration q: length, rate and gradient of the length. */
 typedef struct ss_link {

@@ -67,11 +67,11 @@ function keyTable(c: Controls): Key[] {
 }
 
 function fillHelp(help: HTMLDialogElement, keys: Key[]): void {
-  const rows = keys.map(({ shown, text }) => element("tr", {}, element("td", {}, element("kbd", {}, shown)), element("td", {}, text)));
+  const rows = keys.flatMap(({ shown, text }) => [element("dt", {}, element("kbd", {}, shown)), element("dd", {}, text)]);
   const close = element("button", { type: "submit", class: "wide" }, "Close");
   help.append(
     element("h2", {}, "Keyboard"),
-    element("table", {}, element("tbody", {}, ...rows)),
+    element("dl", {}, ...rows),
     element("p", { class: "note" }, "Mouse: drag to turn (planar scenes: to move), wheel to zoom, double click a body to follow it. Plots: click to go there, drag to zoom, double click to see all."),
     element("form", { method: "dialog" }, close),
   );

@@ -1,0 +1,100 @@
+/* Friction directions of a contact: what the set S of a friction block means in the world (ST section 3.1).
+ *
+ * The block's friction impulses are z = mu c_n s with s in a set S of unit size. A direction of the world enters as a
+ * row, and its length says how large S is along it: with rows (mu_1/mu) e_1 and (mu_2/mu) e_2 the disc becomes the ellipse
+ * with half axes mu_1, mu_2, and the moments of torsion and rolling resistance are rows (length/mu) times a unit moment.
+ * Maximum dissipation over S is maximum dissipation over its image, so that no solver knows of any of this.
+ *
+ *     planar scenes   one tangent; rolling resistance about the plane's normal is bounded on its own
+ *     spatial scenes  two tangents; with torsion or rolling resistance S is a box (pyramid) or a ball (quadratic)
+ *
+ * The first force row points where the contact slips, or would: a polygon has its corner there, so that the friction
+ * force does not depend on how the scene is turned. */
+#include "step/workspace.h"
+
+/* Principal directions in the tangent plane and how large S is along them, in units of mu. */
+typedef struct tangent_frame {
+  ss_vec3 e[2];
+  double size[2];
+} tangent_frame;
+
+static tangent_frame frame_of(const ss_contact *c, const ss_contact_place *place) {
+  const ss_law *law = c->law;
+  const ss_vec3 n = place->at.normal;
+  tangent_frame f = {.size = {law->friction / c->mu, (law->anisotropic ? law->across : law->friction) / c->mu}};
+  f.e[0] = v3_perpendicular(n);
+  if (law->anisotropic) {
+    const ss_vec3 axis = quat_rotate(place->pose[law->frame].orientation, law->axis);
+    const ss_vec3 flat = v3_axpy(axis, -v3_dot(axis, n), n);
+    if (v3_norm(flat) > 1e-9 * v3_norm(axis)) f.e[0] = v3_normalize(flat);
+  }
+  f.e[1] = v3_cross(n, f.e[0]);
+  return f;
+}
+
+static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
+  c->direction[c->n_rows] = direction;
+  c->impulse[c->n_rows++] = guess;
+  c->n_forces = c->n_rows;
+}
+
+/* Both tangents, turned so that the first one points along the slip in the scaled plane. */
+static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place *place, const tangent_frame *f) {
+  double held[2], slip[2];
+  for (int i = 0; i < 2; i++) held[i] = v3_dot(c->pressed, f->e[i]) / f->size[i];
+  double x = held[0], y = held[1];
+  if (!c->was_stuck || x * x + y * y == 0) { /* the slip that would follow without the contact */
+    for (int i = 0; i < 2; i++) {
+      const ss_row row = ss_contact_row(sim, c, place, v3_scale(f->size[i], f->e[i]));
+      slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + ss_row_dot(sim->model, &row, sim->dv_free);
+    }
+    x = slip[0];
+    y = slip[1];
+  }
+  const double length = sqrt(x * x + y * y);
+  const bool turned = length > 1e-13 * (1 + sim->speed_bound);
+  const double cosine = turned ? x / length : 1, sine = turned ? y / length : 0;
+  const ss_vec3 a = v3_scale(f->size[0], f->e[0]), b = v3_scale(f->size[1], f->e[1]);
+  add_force(c, v3_add(v3_scale(cosine, a), v3_scale(sine, b)), cosine * held[0] + sine * held[1]);
+  add_force(c, v3_sub(v3_scale(cosine, b), v3_scale(sine, a)), cosine * held[1] - sine * held[0]);
+}
+
+static void add_moment(ss_contact *c, ss_vec3 axis, double length) {
+  const double size = length / c->mu;
+  c->direction[c->n_rows] = v3_scale(size, axis);
+  c->impulse[c->n_rows++] = v3_dot(c->twisted, axis) / size;
+}
+
+static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
+  const tangent_frame f = frame_of(c, place);
+  if (f.size[0] > 0 && f.size[1] > 0)
+    two_forces(sim, c, place, &f);
+  else
+    for (int i = 0; i < 2; i++)
+      if (f.size[i] > 0) add_force(c, v3_scale(f.size[i], f.e[i]), v3_dot(c->pressed, f.e[i]) / f.size[i]);
+  if (c->law->torsion > 0) add_moment(c, place->at.normal, c->law->torsion);
+  for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, f.e[i], c->law->rolling);
+}
+
+void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
+  const ss_vec3 n = place->at.normal;
+  c->n_rows = 0;
+  add_force(c, n, v3_dot(c->pressed, n));
+  if (c->mu == 0) return;
+  if (sim->model->planar == SS_SPATIAL) {
+    spatial(sim, c, place);
+    return;
+  }
+  const ss_vec3 tangent = v3_normalize(v3_cross(n, sim->model->plane_normal));
+  if (c->law->friction > 0) {
+    const double size = c->law->friction / c->mu;
+    add_force(c, v3_scale(size, tangent), v3_dot(c->pressed, tangent) / size);
+  }
+  if (c->law->rolling > 0) add_moment(c, sim->model->plane_normal, c->law->rolling);
+}
+
+/* The set S of the block that these directions make. */
+ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c) {
+  if (sim->model->planar != SS_SPATIAL && c->n_rows > 2) return SS_CONE_PYRAMID;
+  return sim->options.cone;
+}

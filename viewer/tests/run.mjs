@@ -1,0 +1,48 @@
+// Makes a page of every scene with the built stickslip, then runs the tests in Chromium.
+//   STICKSLIP   the executable (default: ../build/stickslip)
+//   CHROMIUM    the browser (default: /usr/bin/chromium)
+import { build } from "esbuild";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = resolve(here, "../..");
+const stickslip = resolve(process.env.STICKSLIP ?? join(root, "build/stickslip"));
+if (!existsSync(stickslip)) {
+  console.error(`${stickslip} does not exist: run ./dev build, or set STICKSLIP`);
+  process.exit(2);
+}
+
+const work = mkdtempSync(join(tmpdir(), "stickslip-viewer-"));
+try {
+  const scenes = readdirSync(join(root, "scenes")).filter((name) => name.endsWith(".yaml"));
+  for (const scene of scenes) {
+    const page = join(work, `${basename(scene, ".yaml")}.html`);
+    const made = spawnSync(stickslip, ["view", join(root, "scenes", scene), "-o", page], { encoding: "utf8" });
+    // A run without a certified step (exit code 1) has a page too, which says so.
+    if (made.status !== 0 && !existsSync(page)) throw new Error(`view ${scene}: ${made.stderr}`);
+  }
+  const tests = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
+  await build({
+    entryPoints: tests.map((name) => join(here, name)),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    outdir: work,
+    outExtension: { ".js": ".mjs" },
+    logLevel: "warning",
+  });
+  symlinkSync(join(here, "../node_modules"), join(work, "node_modules"));
+  const files = tests.map((name) => join(work, name.replace(/\.ts$/, ".mjs")));
+  const run = spawnSync(process.execPath, ["--test", ...files], {
+    stdio: "inherit",
+    env: { ...process.env, STICKSLIP_PAGES: work },
+  });
+  process.exitCode = run.status ?? 1;
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
