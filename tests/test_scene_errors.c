@@ -270,7 +270,7 @@ static const row simulation_rows[] = {
      "unknown scheme 'trapezoid'; did you mean 'trapezoidal'? (one of stewart-trinkle"},
     {SIMULATION("duration: 1, scheme: stewart-trinkle-implicit"), LATER, 2, 46,
      "the scheme 'stewart-trinkle-implicit' is not available in this version"},
-    {SIMULATION("duration: 1, scheme: compliant-theta"), LATER, 2, 46, "'compliant-theta'"},
+    {SIMULATION("duration: 1, scheme: moreau, theta: 0"), BAD, 2, 61, "'theta' belongs to the scheme"},
     {SIMULATION("duration: 1, scheme: [moreau]"), BAD, 2, 46, "'scheme' must be a text"},
     {SIMULATION("duration: 1, scheme: gavrea, gamma: 1"), BAD, 2, 13, "'gavrea' needs the key 'alpha'"},
     {SIMULATION("duration: 1, scheme: gavrea, alpha: 1"), BAD, 2, 13, "'gavrea' needs the key 'gamma'"},

@@ -175,6 +175,7 @@ enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };
 typedef struct ss_simulation {
   const char *scheme;  /* a name from the table of schemes */
   double alpha, gamma; /* `gavrea` only */
+  double theta;        /* `compliant-theta` only: weight of the old state, in [0, 1] */
   double step, duration;
   ss_cone cone;
   int directions;

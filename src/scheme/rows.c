@@ -60,12 +60,14 @@ static void stiff_rows(ss_sim *sim, double h) {
     const ss_force *force = &sim->model->forces[k];
     double kappa;
     if (!ss_force_is_row(sim, force, h, &kappa)) continue;
-    const ss_link link = ss_link_at(sim->model, force, sim->state.q, sim->state.v);
+    const ss_link link = ss_link_at(sim->model, force, sim->force_q, sim->force_v);
     const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
-    const double impulse = -h * tension - sim->alpha * h * h * force->stiffness * link.rate;
+    const double rate = sim->scheme->theta ? ss_row_dot(sim->model, &link.row, sim->state.v) : link.rate;
+    const double ahead = sim->scheme->theta ? kappa * ss_row_dot(sim->model, &link.row, sim->guess) /* Newton */
+                                            : -sim->alpha * h * h * force->stiffness * rate;
     p->rows[p->n] = link.row;
     p->compliance[p->n] = sim->alpha / kappa;
-    p->offset[p->n] = -link.rate - sim->alpha / kappa * impulse;
+    p->offset[p->n] = -rate - sim->alpha / kappa * (ahead - h * tension);
     p->n++;
   }
 }

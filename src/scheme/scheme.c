@@ -9,14 +9,15 @@
 #include <string.h>
 
 static const ss_scheme schemes[] = {
-    /* name                   alpha gamma given implicit position midpoint locates compliant */
-    {"stewart-trinkle", 1, 1, false, false, true, false, false, false},     /* ST (3) */
-    {"anitescu-potra", 1, 1, false, false, false, false, true, false},      /* MDI [4] */
-    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true, false}, /* MDI [5] */
-    {"moreau", 1, 0.5, false, true, false, false, true, false},             /* MDI section 4, [30] */
-    {"trapezoidal", 0.5, 0.5, false, true, false, true, true, false},       /* LIT (5.3)-(5.9) */
-    {"gavrea", 0.5, 0.5, true, true, false, false, true, false},            /* MDI (4.4) */
-    {"compliant", 1, 1, false, false, false, false, false, true},           /* DCC (13) */
+    /* name                   alpha gamma given implicit position midpoint locates theta compliant */
+    {"stewart-trinkle", 1, 1, false, false, true, false, false, false, false},     /* ST (3) */
+    {"anitescu-potra", 1, 1, false, false, false, false, true, false, false},      /* MDI [4] */
+    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true, false, false}, /* MDI [5] */
+    {"moreau", 1, 0.5, false, true, false, false, true, false, false},             /* MDI section 4, [30] */
+    {"trapezoidal", 0.5, 0.5, false, true, false, true, true, false, false},       /* LIT (5.3)-(5.9) */
+    {"gavrea", 0.5, 0.5, true, true, false, false, true, false, false},            /* MDI (4.4) */
+    {"compliant", 1, 1, false, false, false, false, false, false, true},           /* DCC (13) */
+    {"compliant-theta", 0.5, 0.5, true, true, true, false, false, true, true},     /* BVP (16) */
 };
 
 static const ss_table_row table[] = {
@@ -27,6 +28,7 @@ static const ss_table_row table[] = {
     {"trapezoidal", "second order, linearly implicit trapezoidal method"},
     {"gavrea", "the family itself: alpha and gamma given"},
     {"compliant", "contact patches that give: spread forces, stick and slip element by element"},
+    {"compliant-theta", "the same at position level, with the theta rule and forces implicit in the theta state"},
     {NULL, NULL},
 };
 _Static_assert(sizeof table / sizeof *table == sizeof schemes / sizeof *schemes + 1, "one explanation per scheme");

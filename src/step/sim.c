@@ -23,7 +23,9 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the duration must be positive, not %g", o->duration);
   if (o->duration / o->step > 9e15)
     return ss_fail(error, SS_ERROR_INPUT, "the step %g is too small for the duration", o->step);
-  if (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1)
+  if (sim->scheme->theta && !(o->theta >= 0 && o->theta <= 1))
+    return ss_fail(error, SS_ERROR_INPUT, "theta must be in [0, 1], not %g", o->theta);
+  if (!sim->scheme->theta && (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1))
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
   if (sim->scheme->compliant && !sim->model->compliance.given)
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s needs the section compliance:", sim->scheme->name);
@@ -47,15 +49,27 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     double **array;
     size_t size;
   } const arrays[] = {
-      {&sim->state.q, nq},    {&sim->state.v, nv},
-      {&sim->mid_q, nq},      {&sim->ainv, 36 * (size_t)model->n_bodies},
-      {&sim->kt, nv},         {&sim->applied, nv},
-      {&sim->dv_free, nv},    {&sim->delta, nv},
-      {&sim->v_end, nv},      {&sim->q_end, nq},
-      {&sim->weighted, nv},   {&sim->previous_weighted, nv},
-      {&sim->previous_v, nv}, {&sim->q_saved, nq},
-      {&sim->v_saved, nv},    {&sim->residuals, (size_t)model->n_joint_rows},
-      {&sim->scratch_v, nv},  {&sim->bounds, 6 * ns},
+      {&sim->state.q, nq},
+      {&sim->state.v, nv},
+      {&sim->mid_q, nq},
+      {&sim->theta_q, nq},
+      {&sim->theta_v, nv},
+      {&sim->guess, nv},
+      {&sim->ainv, 36 * (size_t)model->n_bodies},
+      {&sim->kt, nv},
+      {&sim->applied, nv},
+      {&sim->dv_free, nv},
+      {&sim->delta, nv},
+      {&sim->v_end, nv},
+      {&sim->q_end, nq},
+      {&sim->weighted, nv},
+      {&sim->previous_weighted, nv},
+      {&sim->previous_v, nv},
+      {&sim->q_saved, nq},
+      {&sim->v_saved, nv},
+      {&sim->residuals, (size_t)model->n_joint_rows},
+      {&sim->scratch_v, nv},
+      {&sim->bounds, 6 * ns},
   };
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
@@ -74,6 +88,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
 
 static void start(ss_sim *sim) {
   const ss_model *model = sim->model;
+  sim->force_q = sim->scheme->theta ? sim->theta_q : sim->state.q;
+  sim->force_v = sim->scheme->theta ? sim->theta_v : sim->state.v;
   for (int k = 0; k < model->n_bodies; k++) {
     ss_store_pose(sim->state.q, k, model->bodies[k].pose);
     memcpy(sim->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
@@ -110,6 +126,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   if (status == SS_OK) {
     sim->scheme = ss_scheme_find(sim->options.scheme);
     if (sim->scheme) {
+      if (sim->scheme->theta) sim->options.alpha = sim->options.gamma = 1 - sim->options.theta;
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
       sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;

@@ -19,7 +19,7 @@ static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, b
   return status;
 }
 
-ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
+ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error) {
   ss_forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
   if (status != SS_OK) return status;
@@ -31,6 +31,10 @@ ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
   sim->last_attempt = h;
   *certified = isfinite(ss_largest_speed(sim->model, sim->v_end));
   return SS_OK;
+}
+
+ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  return (sim->scheme->theta ? ss_attempt_theta : ss_attempt_once)(sim, h, certified, error);
 }
 
 /* What the solution says of each contact: carrying, stuck, gone. */

@@ -58,7 +58,10 @@ struct ss_sim {
   int *order;           /* [n_shapes] broad phase: sorted along one axis */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set */
   int n_contacts, contact_capacity, n_active;
-  double *mid_q; /* [7 n_bodies] rows: positions where joint gradients are taken */
+  const double *force_q, *force_v; /* where forces are evaluated: the state, or the theta state */
+  double *theta_q, *theta_v;       /* [7 n_bodies], [n_v] outer iteration: theta x + (1 - theta) x+ */
+  double *guess;                   /* [n_v] outer iteration: v+ - v of the iterate before */
+  double *mid_q;                   /* [7 n_bodies] rows: positions where joint gradients are taken */
   ss_problem problem;
   int *first_row;                  /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
   ss_patch **patches;              /* [n_materials][n_materials][3] laws, made when first needed; compliant schemes */
@@ -102,6 +105,9 @@ void ss_forces_none(ss_sim *sim);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
+/* From forces to advance, once; and the theta rule's outer iteration around that. */
+ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
+ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error);
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
 /* Solves a part of size h and computes where it ends. */
