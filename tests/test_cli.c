@@ -1,23 +1,10 @@
 /* End-to-end tests of the command line: exit codes, what is on stdout and on stderr, files that appear. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "cli_runner.h"
 
 #include <dirent.h>
 #include <hdf5.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static char directory[1024]; /* of this test's own files; the working directory of every command */
 
 static const char scene_text[] =
     "name: Ball on a floor\n"
@@ -42,74 +29,6 @@ static const char failing_text[] =
     "forces:\n"
     "  - {type: applied, on: a, force: [\"1e300^(1 + sign(t - 0.5))\", 0, 0]}\n"
     "simulation: {scheme: moreau, step: 2^-4, duration: 1}\n";
-
-typedef struct outcome {
-  int code;
-  char *out, *err;
-} outcome;
-
-static char *read_text(const char *path) {
-  FILE *stream = fopen(path, "rb");
-  assert_non_null(stream);
-  char *text = calloc(1, 1 << 20);
-  assert_non_null(text);
-  (void)fread(text, 1, (1 << 20) - 1, stream);
-  (void)fclose(stream);
-  return text;
-}
-
-static void write_text(const char *name, const char *text) {
-  FILE *stream = fopen(name, "wb");
-  assert_non_null(stream);
-  assert_int_equal(fwrite(text, 1, strlen(text), stream), strlen(text));
-  assert_int_equal(fclose(stream), 0);
-}
-
-static const char *before = ""; /* shell commands that prepare the next run */
-
-static outcome run(const char *arguments) {
-  char command[4096];
-  (void)snprintf(command, sizeof command, "%s %s/stickslip %s >out 2>err", before, BINARY_DIR, arguments);
-  const int status = system(command); // NOLINT(cert-env33-c)
-  assert_true(WIFEXITED(status));
-  return (outcome){WEXITSTATUS(status), read_text("out"), read_text("err")};
-}
-
-/* Runs, checks the exit code, and that stderr contains `expected` (NULL: is empty). Returns stdout, to be freed. */
-static char *expect(const char *arguments, int code, const char *expected) {
-  const outcome o = run(arguments);
-  if (o.code != code) print_error("stickslip %s: exit code %d\n%s%s", arguments, o.code, o.out, o.err);
-  assert_int_equal(o.code, code);
-  if (!expected)
-    assert_string_equal(o.err, "");
-  else if (!strstr(o.err, expected))
-    fail_msg("stickslip %s: '%s' is not in: %s", arguments, expected, o.err);
-  free(o.err);
-  return o.out;
-}
-
-static void refuse(const char *arguments, const char *expected) {
-  char *out = expect(arguments, 2, expected);
-  assert_string_equal(out, "");
-  free(out);
-}
-
-static json_t *expect_json(const char *arguments, int code, const char *expected) {
-  char *out = expect(arguments, code, expected);
-  json_error_t error;
-  json_t *root = json_loads(out, 0, &error);
-  if (!root) fail_msg("stickslip %s: not JSON: %s", arguments, error.text);
-  free(out);
-  return root;
-}
-
-static double number(const json_t *object, const char *key) {
-  const json_t *value = json_object_get(object, key);
-  if (!json_is_number(value)) fail_msg("'%s' is not a number", key);
-  return json_number_value(value);
-}
-
-static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
 /* ---- the command line itself ---- */
 
@@ -461,18 +380,10 @@ static void test_list(void **state) {
 
 static int enter_directory(void **state) {
   (void)state;
-  (void)snprintf(directory, sizeof directory, BINARY_DIR "/test-cli-XXXXXX");
-  if (!mkdtemp(directory) || chdir(directory)) return -1;
+  if (enter_empty_directory()) return -1;
   write_text("ball.yaml", scene_text);
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   return 0;
-}
-
-static int remove_directory(void **state) {
-  (void)state;
-  char command[2048];
-  (void)snprintf(command, sizeof command, "rm -r '%s'", directory);
-  return chdir("/") || system(command); // NOLINT(cert-env33-c)
 }
 
 int main(void) {

@@ -1,7 +1,6 @@
 /* stickslip check: is the scene sound, and what does it consist of? */
+#include "check_theory.h"
 #include "commands.h"
-#include "json.h"
-#include "session.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@ typedef struct findings {
   const char *worst_joint;  /* the joint it belongs to; NULL without joints */
   double velocity_residual; /* max |nu^T v| */
   ss_contact_report *contact_list;
+  ss_theory theory;
 } findings;
 
 /* How far apart the joints may be at t = 0 in positions and velocities and still count as consistent; what the scene
@@ -59,13 +59,14 @@ static ss_status examine_contacts(const session *s, findings *f, ss_error *error
   return status;
 }
 
-static ss_status examine(const session *s, const ss_sim *sim, findings *f, ss_error *error) {
+static ss_status examine(const session *s, ss_sim *sim, findings *f, ss_error *error) {
   const ss_model *model = s->model;
   f->bodies = ss_model_bodies(model);
   f->coordinates = ss_model_coordinates(model);
   f->joint_rows = ss_model_joint_rows(model);
-  const ss_status status = examine_joints(sim, f, error);
-  return status ? status : examine_contacts(s, f, error);
+  ss_status status = examine_joints(sim, f, error);
+  if (!status) status = examine_contacts(s, f, error);
+  return status ? status : ss_sim_theory(sim, &f->theory, error);
 }
 
 static void print_text(const session *s, const findings *f) {
@@ -83,6 +84,7 @@ static void print_text(const session *s, const findings *f) {
   (void)printf("  consistency at t = 0    joint residual %.2e%s%s%s, joint velocity residual %.2e%s\n",
                f->joint_residual, f->worst_joint ? " (" : "", f->worst_joint ? f->worst_joint : "",
                f->worst_joint ? ")" : "", f->velocity_residual, consistent(f) ? "" : "  NOT CONSISTENT");
+  theory_print_text(s, &f->theory);
 }
 
 static json_t *contacts_json(const session *s, const findings *f) {
@@ -109,13 +111,15 @@ static json_t *bodies_json(const session *s, const findings *f) {
 }
 
 static int print_json(const session *s, const findings *f) {
-  return json_print(json_pack(
-      "{s:o, s:o, s:b, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:{s:o, s:o, s:o, s:b}}", "scene", json_text(session_name(s)),
-      "file", json_text(s->scene->file), "valid", 1, "bodies", bodies_json(s, f), "coordinates", f->coordinates,
-      "joint_rows", f->joint_rows, "joint_rank", f->joint_rank, "redundant_constraints", f->joint_rows - f->joint_rank,
-      "degrees_of_freedom", f->coordinates - f->joint_rank, "contacts", contacts_json(s, f), "consistency",
-      "joint_residual", json_number(f->joint_residual), "worst_joint", json_text(f->worst_joint),
-      "joint_velocity_residual", json_number(f->velocity_residual), "consistent", consistent(f)));
+  json_t *root = json_pack("{s:o, s:o, s:b, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:{s:o, s:o, s:o, s:b}}", "scene",
+                           json_text(session_name(s)), "file", json_text(s->scene->file), "valid", 1, "bodies",
+                           bodies_json(s, f), "coordinates", f->coordinates, "joint_rows", f->joint_rows, "joint_rank",
+                           f->joint_rank, "redundant_constraints", f->joint_rows - f->joint_rank, "degrees_of_freedom",
+                           f->coordinates - f->joint_rank, "contacts", contacts_json(s, f), "consistency",
+                           "joint_residual", json_number(f->joint_residual), "worst_joint", json_text(f->worst_joint),
+                           "joint_velocity_residual", json_number(f->velocity_residual), "consistent", consistent(f));
+  if (root && json_object_update_missing_new(root, theory_json(s, &f->theory))) return json_print(NULL);
+  return json_print(root);
 }
 
 int command_check(int argc, char **argv) {
@@ -131,7 +135,12 @@ int command_check(int argc, char **argv) {
       1,
       1,
       "Validates a scene and prints its bodies, degrees of freedom (velocity coordinates minus the rank of the joint\n"
-      "equations), redundant joint equations, contacts at t = 0, and whether the start respects the joints.",
+      "equations), redundant joint equations, contacts at t = 0, and whether the start respects the joints.\n"
+      "What the convergence theorems assume is checked too: whether the friction cone is pointed (contacts and joints\n"
+      "cannot press against each other without end) with its constant, or the forces that balance each other; "
+      "contacts\n"
+      "that can jam while they slide (Painleve); and whether the step is small enough for a positive definite system\n"
+      "matrix.",
       options,
       "  stickslip check scenes/double-pendulum-wall.yaml\n  stickslip check scene.yaml --set L=2 --json\n"};
   const char *path = NULL;
@@ -151,6 +160,7 @@ int command_check(int argc, char **argv) {
     else
       print_text(&s, &f), code = EXIT_DONE;
     free(f.contact_list);
+    ss_theory_release(&f.theory);
     ss_sim_destroy(sim);
     session_close(&s);
   }

@@ -66,7 +66,7 @@ static int store(const option *o, const char *value, int argc) {
   return usage_error("%s%s is not available in this version", dashes(o), o->name);
 }
 
-/* The row for --name, --name=value (then *value is set) or -n; NULL if there is none. */
+/* The row for --name, --name=value (then *value is set), -n or --n; NULL if there is none. */
 static const option *find_option(const usage *u, const char *argument, const char **value) {
   const bool is_long = argument[1] == '-';
   const char *name = argument + (is_long ? 2 : 1);
@@ -74,7 +74,7 @@ static const option *find_option(const usage *u, const char *argument, const cha
   const size_t length = equals ? (size_t)(equals - name) : strlen(name);
   *value = equals ? equals + 1 : NULL;
   for (const option *o = u->options; o->name; o++)
-    if (is_long == (o->name[1] != '\0') && strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
+    if ((is_long || !o->name[1]) && strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
   return NULL;
 }
 

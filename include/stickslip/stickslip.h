@@ -1,7 +1,8 @@
 /* stickslip: rigid bodies that touch, stick, slip, collide and come apart; every step certified.
  *
  *     scene.h  describe a system      sim.h  simulate it      cp.h  complementarity problems alone
- *     io.h     files                  bvp.h  boundary-value problems    base.h statuses, errors, small types */
+ *     io.h     files                  base.h statuses, errors, small types      theory.h  what theorems promise
+ *     bvp.h    boundary-value problems */
 #ifndef STICKSLIP_H
 #define STICKSLIP_H
 
@@ -12,5 +13,6 @@
 #include <stickslip/io.h>
 #include <stickslip/scene.h>
 #include <stickslip/sim.h>
+#include <stickslip/theory.h>
 
 #endif

@@ -12,18 +12,22 @@
 
 #include <string.h>
 
-enum { FREE_BOUNCES = 4 };
+enum { RATTLES = 4 };
 
-/* Restitution of this collision. The flight after it takes 2 e |rate| / a, all later ones together 1/(1-e) of that. */
-static double restitution(const ss_sim *sim, const ss_contact *c, double remaining) {
+/* Restitution of this collision. The flight after it takes 2 e |rate| / a, all later ones together 1/(1-e) of that; where
+ * they all end within the length of a step, the contact comes to rest at once. a: how fast the bodies are being driven
+ * together, from the part of the step that led here. */
+static double restitution(const ss_sim *sim, const ss_contact *c) {
   if (c->hits >= SS_MOST_BOUNCES) return 0;
-  if (c->hits < FREE_BOUNCES || c->restitution == 0 || c->restitution >= 1) return c->restitution;
+  if (c->restitution == 0 || c->restitution >= 1) return c->restitution;
   const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
-  const double gained = ss_contact_rate(sim->model, c, &c->at, &a, &b, sim->delta); /* over the last attempted part */
-  const double acceleration = -gained / sim->last_attempt;
-  if (!(acceleration > 0)) return c->restitution;
-  const double accumulated = -2 * c->restitution * c->rate / acceleration / (1 - c->restitution);
-  return accumulated <= remaining ? 0 : c->restitution;
+  const double gravity = v3_norm(sim->model->gravity);
+  double driven =
+      sim->last_attempt > 0 ? -ss_contact_rate(sim->model, c, &c->at, &a, &b, sim->delta) / sim->last_attempt : gravity;
+  if (c->hits >= RATTLES) driven = fmax(driven, gravity); /* corners that throw each other about are driven back too */
+  if (!(driven > 0)) return c->restitution;
+  const double accumulated = -2 * c->restitution * c->rate / driven / (1 - c->restitution);
+  return accumulated <= sim->h ? 0 : c->restitution;
 }
 
 /* Energy that friction takes: impulse times mean slip. */
@@ -65,7 +69,7 @@ static ss_status phase(ss_sim *sim, double *lost_to_friction, ss_error *error) {
 static bool decompress(ss_sim *sim) {
   ss_problem *p = &sim->problem;
   bool any = false;
-  memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
+  for (int i = 0; i < p->n; i++) p->g[i] = p->slack[i] - p->compliance[i] * p->z[i];
   for (int k = 0; k < sim->n_contacts; k++) {
     ss_contact *c = &sim->contacts[k];
     if (c->row < 0) continue;
@@ -95,12 +99,12 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
   }
 }
 
-ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_error *error) {
+ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
   const bool newton = sim->options.restitution == SS_RESTITUTION_NEWTON;
   const double before = ss_kinetic_energy(sim->model, sim->state.v);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
-    c->bounce = restitution(sim, c, remaining);
+    c->bounce = restitution(sim, c);
     c->returned = 0;
     c->total = v3(0, 0, 0);
   }
@@ -117,6 +121,7 @@ ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_er
   status = phase(sim, &friction, error);
   if (status == SS_OK && !newton && decompress(sim)) status = phase(sim, &friction, error);
   if (status != SS_OK) return status;
+  sim->last_attempt = 0; /* delta is no longer that of a part */
   const double lost = before - ss_kinetic_energy(sim->model, sim->state.v);
   sim->report.energy.friction_loss += friction;
   sim->report.energy.impact_loss += lost - friction;

@@ -22,16 +22,28 @@ ss_status ss_fail_at(ss_error *error, const ss_scene *scene, ss_mark mark, ss_st
   return status;
 }
 
-/* Typical length: tolerances for "touching" and "holds at the start" are relative to it. */
-static double typical_length(const ss_model *model) {
+static double length_of_joints_and_forces(const ss_model *model) {
   double length = 0;
-  for (int i = 0; i < model->n_shapes; i++)
-    if (isfinite(model->shapes[i].reach)) length = fmax(length, model->shapes[i].reach);
   for (int i = 0; i < model->n_joints; i++) {
     const ss_joint *joint = &model->joints[i];
     length = fmax(length, fmax(v3_norm(joint->anchor[0]), joint->body[1] < 0 ? 0 : v3_norm(joint->anchor[1])));
     if (joint->type == SS_JOINT_DISTANCE) length = fmax(length, joint->length);
   }
+  for (int i = 0; i < model->n_forces; i++)
+    if (model->forces[i].type != SS_FORCE_APPLIED && model->forces[i].stiffness > 0)
+      length = fmax(length, model->forces[i].rest_length);
+  return length;
+}
+
+/* Typical length: tolerances for "touching" and "holds at the start" are relative to it. Sizes of shapes, joints and
+ * springs; where nothing has a size, how far apart the bodies are, or how far out. */
+static double typical_length(const ss_model *model) {
+  double length = length_of_joints_and_forces(model);
+  for (int i = 0; i < model->n_shapes; i++)
+    if (isfinite(model->shapes[i].reach)) length = fmax(length, model->shapes[i].reach);
+  for (int i = 1; length == 0 && i < model->n_bodies; i++)
+    length = v3_norm(v3_sub(model->bodies[i].pose.position, model->bodies[0].pose.position));
+  if (length == 0 && model->n_bodies > 0) length = v3_norm(model->bodies[0].pose.position);
   return length > 0 ? length : 1;
 }
 

@@ -61,4 +61,16 @@ static inline double ss_row_dot(const ss_model *model, const ss_row *row, const 
   return ss_row_dot_side(model, row, 0, v) + ss_row_dot_side(model, row, 1, v);
 }
 
+/* row M^-1 row^T */
+static inline double ss_row_inverse_mass(const ss_model *model, const ss_row *row) {
+  double sum = 0;
+  for (int side = 0; side < 2; side++) {
+    if (row->body[side] < 0) continue;
+    const ss_body *b = &model->bodies[row->body[side]];
+    for (int i = 0; i < b->n; i++)
+      for (int j = 0; j < b->n; j++) sum += row->j[side][i] * b->minv[i * b->n + j] * row->j[side][j];
+  }
+  return sum;
+}
+
 #endif

@@ -147,8 +147,9 @@ void ss_couple(ss_sim *sim, double h) {
     const ss_force *force = &model->forces[k];
     if (force->type != SS_FORCE_APPLIED && force->jacobian == SS_JACOBIAN_EXACT) add_force(sim, force, h);
   }
-  if (!ss_positive_definite(c->a, c->n, c->inverse) || !ss_invert(c->a, c->n, c->inverse)) return;
-  c->active = true;
+  c->active = ss_positive_definite(c->a, c->n, c->inverse) && ss_invert(c->a, c->n, c->inverse);
+  sim->definite &= c->active;
+  if (!c->active) return;
   for (int k = 0; k < model->n_bodies; k++)
     for (int i = 0; c->offset[k] >= 0 && i < model->bodies[k].n; i++)
       sim->kt[model->bodies[k].first + i] -= c->vector[c->offset[k] + i];

@@ -106,6 +106,7 @@ static void gyroscopic(ss_sim *sim, int index, double h) {
 
   ss_mat3 a = rotation_block(body, w, sim->alpha * h, sim->alpha == 0.5), inverse;
   if (!invert3(&a, &inverse)) {
+    sim->definite = false;
     a = rotation_block(body, w, sim->alpha * h, false); /* antisymmetric F: its symmetric part is the inertia itself */
     if (!invert3(&a, &inverse)) return;                 /* nearly singular inertia: minv stays */
   }
@@ -133,6 +134,7 @@ void ss_forces(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   const double g[3] = {model->gravity.x, model->gravity.y, model->gravity.z};
   memset(sim->applied, 0, sizeof(double) * (size_t)model->n_v);
+  sim->definite = true;
   for (int k = 0; k < model->n_bodies; k++) {
     const ss_body *body = &model->bodies[k];
     for (int i = 0; i < body->n; i++)

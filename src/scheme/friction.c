@@ -43,7 +43,9 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   double held[2], slip[2];
   for (int i = 0; i < 2; i++) held[i] = v3_dot(c->pressed, f->e[i]) / f->size[i];
   double x = held[0], y = held[1];
-  if (!c->was_stuck || x * x + y * y == 0) { /* the slip that would follow without the contact */
+  /* a force at rounding level has no direction */
+  const bool holds = c->was_stuck && sqrt(x * x + y * y) > 1e-6 * c->mu * v3_dot(c->pressed, place->at.normal);
+  if (!holds) { /* the slip that would follow without the contact */
     for (int i = 0; i < 2; i++) {
       const ss_row row = ss_contact_row(sim, c, place, v3_scale(f->size[i], f->e[i]));
       slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + ss_row_dot(sim->model, &row, sim->dv_free);
@@ -52,7 +54,7 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
     y = slip[1];
   }
   const double length = sqrt(x * x + y * y);
-  const bool turned = length > 1e-13 * (1 + sim->speed_bound);
+  const bool turned = holds || length > 1e-13 * sim->speed_bound;
   const double cosine = turned ? x / length : 1, sine = turned ? y / length : 0;
   const ss_vec3 a = v3_scale(f->size[0], f->e[0]), b = v3_scale(f->size[1], f->e[1]);
   add_force(c, v3_add(v3_scale(cosine, a), v3_scale(sine, b)), cosine * held[0] + sine * held[1]);

@@ -17,12 +17,12 @@ static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
   ss_free(p->next_row);
   p->capacity = 0;
   p->rows = ss_alloc(sizeof *p->rows * (size_t)capacity);
-  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * ((size_t)capacity + 17));
+  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * ((size_t)capacity + 18));
   p->next_row = ss_alloc(sizeof *p->next_row * 2 * (size_t)capacity);
   if (!p->rows || !p->numbers || !p->next_row)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
   double *next = p->numbers;
-  double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack};
+  double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack, &p->scale};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, next += capacity) *parts[i] = next;
   p->w = next;
   p->G = next + 12 * (size_t)capacity;
@@ -32,13 +32,6 @@ static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
 
 static void add_block(ss_problem *p, ss_block_kind kind, int first, int size) {
   p->blocks[p->n_blocks++] = (ss_block){.kind = kind, .first = first, .size = size};
-}
-
-static int count_stiff(const ss_sim *sim, double h) {
-  int count = 0;
-  double kappa;
-  for (int k = 0; k < sim->model->n_forces; k++) count += ss_force_is_row(sim, &sim->model->forces[k], h, &kappa);
-  return count;
 }
 
 static void joint_rows(ss_sim *sim, double h) {
@@ -68,6 +61,26 @@ static void stiff_rows(ss_sim *sim, double h) {
     p->rows[p->n] = link.row;
     p->compliance[p->n] = sim->alpha / kappa;
     p->offset[p->n] = -rate - sim->alpha / kappa * (ahead - h * tension);
+    p->n++;
+  }
+}
+
+/* Impacts: a force too stiff for the step to resolve acts as the link it stands for, so that the limit of stiffness is the
+ * linked system in impacts too: fully implicit over the step, g.v+ + z/kappa = 0 with kappa = h (d + h k), where kappa
+ * exceeds the mass it acts on. Softer ones do nothing in an instant. */
+static void stiff_impact_rows(ss_sim *sim) {
+  ss_problem *p = &sim->problem;
+  const double h = sim->h;
+  for (int k = 0; k < sim->model->n_forces; k++) {
+    const ss_force *force = &sim->model->forces[k];
+    double kappa;
+    if (!ss_force_is_row(sim, force, h, &kappa)) continue;
+    const ss_link link = ss_link_at(sim->model, force, sim->state.q, sim->state.v);
+    kappa = h * (force->damping + h * force->stiffness);
+    if (kappa * ss_row_inverse_mass(sim->model, &link.row) < 1) continue;
+    p->rows[p->n] = link.row;
+    p->compliance[p->n] = 1 / kappa;
+    p->offset[p->n] = 0;
     p->n++;
   }
 }
@@ -119,8 +132,8 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   return sim->scheme->position_level ? c->at.gap / sim->h : 0;
 }
 
-static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
-  const int free_rows = sim->model->n_joint_rows + (stiff ? count_stiff(sim, h) : 0);
+static ss_status begin(ss_sim *sim, double h, ss_error *error) {
+  const int free_rows = sim->model->n_joint_rows + sim->model->n_forces;
   const int most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
   const int places = sim->scheme->compliant ? ss_patch_elements(sim) : sim->n_contacts;
   const ss_status status = reserve(&sim->problem, free_rows + most * places, 1 + places, error);
@@ -129,14 +142,17 @@ static ss_status begin(ss_sim *sim, double h, bool stiff, ss_error *error) {
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
   if (sim->model->n_joint_rows) joint_rows(sim, h);
-  if (stiff) stiff_rows(sim, h);
+  if (h > 0)
+    stiff_rows(sim, h);
+  else
+    stiff_impact_rows(sim);
   p->n_free = p->n;
   if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
   return SS_OK;
 }
 
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
-  ss_status status = begin(sim, h, sim->model->n_forces > 0, error);
+  ss_status status = begin(sim, h, error);
   for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
@@ -150,7 +166,7 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
 }
 
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
-  const ss_status status = begin(sim, 0, false, error);
+  const ss_status status = begin(sim, 0, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];

@@ -1,4 +1,9 @@
-/* Solve: hands the problem to the complementarity solver and keeps what the judge says of the answer. */
+/* Solve: hands the problem to the complementarity solver and keeps what the judge says of the answer.
+ *
+ * Solver and judge see it in natural units, z' = z/(d s) and w' = d w/s: d (one per row, one per friction block) makes
+ * the diagonal of G about 1, s makes the largest |g| about 1. Both z' and w' are then square roots of energies, so that
+ * min(z', w') is meant as written, and the residual does not depend on the user's units or on how masses differ. d and s
+ * are powers of two: going there and back is exact. */
 #include "step/workspace.h"
 
 #include <time.h>
@@ -50,8 +55,48 @@ static void distribute(ss_sim *sim, const double *w) {
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
     c->ratio = friction_ratio(sim, c);
-    c->stuck = c->n_forces > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * (1e-3 + sim->speed_bound);
+    c->stuck = c->n_forces > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * sim->speed_bound;
   }
+}
+
+static double power_near(double x) { return x > 0 && isfinite(x) ? ldexp(1, ilogb(x)) : 1; }
+
+/* d of rows first .. first + size - 1, which share it. */
+static void scale_rows(ss_problem *p, int first, int size) {
+  double sum = 0;
+  for (int i = first; i < first + size; i++) sum += p->G[(size_t)i * (size_t)p->n + (size_t)i];
+  const double d = sum > 0 && isfinite(sum) ? ldexp(1, -(ilogb(sum / size) / 2)) : 1;
+  for (int i = first; i < first + size; i++) p->scale[i] = d;
+}
+
+/* To natural units, or back to the user's. */
+static void convert(ss_problem *p, double s, bool back) {
+  const double unit = back ? 1 / s : s;
+  for (int i = 0; i < p->n; i++) {
+    const double d = back ? 1 / p->scale[i] : p->scale[i];
+    double *line = p->G + (size_t)i * (size_t)p->n;
+    for (int j = 0; j < p->n; j++) line[j] *= d * (back ? 1 / p->scale[j] : p->scale[j]);
+    p->g[i] *= d / unit;
+    p->slack[i] *= d / unit;
+    p->z[i] /= d * unit;
+  }
+  for (int b = 0; b < p->n_blocks; b++) {
+    const double d = p->scale[p->blocks[b].first];
+    p->blocks[b].extra /= (back ? 1 / d : d) * unit;
+  }
+}
+
+static double to_natural_units(ss_problem *p) {
+  for (int b = 0; b < p->n_blocks; b++) {
+    const ss_block *block = &p->blocks[b];
+    const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
+    for (int i = block->first; i < block->first + block->size; i += together) scale_rows(p, i, together);
+  }
+  double largest = 0;
+  for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(p->scale[i] * p->g[i]));
+  const double s = power_near(largest);
+  convert(p, s, false);
+  return s;
 }
 
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
@@ -62,20 +107,22 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
     distribute(sim, p->slack);
     return SS_OK;
   }
+  const double s = to_natural_units(p);
   const ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
-  ss_cp_result result;
+  ss_cp_result result = {0};
   const double start = seconds_now();
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
   solves->seconds += seconds_now() - start;
-  if (status != SS_OK) return status;
   solves->count++;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
-  const double residual = ss_cp_judge(&problem, p->z, p->slack);
-  *certified = residual <= sim->options.tolerance; /* false for NaN */
-  if (!*certified) return SS_OK;
-  ss_certify_problem(sim, residual);
-  distribute(sim, p->slack);
-  return SS_OK;
+  if (status == SS_OK) {
+    const double residual = ss_cp_judge(&problem, p->z, p->slack);
+    *certified = residual <= sim->options.tolerance; /* false for NaN */
+    if (*certified) ss_certify_problem(sim, residual);
+  }
+  convert(p, s, true);
+  if (status == SS_OK && *certified) distribute(sim, p->slack);
+  return status;
 }

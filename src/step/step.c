@@ -106,7 +106,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (impact) {
     *taken = 0;
     *collided = true;
-    return ss_impact(sim, h, speed_tolerance, error);
+    return ss_impact(sim, speed_tolerance, error);
   }
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
   ss_ledger_part(sim, h, tau / h);

@@ -18,6 +18,7 @@ typedef struct ss_problem {
   double *G, *g;       /* [n][n], [n] discretise */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
+  double *scale;       /* [n] solve: d of the natural units */
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   double h;            /* size of the step it belongs to; 0: an impact */
@@ -48,7 +49,7 @@ struct ss_sim {
 
   /* One step. */
   double h;            /* its full size */
-  double last_attempt; /* size of the part solved last, to which delta belongs */
+  double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
   ss_candidates all;   /* every pair, where they are few */
@@ -69,6 +70,7 @@ struct ss_sim {
   int n_patch, patch_capacity[2];
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
   ss_coupling coupling;                   /* forces */
+  bool definite;                          /* forces: A is positive definite with its full Jacobians, which are used */
   double *kt;                             /* [n_v] forces: impulses of forces */
   double *applied;                        /* [n_v] forces: the part of kt that applied forces give */
   double *dv_free;                        /* [n_v] forces: A^-1 kt */
@@ -119,7 +121,7 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
 ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error);
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
-ss_status ss_impact(ss_sim *sim, double remaining, double speed_tolerance, ss_error *error);
+ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
 
 /* ---- their pieces ---- */
 

@@ -19,6 +19,7 @@ import { seriesColor, type Palette } from "../theme.js";
 import { solidOf, type Solid } from "./geometry.js";
 
 const OUTLINED = 400; // boxes get their edges drawn up to this many
+const MANY = 200; // round shapes get coarser above this many
 
 export function localMatrix(shape: ShapeData, scale: Vector3): Matrix4 {
   const [w, x, y, z] = shape.orientation;
@@ -65,7 +66,7 @@ export class Bodies {
 
   private addBatch({ solid, instances }: Batch, shadows: boolean): void {
     const material = new MeshLambertMaterial({ vertexColors: true });
-    const mesh = new InstancedMesh(solid.make(), material, instances.length);
+    const mesh = new InstancedMesh(solid.make(instances.length > MANY ? 16 : 32), material, instances.length);
     mesh.frustumCulled = false;
     mesh.castShadow = mesh.receiveShadow = shadows;
     this.meshes.push({ mesh, instances });

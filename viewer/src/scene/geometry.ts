@@ -11,13 +11,13 @@ import type { ShapeData } from "../page.js";
 
 export interface Solid {
   key: string; // shapes with the same key share a geometry
-  make: () => BufferGeometry;
+  make: (detail: number) => BufferGeometry; // detail: segments around something round
   scale: Vector3;
 }
 
 // Octants in two tones, so that a ball is seen to turn from every side.
-function turningSphere(): BufferGeometry {
-  const geometry = new SphereGeometry(1, 32, 24).toNonIndexed();
+function turningSphere(detail: number): BufferGeometry {
+  const geometry = new SphereGeometry(1, detail, (3 * detail) / 4).toNonIndexed();
   const position = geometry.getAttribute("position");
   const tones: number[] = [];
   const center = new Vector3();
@@ -56,7 +56,7 @@ const SOLIDS: Record<string, Maker> = {
     const length = shape.length ?? 0;
     return {
       key: `capsule ${length / radius}`,
-      make: () => plain(new CapsuleGeometry(1, length / radius, 12, 24).rotateZ(Math.PI / 2)),
+      make: (detail) => plain(new CapsuleGeometry(1, length / radius, detail / 4, detail).rotateZ(Math.PI / 2)),
       scale: uniform(radius),
     };
   },

@@ -1,0 +1,132 @@
+#include "check_theory.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { SHOWN = 10 };
+static const double NEGLIGIBLE = 1e-9; /* of the largest force in a balance */
+
+static double length(ss_vec3 a) { return sqrt(a.x * a.x + a.y * a.y + a.z * a.z); }
+
+static double largest_force(const ss_theory *t) {
+  double largest = 0;
+  for (int i = 0; i < t->n_contacts; i++) largest = fmax(largest, length(t->contacts[i].self_balancing));
+  return largest;
+}
+
+static double largest_stress(const ss_theory *t) {
+  double largest = 0;
+  for (int i = 0; i < t->joint_rows; i++) largest = fmax(largest, fabs(t->joint_stress[i]));
+  return largest;
+}
+
+/* Rounding noise is printed as zero. */
+static ss_vec3 rounded(ss_vec3 a, double scale) {
+  const double noise = 1e-12 * scale;
+  return (ss_vec3){fabs(a.x) > noise ? a.x / scale : 0, fabs(a.y) > noise ? a.y / scale : 0,
+                   fabs(a.z) > noise ? a.z / scale : 0};
+}
+
+static bool paradox(const ss_theory_contact *c) { return c->sliding_response < 0; }
+
+/* ---- text ---- */
+
+static void print_cone(const char *name, bool pointed, double constant) {
+  if (pointed)
+    (void)printf("    %-21s pointed, constant %.4g\n", name, constant);
+  else
+    (void)printf("    %-21s NOT POINTED\n", name);
+}
+
+static void print_balance(const session *s, const ss_theory *t) {
+  const double force = largest_force(t), stress = largest_stress(t);
+  (void)printf("    forces that balance each other, of any size:\n");
+  int shown = 0;
+  for (int i = 0; i < t->n_contacts && shown < SHOWN; i++) {
+    const ss_theory_contact *c = &t->contacts[i];
+    if (length(c->self_balancing) <= NEGLIGIBLE * force || force == 0) continue;
+    const ss_vec3 f = rounded(c->self_balancing, force), p = rounded(c->point, 1);
+    (void)printf("      %s - %s at (%.4g, %.4g, %.4g): force (%.4g, %.4g, %.4g)\n",
+                 ss_model_body_name(s->model, c->body[0]), ss_model_body_name(s->model, c->body[1]), p.x, p.y, p.z, f.x,
+                 f.y, f.z);
+    shown++;
+  }
+  for (int i = 0; i < t->joint_rows && shown < SHOWN; i++) {
+    if (fabs(t->joint_stress[i]) <= NEGLIGIBLE * fmax(force, stress)) continue;
+    (void)printf("      joint %s: %.4g\n", ss_model_joint_row_name(s->model, i),
+                 t->joint_stress[i] / (force > 0 ? force : stress));
+    shown++;
+  }
+}
+
+static void print_paradox(const session *s, const ss_theory *t) {
+  int count = 0;
+  for (int i = 0; i < t->n_contacts; i++) count += paradox(&t->contacts[i]);
+  (void)printf("  Painleve's paradox      %s\n", count ? "possible" : "no contact");
+  for (int i = 0, shown = 0; i < t->n_contacts && shown < SHOWN; i++) {
+    const ss_theory_contact *c = &t->contacts[i];
+    if (!paradox(c)) continue;
+    (void)printf("    %s - %s can jam while it slides: friction %.4g exceeds %.4g\n",
+                 ss_model_body_name(s->model, c->body[0]), ss_model_body_name(s->model, c->body[1]), c->friction,
+                 c->critical_friction);
+    shown++;
+  }
+}
+
+void theory_print_text(const session *s, const ss_theory *t) {
+  (void)printf("  friction cone\n");
+  print_cone("total", t->total_pointed, t->total_constant);
+  print_cone("reduced by joints", t->reduced_pointed, t->reduced_constant);
+  if (!t->total_pointed) print_balance(s, t);
+  print_paradox(s, t);
+  (void)printf("  system matrix           %s", t->definite ? "positive definite" : "NOT POSITIVE DEFINITE");
+  if (isfinite(t->definite_step))
+    (void)printf(" with this step; up to step %.4g\n", t->definite_step);
+  else
+    (void)printf(" for every step\n");
+}
+
+/* ---- JSON ---- */
+
+static json_t *pair_json(const session *s, const int body[2]) {
+  return json_pack("[o, o]", json_text(ss_model_body_name(s->model, body[0])),
+                   json_text(ss_model_body_name(s->model, body[1])));
+}
+
+static json_t *balance_json(const session *s, const ss_theory *t) {
+  json_t *list = json_array();
+  for (int i = 0; list && i < t->n_contacts; i++) {
+    const ss_theory_contact *c = &t->contacts[i];
+    if (!(length(c->self_balancing) > NEGLIGIBLE * largest_force(t))) continue;
+    json_t *entry = json_pack("{s:o, s:o, s:o}", "between", pair_json(s, c->body), "point", json_vector(c->point),
+                              "force", json_vector(c->self_balancing));
+    if (json_array_append_new(list, entry)) return NULL;
+  }
+  for (int i = 0; list && !t->total_pointed && i < t->joint_rows; i++) {
+    if (!(fabs(t->joint_stress[i]) > NEGLIGIBLE * fmax(largest_force(t), largest_stress(t)))) continue;
+    json_t *entry = json_pack("{s:o, s:i, s:o}", "joint", json_text(ss_model_joint_row_name(s->model, i)), "row", i,
+                              "multiplier", json_number(t->joint_stress[i]));
+    if (json_array_append_new(list, entry)) return NULL;
+  }
+  return list;
+}
+
+static json_t *paradox_json(const session *s, const ss_theory *t) {
+  json_t *list = json_array();
+  for (int i = 0; list && i < t->n_contacts; i++) {
+    const ss_theory_contact *c = &t->contacts[i];
+    json_t *entry = json_pack("{s:o, s:o, s:o, s:o, s:b}", "between", pair_json(s, c->body), "friction",
+                              json_number(c->friction), "critical_friction", json_number(c->critical_friction),
+                              "sliding_response", json_number(c->sliding_response), "paradox", paradox(c));
+    if (json_array_append_new(list, entry)) return NULL;
+  }
+  return list;
+}
+
+json_t *theory_json(const session *s, const ss_theory *t) {
+  json_t *cone = json_pack("{s:{s:b, s:o}, s:{s:b, s:o}, s:o}", "total", "pointed", t->total_pointed, "constant",
+                           json_number(t->total_constant), "reduced", "pointed", t->reduced_pointed, "constant",
+                           json_number(t->reduced_constant), "self_balancing", balance_json(s, t));
+  return json_pack("{s:o, s:o, s:{s:b, s:o}}", "friction_cone", cone, "painleve", paradox_json(s, t), "system_matrix",
+                   "positive_definite", t->definite, "up_to_step", json_number(t->definite_step));
+}

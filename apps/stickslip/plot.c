@@ -1,0 +1,83 @@
+/* stickslip plot: curves of results and of convergence studies as SVG. */
+#include "plot.h"
+
+#include "commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_INPUTS = 64 };
+
+typedef struct plot_options {
+  const char *inputs[MOST_INPUTS];
+  int n_inputs;
+  const char *x, *output, *title;
+  text_list y;
+  bool log, log_x;
+} plot_options;
+
+static int parse_plot(int argc, char **argv, plot_options *o) {
+  const option options[] = {
+      {"y", OPTION_LIST, &o->y, "NAME", "what to draw: BODY.x (y z vx ... wz), energy.kinetic (total ...); repeatable"},
+      {"x", OPTION_TEXT, &o->x, "NAME", "what to draw it over (default: t; studies: h)"},
+      {"log", OPTION_FLAG, &o->log, NULL, "logarithmic y axis (studies have both axes logarithmic)"},
+      {"log-x", OPTION_FLAG, &o->log_x, NULL, "logarithmic x axis"},
+      {"title", OPTION_TEXT, &o->title, "TEXT", "a line above the plot"},
+      {"o", OPTION_TEXT, &o->output, "PLOT.svg", "write to this file instead of standard output"},
+      {0}};
+  const usage command_line = {
+      "plot",
+      "RESULT...",
+      1,
+      MOST_INPUTS,
+      "Draws curves from results (stickslip run -o) or from convergence studies (stickslip converge --json) as SVG.\n"
+      "Several results and several names go into one plot; --x gives phase plots.",
+      options,
+      "  stickslip plot pendulum.h5 --y bob1.x --y bob2.x -o bobs.svg\n"
+      "  stickslip plot coarse.h5 fine.h5 --y energy.total -o energy.svg\n"
+      "  stickslip plot block.h5 --x block.x --y block.vx -o phase.svg\n"
+      "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-9 --json > study.json\n"
+      "  stickslip plot study.json --y position_error --y velocity_error -o orders.svg\n"};
+  return parse_options(&command_line, argc, argv, o->inputs);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t a = strlen(text), b = strlen(end);
+  return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+static int write_chart(const chart *c, const char *path) {
+  FILE *stream = path ? fopen(path, "w") : stdout;
+  if (!stream) return usage_error("cannot write '%s': %s", path, strerror(errno));
+  const bool drawn = chart_write(c, stream);
+  const bool failed = ferror(stream) || (path ? fclose(stream) : fflush(stream));
+  if (!drawn && path) (void)remove(path);
+  if (!drawn) return usage_error("plot: there is nothing to draw (a logarithmic axis shows positive values only)");
+  if (failed) return usage_error("cannot write '%s': %s", path ? path : "standard output", strerror(errno));
+  return EXIT_DONE;
+}
+
+static int plot(const plot_options *o) {
+  if (o->output && ends_with(o->output, ".png"))
+    return usage_error("plot writes SVG in this version; name the output PLOT.svg");
+  const bool study = plot_is_study(o->inputs[0]);
+  if (!study && o->y.n == 0) return usage_error("plot: --y is missing, for example --y BODY.x or --y energy.total");
+  for (int i = 1; i < o->n_inputs; i++)
+    if (plot_is_study(o->inputs[i]) != study) return usage_error("plot: results and studies do not go into one plot");
+  chart c = {.title = o->title, .x_log = study || o->log_x, .y_log = study || o->log, .marked = study, .orders = study};
+  const plot_request request = {.inputs = o->inputs, .n_inputs = o->n_inputs, .x = o->x, .y = &o->y};
+  int code = study ? plot_studies(&request, &c) : plot_results(&request, &c);
+  if (code == PARSE_GO_ON) code = write_chart(&c, o->output);
+  chart_release(&c);
+  return code;
+}
+
+int command_plot(int argc, char **argv) {
+  plot_options o = {0};
+  int code = parse_plot(argc, argv, &o);
+  while (o.n_inputs < MOST_INPUTS && o.inputs[o.n_inputs]) o.n_inputs++;
+  if (code == PARSE_GO_ON) code = plot(&o);
+  free((void *)o.y.items);
+  return code;
+}

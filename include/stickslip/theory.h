@@ -1,0 +1,51 @@
+/* What the theory promises of a simulation in its present configuration: assumptions of the convergence theorems, checked
+ * by small optimisation problems. */
+#ifndef STICKSLIP_THEORY_H
+#define STICKSLIP_THEORY_H
+
+#include <stickslip/sim.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A touching contact, alone on its bodies and their joints. */
+typedef struct ss_theory_contact {
+  int body[2];
+  ss_vec3 point, normal; /* world frame; the normal points from body[1] to body[0] */
+  double friction;
+  /* Normal velocity per normal impulse while it slides in the worst direction, over that without friction. Below zero a
+   * sliding contact can press itself into the surface: the paradox of Painleve, where the step problem has several
+   * solutions or the contact jams. */
+  double sliding_response;
+  double critical_friction; /* coefficient at which it vanishes; INFINITY: none */
+  ss_vec3 self_balancing;   /* force on body[0] in the balance of ss_theory; zero where the cone is pointed */
+} ss_theory_contact;
+
+/* Pointedness of the friction cone (MDI Definition 3.1). Impulses are measured by the change of velocity that they cause,
+ * in the norm of kinetic energy, |f|^2 = f . M^-1 f.
+ *
+ *     reduced   joints eliminated (MDI (3.8)):  sum over contacts of |n_j c_j| <= reduced_constant |f| for every f in the
+ *               cone: 1 where contacts do not work against each other, infinite where it is not pointed
+ *     total     with the joints' multipliers among the forces (MDI (3.4)): a bound of the same kind for
+ *               sum |n_j c_j| + |nu c_nu|; not pointed where joints are redundant */
+typedef struct ss_theory {
+  ss_theory_contact *contacts;
+  int n_contacts;
+  int joint_rows, joint_rank;
+  bool reduced_pointed, total_pointed;
+  double reduced_constant, total_constant;
+  double *joint_stress; /* [joint_rows] multipliers of the self-balancing forces where the total cone is not pointed */
+  bool definite;        /* the system matrix of a step, with its full Jacobians, is positive definite */
+  double definite_step; /* and stays so for steps up to this size (INFINITY: beyond all tried) */
+} ss_theory;
+
+/* Examines the present configuration; the state is not changed. */
+ss_status ss_sim_theory(ss_sim *sim, ss_theory *out, ss_error *error);
+void ss_theory_release(ss_theory *theory); /* a zeroed one may be released */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
