@@ -55,7 +55,7 @@ static inline ss_status run_ignore_step(void *user, const ss_sim *sim, ss_error 
 }
 
 /* Compliant schemes run only where the scene says how contacts give. */
-static inline bool scheme_is_rigid(const char *name) { return strncmp(name, "compliant", 9) != 0; }
+static inline bool scheme_is_rigid(const char *name) { return !ss_scheme_is_compliant(name); }
 
 /* Model and sim from r->scene. */
 static inline void run_compile(run *r, const change *c) {

@@ -272,6 +272,9 @@ ss_status ss_scene_add_force(ss_scene *scene, const ss_force_def *force, ss_erro
 /* Index of the body with this name, SS_WORLD for "world", -2 if there is none. */
 int ss_scene_find_body(const ss_scene *scene, const char *name);
 
+/* Whether the scheme of this name is for contacts that give; such a scheme needs the scene's `compliance`. */
+bool ss_scheme_is_compliant(const char *name);
+
 /* Tables (name and one line of explanation per row, ended by NULL) behind `stickslip list`. */
 const ss_table_row *ss_table_schemes(void);
 const ss_table_row *ss_table_joints(void);

@@ -40,3 +40,8 @@ const ss_scheme *ss_scheme_find(const char *name) {
     if (strcmp(schemes[i].name, name) == 0) return &schemes[i];
   return NULL;
 }
+
+bool ss_scheme_is_compliant(const char *name) {
+  const ss_scheme *scheme = ss_scheme_find(name);
+  return scheme && scheme->compliant;
+}
