@@ -141,7 +141,7 @@ typedef struct ss_event {
 typedef struct ss_solves {
   long count, iterations, fallbacks, cuts;
   long outer, unconverged; /* compliant-theta: outer iterations, and parts cut because they did not converge */
-  double seconds; /* wall time inside the complementarity solver */
+  double seconds;          /* wall time inside the complementarity solver */
 } ss_solves;
 
 typedef struct ss_report {

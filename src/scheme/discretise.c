@@ -59,21 +59,43 @@ static void fill_column(const ss_sim *sim, int j, double alpha) {
     if (c->offset[body] >= 0) add_to_column(sim, j, body, c->w + (size_t)j * (size_t)c->n + c->offset[body], alpha);
 }
 
+/* Room for G, which grows with the square of the rows: problems that are solved by their structure go without. */
+static ss_status reserve_matrix(ss_problem *p, ss_error *error) {
+  if (p->n <= p->matrix_rows) return SS_OK;
+  const int rows = p->capacity;
+  ss_free(p->G);
+  p->matrix_rows = 0;
+  p->G = ss_alloc(sizeof(double) * (size_t)rows * (size_t)rows);
+  if (!p->G) return ss_fail(error, SS_ERROR_MEMORY, "out of memory: a matrix of %d contact and joint rows", p->n);
+  p->matrix_rows = rows;
+  return SS_OK;
+}
+
+/* A^-1 J^T and g. */
+void ss_spread(ss_sim *sim, double alpha) {
+  ss_problem *p = &sim->problem;
+  for (int i = 0; i < p->n; i++) {
+    spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
+    p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
+              alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
+  }
+}
+
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_coupling *c = &sim->coupling;
   const int n = p->n;
+  const ss_status reserved = reserve_matrix(p, error);
+  if (reserved != SS_OK) return reserved;
   if (c->active) {
     const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
     if (status != SS_OK) return status;
   }
   chain_rows(sim);
   memset(p->G, 0, sizeof(double) * (size_t)n * (size_t)n);
+  ss_spread(sim, alpha);
   for (int i = 0; i < n; i++) {
-    spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
     if (c->active) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
-    p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
-              alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
     fill_column(sim, i, alpha);
     p->G[(size_t)i * (size_t)n + (size_t)i] += p->compliance[i];
   }

@@ -17,7 +17,7 @@ static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
   ss_free(p->next_row);
   p->capacity = 0;
   p->rows = ss_alloc(sizeof *p->rows * (size_t)capacity);
-  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * ((size_t)capacity + 18));
+  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * 18);
   p->next_row = ss_alloc(sizeof *p->next_row * 2 * (size_t)capacity);
   if (!p->rows || !p->numbers || !p->next_row)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
@@ -25,7 +25,6 @@ static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
   double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack, &p->scale};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, next += capacity) *parts[i] = next;
   p->w = next;
-  p->G = next + 12 * (size_t)capacity;
   p->capacity = capacity;
   return SS_OK;
 }

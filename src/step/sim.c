@@ -157,6 +157,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->patch_start);
   ss_free(sim->patch_end);
   ss_free(sim->patch_saved);
+  ss_free(sim->problem.G);
   ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
@@ -214,6 +215,8 @@ ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *err
 }
 
 ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
+  if (sim->problem.n > sim->problem.matrix_rows)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "a problem of %d patch rows is not kept as a matrix", sim->problem.n);
   if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
   const ss_cp problem = ss_problem_view(&sim->problem);
   return ss_cp_write(&problem, path, error);

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-static double seconds_now(void) {
+double ss_seconds(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
@@ -31,7 +31,7 @@ static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
 }
 
 /* Impulses and slip of every active contact, from z and w. */
-static void distribute(ss_sim *sim, const double *w) {
+void ss_distribute(ss_sim *sim, const double *w) {
   const ss_problem *p = &sim->problem;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -104,16 +104,16 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
   ss_solves *solves = &sim->report.solves;
   *certified = true;
   if (p->n == 0) {
-    distribute(sim, p->slack);
+    ss_distribute(sim, p->slack);
     return SS_OK;
   }
   const double s = to_natural_units(p);
   const ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
   ss_cp_result result = {0};
-  const double start = seconds_now();
+  const double start = ss_seconds();
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
-  solves->seconds += seconds_now() - start;
+  solves->seconds += ss_seconds() - start;
   solves->count++;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
@@ -123,6 +123,6 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
-  if (status == SS_OK && *certified) distribute(sim, p->slack);
+  if (status == SS_OK && *certified) ss_distribute(sim, p->slack);
   return status;
 }

@@ -23,9 +23,13 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
   ss_forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
   if (status != SS_OK) return status;
-  status = ss_discretise(sim, sim->alpha, error);
-  if (status != SS_OK) return status;
-  status = ss_solve(sim, certified, error);
+  *certified = false;
+  if (ss_patch_is_large(sim)) status = ss_patch_solve(sim, sim->alpha, certified, error);
+  if (status == SS_OK && !*certified) {
+    status = ss_discretise(sim, sim->alpha, error);
+    if (status != SS_OK) return status;
+    status = ss_solve(sim, certified, error);
+  }
   if (status != SS_OK || !*certified) return status;
   ss_advance(sim, h);
   sim->last_attempt = h;

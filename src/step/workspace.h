@@ -15,6 +15,7 @@ typedef struct ss_problem {
   double *offset;      /* [n] rows: s in  w = J va + s + R z */
   double *compliance;  /* [n] rows: R, zero for rigid rows */
   double *w;           /* [n][12] discretise: A^-1 J^T, packed per side like the rows */
+  int matrix_rows;     /* rows that G can hold */
   double *G, *g;       /* [n][n], [n] discretise */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
@@ -107,6 +108,7 @@ void ss_forces_none(ss_sim *sim);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
+void ss_spread(ss_sim *sim, double alpha); /* its part without G: A^-1 J^T and g */
 /* From forces to advance, once; and the theta rule's outer iteration around that. */
 ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
 ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error);
@@ -126,6 +128,8 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
 /* ---- their pieces ---- */
 
 ss_cp ss_problem_view(const ss_problem *problem);
+void ss_distribute(ss_sim *sim, const double *w); /* what z and w mean for each contact */
+double ss_seconds(void);                          /* wall clock */
 
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
@@ -164,6 +168,10 @@ void ss_patch_losses(ss_sim *sim, const ss_contact *contact, double h);
 int ss_patch_elements(const ss_sim *sim); /* of all active contacts together */
 ss_status ss_patch_rows(ss_sim *sim, ss_contact *contact, double h, ss_error *error);
 void ss_patch_stiffen(ss_sim *sim); /* adds R to G */
+/* Large problems of patches, solved by their structure, without G (patch/patch_newton.c). *certified is false where that
+ * does not lead to a solution. */
+bool ss_patch_is_large(const ss_sim *sim);
+ss_status ss_patch_solve(ss_sim *sim, double alpha, bool *certified, ss_error *error);
 void ss_patch_distribute(const ss_sim *sim, ss_contact *contact, const double *w);
 void ss_patch_advance(ss_sim *sim, double h); /* patch_end */
 
