@@ -12,8 +12,8 @@
  * y_p leaves one small system per group of bodies that touch each other, with the joints (z_f) in it. A patch whose
  * elements all stick needs no factoring at all: T_p^-1 = h E is known.
  *
- * Without globalisation: it starts from the last step's z. Where the states do not settle, the caller goes on with the
- * whole matrix, or with a shorter step. */
+ * It starts from the last step's z, and halves steps that do not bring the residual down. Where the states do not settle
+ * all the same, the caller goes on with the whole matrix, or with a shorter step. */
 #include "cp/active.h"
 #include "la/factor.h"
 #include "la/lu.h"
@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-enum { LARGE = 48, MOST_PASSES = 60, BODY_COLUMNS = 12 };
+enum { LARGE = 48, MOST_PASSES = 60, MOST_HALVINGS = 4, BODY_COLUMNS = 12 };
 
 bool ss_patch_is_large(const ss_sim *sim) {
   return sim->scheme->compliant && sim->problem.n > LARGE && !sim->coupling.active;
@@ -41,6 +41,7 @@ typedef struct newton {
   double *x;                /* [n][1 + 12] T^-1 [r, C^T J], by unknown */
   double *bj;               /* [n_p][12] B^T J of the patch at hand */
   double *u;                /* [n_v] a velocity change */
+  double unit;              /* of impulses: the s of natural units, see step/solve.c */
   active_set set;
 } newton;
 
@@ -382,66 +383,78 @@ static void set_scales(const ss_problem *p, const double *diagonal) {
   }
 }
 
-/* Residual of p->z in natural units; p->slack receives w in the user's. */
-static ss_status judge(newton *k, double *residual, double *z, double *g, ss_error *error) {
+/* Residual of p->z in natural units, with z and w in them in zs and p->slack. */
+static double judge(newton *k, double *zs, double *gs) {
   ss_problem *p = &k->sim->problem;
   double largest = 0;
-  (void)error;
   for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(p->scale[i] * p->g[i]));
-  const double s = power_near(largest);
-  const natural view = {k, p->scale, s, k->set.w};
+  k->unit = power_near(largest);
+  const natural view = {k, p->scale, k->unit, k->set.w};
   for (int i = 0; i < p->n; i++) {
-    z[i] = p->z[i] / (p->scale[i] * s);
-    g[i] = p->g[i] * p->scale[i] / s;
+    zs[i] = p->z[i] / (p->scale[i] * k->unit);
+    gs[i] = p->g[i] * p->scale[i] / k->unit;
   }
-  const ss_cp problem = {p->n, p->n_blocks, NULL, g, p->blocks, apply_natural, &view};
-  *residual = ss_cp_judge(&problem, z, p->slack);
-  if (*residual <= k->sim->options.tolerance) {
-    ss_certificate *certificate = &k->sim->report.certificate;
-    double cone, dissipation;
-    ss_cp_friction_defects(&problem, z, p->slack, &cone, &dissipation);
-    certificate->complementarity = fmax(certificate->complementarity, *residual);
-    certificate->cone = fmax(certificate->cone, cone);
-    certificate->dissipation = fmax(certificate->dissipation, dissipation);
-  }
-  for (int i = 0; i < p->n; i++) p->slack[i] *= s / p->scale[i];
-  return SS_OK;
+  const ss_cp problem = {p->n, p->n_blocks, NULL, gs, p->blocks, apply_natural, &view};
+  return ss_cp_judge(&problem, zs, p->slack);
+}
+
+/* The judge's verdict on the accepted z joins the certificate; p->slack goes back to the user's units. */
+static void certify(newton *k, double residual, const double *zs) {
+  ss_problem *p = &k->sim->problem;
+  ss_certificate *certificate = &k->sim->report.certificate;
+  const ss_cp problem = {.n = p->n, .n_blocks = p->n_blocks, .blocks = p->blocks};
+  double cone, dissipation;
+  ss_cp_friction_defects(&problem, zs, p->slack, &cone, &dissipation);
+  certificate->complementarity = fmax(certificate->complementarity, residual);
+  certificate->cone = fmax(certificate->cone, cone);
+  certificate->dissipation = fmax(certificate->dissipation, dissipation);
+  for (int i = 0; i < p->n; i++) p->slack[i] *= k->unit / p->scale[i];
 }
 
 /* ---- the method ---- */
 
-static bool has_disc(const ss_problem *p) {
-  for (int b = 0; b < p->n_blocks; b++)
-    if (p->blocks[b].kind == SS_BLOCK_FRICTION && p->blocks[b].cone == SS_CONE_QUADRATIC && p->blocks[b].size == 3)
-      return true;
-  return false;
+static double residual_of(newton *k, double *z, double *zs, double *gs) {
+  ss_problem *p = &k->sim->problem;
+  double *keep = p->z;
+  p->z = z;
+  const double residual = judge(k, zs, gs);
+  p->z = keep;
+  return residual;
+}
+
+/* Steps that do not bring the residual down are halved towards the iterate before: whole patches that flip between
+ * sticking and sliding would go on doing so. */
+static double shorten(newton *k, const double *before, double last, double *z, double *zs, double *gs) {
+  double residual = residual_of(k, z, zs, gs);
+  for (int halving = 0; halving < MOST_HALVINGS && !(residual < last); halving++) {
+    for (int i = 0; i < k->sim->problem.n; i++) z[i] = (z[i] + before[i]) / 2;
+    residual = residual_of(k, z, zs, gs);
+  }
+  return residual;
 }
 
 static ss_status iterate(newton *k, bool *certified, ss_error *error) {
   ss_problem *p = &k->sim->problem;
-  double *z = SCRATCH(k->sim->cp, double, 4 * (size_t)p->n);
+  const size_t n = (size_t)p->n;
+  double *z = SCRATCH(k->sim->cp, double, 5 * n);
   if (!z) return out_of_memory(error);
-  double *w = z + p->n, *zs = w + p->n, *gs = zs + p->n;
-  const bool smooth = has_disc(p); /* the disc's equations change with z even where the states do not */
-  memcpy(z, p->z, sizeof(double) * (size_t)p->n);
+  double *w = z + n, *zs = w + n, *gs = zs + n, *before = gs + n;
+  const double tolerance = k->sim->options.tolerance;
+  memcpy(z, p->z, sizeof(double) * n);
+  double last = HUGE_VAL;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
     apply(k, z, w);
     const int changed = active_set_guess(&k->set, z, w);
-    if (pass > 0 && (changed == 0 || smooth)) {
-      double residual;
-      double *keep = p->z;
-      p->z = z;
-      const ss_status status = judge(k, &residual, zs, gs, error);
-      p->z = keep;
-      if (status != SS_OK) return status;
-      if (residual <= (changed ? 1e-3 : 1) * k->sim->options.tolerance) {
-        *certified = true;
-        memcpy(p->z, z, sizeof(double) * (size_t)p->n);
-        return SS_OK;
-      }
-      if (changed == 0 && !smooth) return SS_OK; /* it would stay so */
+    if (pass > 0 && (last <= 1e-3 * tolerance || (changed == 0 && last <= tolerance))) {
+      *certified = true;
+      (void)residual_of(k, z, zs, gs); /* leaves w of this z in the slack */
+      certify(k, last, zs);
+      memcpy(p->z, z, sizeof(double) * n);
+      return SS_OK;
     }
+    memcpy(before, z, sizeof(double) * n);
     if (!solve_states(k, z, w)) return SS_OK;
+    last = shorten(k, before, pass > 0 ? last : (double)HUGE_VAL, z, zs, gs);
     k->sim->report.solves.iterations++;
   }
   return SS_OK;
