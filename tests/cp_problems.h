@@ -57,8 +57,8 @@ static inline void owned_free(owned_cp *p) {
 
 static inline void add_block(owned_cp *p, ss_block block) {
   const int k = p->cp.n_blocks++;
-  block.first = k ? p->blocks[k - 1].first + p->blocks[k - 1].size : 0;
   p->blocks[k] = block;
+  p->blocks[k].first = k ? p->blocks[k - 1].first + p->blocks[k - 1].size : 0;
 }
 
 /* Standard LCP from row-major M and q. */
@@ -119,6 +119,7 @@ static inline owned_cp random_mechanics(random_source *r, mechanics_spec s) {
   free(J);
   free(W);
   free(v);
+  assert_int_equal(ss_cp_validate(&p.cp, NULL), SS_OK);
   return p;
 }
 
@@ -139,6 +140,7 @@ static inline owned_cp box_on_plane(random_source *r, int points, ss_cone cone, 
   }
   set_mechanics(&p, J, W, v, 6);
   free(J);
+  assert_int_equal(ss_cp_validate(&p.cp, NULL), SS_OK);
   return p;
 }
 

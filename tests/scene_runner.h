@@ -54,7 +54,7 @@ static inline ss_status run_ignore_step(void *user, const ss_sim *sim, ss_error 
   return SS_OK;
 }
 
-/* Compliant schemes run only where the scene says how contacts give. */
+/* Compliant schemes run only where the scene says how contacts give. They are the last rows of the table. */
 static inline bool scheme_is_rigid(const char *name) { return !ss_scheme_is_compliant(name); }
 
 /* Model and sim from r->scene. */
@@ -140,8 +140,8 @@ static inline void run_check(const run *r) {
   for (int i = 0; i < ss_model_coordinates(r->model); i++) assert_true(isfinite(state->v[i]));
   const double losses = e->friction_loss + e->impact_loss + e->damping_loss;
   const double scale = fabs(e->initial) + fabs(e->final) + fabs(e->work) + fabs(e->friction_loss) +
-                       fabs(e->impact_loss) + fabs(e->damping_loss) + fabs(e->remainder);
-  check_near(e->final, e->initial + e->work - losses + e->remainder, 1e-14 * scale, "energy ledger");
+                       fabs(e->impact_loss) + fabs(e->damping_loss) + fabs(e->stabilization) + fabs(e->remainder);
+  check_near(e->final, e->initial + e->work - losses + e->stabilization + e->remainder, 1e-14 * scale, "energy ledger");
   check_near(e->final, e->kinetic + e->potential + e->elastic, 1e-14 * scale, "parts of the energy");
 }
 

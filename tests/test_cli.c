@@ -68,9 +68,10 @@ static void test_usage_errors(void **state) {
   refuse("run ball.yaml --scheme trapezoidl", "did you mean 'trapezoidal'");
   refuse("run ball.yaml --solver nonsense", "unknown solver 'nonsense'");
   refuse("run ball.yaml --alpha 0.5", "gavrea");
-  refuse("run ball.yaml --checkpoint a", "--checkpoint is not available");
-  refuse("run ball.yaml --resume a", "--resume is not available");
-  refuse("run ball.yaml --threads 4", "--threads 4 is not available");
+  refuse("run ball.yaml --resume absent", "absent");
+  refuse("run ball.yaml --resume ball.yaml", "not a checkpoint");
+  refuse("run ball.yaml --checkpoint nowhere/a", "nowhere/a");
+  refuse("run ball.yaml --threads 0", "--threads must be at least 1");
   refuse("converge ball.yaml", "--steps is missing");
   refuse("converge ball.yaml --steps 2^-5:0.03", "halving");
   refuse("converge ball.yaml --steps 2^-5:2^-6 --reference 1", "coarser");
@@ -333,7 +334,7 @@ static void test_converge(void **state) {
                          json_object_get(json_array_get(json_object_get(root, "schemes"), 0), "rows")));
   json_decref(root);
   char *out = expect("converge ball.yaml --steps 2^-4:2^-6", 0, NULL);
-  assert_int_equal(count_lines(out), 2 + 3 + 3); /* head, table head, rows */
+  assert_int_equal(count_lines(out), 2 + 3 + 3 + 1); /* head, table head, rows, promises */
   free(out);
 }
 

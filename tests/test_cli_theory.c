@@ -50,6 +50,73 @@ static void check_finds_the_paradox(void **state) {
   free(out);
 }
 
+/* ---- run --all-solutions ---- */
+
+static void run_lists_three_solutions(void **state) {
+  (void)state;
+  json_t *root = expect_json("run " SCENE("painleve-three") " --all-solutions --json", 0, NULL);
+  const json_t *solutions = json_object_get(root, "solutions"), *branches = json_object_get(solutions, "branches");
+  assert_true(number(solutions, "most") == 3);
+  assert_true(number(solutions, "first") == 0);
+  assert_true(number(solutions, "not_enumerated") == 0);
+  assert_int_equal(json_array_size(branches), 3);
+  int applied = 0, kinds = 0;
+  for (size_t i = 0; i < 3; i++) {
+    const json_t *branch = json_array_get(branches, i);
+    const json_t *contact = json_array_get(json_object_get(branch, "contacts"), 0);
+    const char *kind = json_string_value(json_object_get(contact, "kind"));
+    applied += json_is_true(json_object_get(branch, "applied"));
+    kinds |= strcmp(kind, "open") == 0 ? 1 : strcmp(kind, "sticks") == 0 ? 2 : strcmp(kind, "slides") == 0 ? 4 : 8;
+  }
+  assert_int_equal(applied, 1);
+  assert_int_equal(kinds, 7);
+  json_decref(root);
+  char *out = expect("run " SCENE("painleve-rod") " --all-solutions", 0, NULL);
+  assert_non_null(strstr(out, "0 of them with several motions"));
+  free(out);
+  out = expect("run " SCENE("skate") " --all-solutions --duration 0.1", 0, NULL); /* a disc cannot be enumerated */
+  assert_non_null(strstr(out, "0 problems enumerated"));
+  assert_non_null(strstr(out, "could not be"));
+  free(out);
+}
+
+/* ---- converge ---- */
+
+/* MDI section 9.1: the velocities' variation is 2 eps T/h, that of the weighted velocities stays eps. */
+static void converge_tells_bounded_variation(void **state) {
+  (void)state;
+  json_t *root = expect_json("converge " SCENE("single-joint") " --steps 2^-4:2^-7 --json", 0, NULL);
+  const json_t *rows = json_object_get(root, "rows");
+  for (size_t i = 0; i < 4; i++) {
+    const json_t *row = json_array_get(rows, i);
+    const double eps = ldexp(1, -10);
+    assert_true(fabs(number(row, "velocity_variation") * number(row, "h") - 2 * eps) < 1e-15);
+    assert_true(fabs(number(row, "weighted_variation") - eps) < 1e-15);
+    assert_true(number(row, "kinetic_growth") == 0);
+  }
+  json_decref(root);
+  char *out = expect("converge " SCENE("single-joint") " --steps 2^-4:2^-7", 0, NULL);
+  assert_non_null(strstr(out, "velocity grows like h^-1.00, of the weighted velocity bounded"));
+  free(out);
+}
+
+/* Jumps that come within a step of their time: graphs converge with first order, whatever the scheme. */
+static void converge_measures_graphs(void **state) {
+  (void)state;
+  json_t *root = expect_json(
+      "converge " SCENE("bounce-and-roll") " --steps 2^-5:2^-8 --schemes trapezoidal,moreau,stewart-trinkle --json", 0,
+      NULL);
+  const json_t *schemes = json_object_get(root, "schemes");
+  for (size_t k = 0; k < 3; k++) {
+    const json_t *rows = json_object_get(json_array_get(schemes, k), "rows");
+    const double coarse = number(json_array_get(rows, 0), "graph_distance");
+    const double fine = number(json_array_get(rows, 3), "graph_distance");
+    assert_true(coarse < 1 && fine < coarse / 4 && fine > coarse / 32);
+    for (size_t i = 0; i < 4; i++) assert_true(number(json_array_get(rows, i), "constraint_work") < 1e-12);
+  }
+  json_decref(root);
+}
+
 static int enter_directory(void **state) {
   (void)state;
   return enter_empty_directory();
@@ -57,8 +124,9 @@ static int enter_directory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(check_finds_the_wedge),
-      cmocka_unit_test(check_finds_the_paradox),
+      cmocka_unit_test(check_finds_the_wedge),     cmocka_unit_test(check_finds_the_paradox),
+      cmocka_unit_test(run_lists_three_solutions), cmocka_unit_test(converge_tells_bounded_variation),
+      cmocka_unit_test(converge_measures_graphs),
   };
   return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }

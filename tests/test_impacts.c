@@ -33,7 +33,8 @@ static void two_balls_meet_head_on(void **state) {
     for (int law = 0; law < 2; law++)
       for (const ss_table_row *scheme = ss_table_schemes(); scheme->name; scheme++) {
         if (!scheme_is_rigid(scheme->name)) continue;
-        if (strcmp(scheme->name, "stewart-trinkle") == 0 && rows[i].restitution == 0) continue; /* two steps for one */
+        if (strncmp(scheme->name, "stewart-trinkle", 15) == 0 && rows[i].restitution == 0)
+          continue; /* two steps for one */
         run r;
         run_parse(&r, two_balls,
                   &(change){.scheme = scheme->name,

@@ -161,7 +161,8 @@ static void pages_hold_the_motion(void **state) {
 static void results_make_the_same_page(void **state) {
   (void)state;
   static const char *const scenes[] = {"four-balls.yaml", "double-pendulum-wall.yaml"};
-  static const char *const same[] = {"model", "run", "certificate", "frames", "energy", "contacts", "events"};
+  static const char *const same[] = {"model",  "run",    "certificate", "frames", "ledger",
+                                     "solves", "energy", "contacts",    "events"};
   for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
     char page[1200], result[1200], again[1200];
     in_directory(page, sizeof page, "b.html");
@@ -169,7 +170,7 @@ static void results_make_the_same_page(void **state) {
     in_directory(again, sizeof again, "c.html");
     if (!record(scenes[s], 0, &seen, page, result)) skip();
     ss_error error = {0};
-    run_require(ss_page_from_result(result, again, &error), &error, "page from result");
+    run_require(ss_page_from_result(result, again, SS_PAGE_VIEWER, &error), &error, "page from result");
     json_t *a = page_data(page), *b = page_data(again);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
       if (!json_equal(json_object_get(a, same[i]), json_object_get(b, same[i])))
@@ -258,7 +259,7 @@ static void what_is_no_result_is_refused(void **state) {
   ss_error error = {0};
   (void)snprintf(path, sizeof path, "%s/scenes/bouncing-ball.yaml", SOURCE_DIR);
   in_directory(page, sizeof page, "f.html");
-  assert_int_not_equal(ss_page_from_result(path, page, &error), SS_OK);
+  assert_int_not_equal(ss_page_from_result(path, page, SS_PAGE_VIEWER, &error), SS_OK);
   assert_null(fopen(page, "rb"));
 }
 

@@ -106,6 +106,25 @@ static void mistakes_are_explained(void **state) {
   expect_message("plot r.h5 --y ball.x -o no-such-directory/a.svg", "cannot write");
 }
 
+static void reports_of_studies(void **state) {
+  (void)state;
+  FILE *study = fopen("study2.json", "wb");
+  assert_non_null(study);
+  (void)fputs(
+      "{\"scene\": \"A <b>\", \"reference\": {\"scheme\": \"moreau\", \"step\": 1e-3}, \"schemes\": [{\"scheme\": "
+      "\"moreau\", \"rows\": [{\"h\": 0.1, \"position_error\": 1e-2, \"velocity_error\": 1e-1, \"certified\": true},"
+      "{\"h\": 0.05, \"position_error\": 2.5e-3, \"velocity_error\": 5e-2, \"certified\": false}]}]}",
+      study);
+  assert_int_equal(fclose(study), 0);
+  assert_int_equal(command("report study2.json -o orders.html"), 0);
+  assert_true(contains("orders.html", "A &lt;b&gt;"));
+  assert_true(contains("orders.html", "<svg"));
+  assert_true(contains("orders.html", "<td>2.500e-03</td>"));
+  assert_true(contains("orders.html", "<td class=\"bad\">no</td>"));
+  expect_message("report scene.yaml -o none.html", "not a stickslip result");
+  assert_false(exists("none.html"));
+}
+
 /* Pages need the viewer in the build; without it the message says how to get it. */
 static void pages(void **state) {
   (void)state;
@@ -117,6 +136,8 @@ static void pages(void **state) {
   assert_true(contains("out", "scene.html"));
   assert_int_equal(command("view r.h5 -o r.html"), 0);
   assert_true(contains("r.html", "\"contacts\":{"));
+  assert_int_equal(command("report r.h5"), 0);
+  assert_true(contains("r-report.html", "\"layout\":\"report\""));
   expect_message("view r.h5 --step 0.1", "is a result");
   expect_message("view no-such-file.yaml", "no-such-file.yaml");
   assert_int_equal(command("run scene.yaml --html run.html"), 0);
@@ -142,6 +163,7 @@ int main(void) {
       cmocka_unit_test(convergence_studies),
       cmocka_unit_test(pages),
       cmocka_unit_test(mistakes_are_explained),
+      cmocka_unit_test(reports_of_studies),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)snprintf(line, sizeof line, "rm -rf '%s'", directory);

@@ -144,7 +144,7 @@ static void put_order(FILE *f, const chart_axis *x, const chart_axis *y, int ord
   const double from_x = axis_place(x, pow(10, x->high - span)), from_y = axis_place(y, pow(10, y->high - order * span));
   (void)fprintf(f, "<path d=\"M%.2f %.2fL%.2f %.2f\" stroke=\"#999\" stroke-dasharray=\"4 4\"/>\n", from_x, from_y,
                 x->to, y->to);
-  char label[16];
+  char label[24];
   (void)snprintf(label, sizeof label, "order %d", order);
   put_text(f, (from_x + 2 * x->to) / 3 - 6, (from_y + 2 * y->to) / 3, "text-anchor=\"end\" fill=\"#777\"", label);
 }

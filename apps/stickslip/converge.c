@@ -39,7 +39,10 @@ static int parse_converge(int argc, char **argv, converge_options *o) {
       "Simulates a scene with each step size and measures the final state against a reference run: 2-norm over all\n"
       "position coordinates (rotations count with the length of the relative rotation vector), 2-norm over all\n"
       "velocity coordinates, signed joint residuals, and the observed order of the position error. Where the grids\n"
-      "nest, --json adds the largest position error and the L1 norm of the velocity error over time.",
+      "nest, --json adds the largest position error and the L1 norm of the velocity error over time. What the "
+      "theorems\n"
+      "promise stands beside it: the variation of the velocities and of the weighted velocities, the distance of the\n"
+      "weighted velocities' filled-in graphs, and the bound of the kinetic energy.",
       options,
       "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-11 --reference 2^-16\n"
       "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-8 --schemes trapezoidal,moreau --json\n"};

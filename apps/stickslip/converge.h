@@ -10,6 +10,22 @@
  * a constant expression. The array is to be freed. */
 ss_status steps_parse(const char *text, double **steps, int *n, ss_error *error);
 
+/* ---- converge_graph.c ---- */
+
+/* The weighted velocity at the ends of the steps (MDI (4.10): the sequence that has bounded variation). */
+typedef struct velocity_path {
+  int width;
+  long n, capacity, every; /* each every-th step is kept, and the last */
+  double *points;          /* [n][1 + width]: t, v */
+} velocity_path;
+
+/* Starts recording. A zeroed path may be released. */
+ss_status path_start(velocity_path *path, ss_sim *sim, long every, ss_error *error);
+void path_release(velocity_path *path);
+
+/* Hausdorff distance of the filled-in graphs; NAN where there is nothing to compare. */
+double graph_distance(const velocity_path *a, const velocity_path *b);
+
 /* ---- converge_reference.c ---- */
 
 /* States of the reference run: the last one, and those at all multiples of `spacing` where the grids nest. */
@@ -24,6 +40,7 @@ typedef struct reference {
   long n_samples; /* sample k is at t = (k + 1) spacing */
   long n_taken;
   double *samples; /* n_samples rows like `last` */
+  velocity_path path;
 } reference;
 
 /* `finest` is the smallest step that will be compared. A zeroed reference may be released. */
@@ -46,6 +63,8 @@ typedef struct converge_row {
   double *joint_errors;                         /* NULL where the run failed */
   double order;                                 /* NAN in the first row */
   double velocity_variation, weighted_variation, complementarity, penetration, energy_created;
+  double graph_distance;                  /* of the weighted velocities, from the reference */
+  double kinetic_growth, constraint_work; /* ss_report: the energy estimates of the theorems */
   long collisions;
   bool certified;
   double seconds;

@@ -81,6 +81,13 @@ static ss_status prepare_samples(reference *r, double finest, double duration, s
   return SS_OK;
 }
 
+/* Four points of the reference's path per finest step, as far as it has them and memory allows. */
+static long path_spacing(const reference *r, double finest, double duration) {
+  const double steps = duration / r->step, width = 8 * (r->n_v + 1.);
+  const double fine = floor(finest / r->step / 4), small = ceil(steps * width / SAMPLE_MEMORY);
+  return (long)fmax(1, fmax(fine, small));
+}
+
 ss_status reference_run(reference *r, const session *s, double finest, ss_error *error) {
   ss_simulation simulation = s->simulation;
   simulation.scheme = r->scheme;
@@ -92,6 +99,7 @@ ss_status reference_run(reference *r, const session *s, double finest, ss_error 
   ss_status status = prepare_samples(r, finest, simulation.duration, error);
   if (!status) status = ss_sim_create(s->model, &simulation, &sim, error);
   if (!status) status = ss_sim_observe(sim, &observer, error);
+  if (!status) status = path_start(&r->path, sim, path_spacing(r, finest, simulation.duration), error);
   if (!status) status = run_to_end(sim, "reference", &r->seconds, error);
   if (!status) {
     store(r, ss_sim_state(sim), r->last);
@@ -104,5 +112,6 @@ ss_status reference_run(reference *r, const session *s, double finest, ss_error 
 void reference_release(reference *r) {
   free(r->last);
   free(r->samples);
+  path_release(&r->path);
   r->last = r->samples = NULL;
 }

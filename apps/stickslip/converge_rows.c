@@ -37,6 +37,8 @@ static ss_status fill_row(converge_row *row, const ss_sim *sim, const reference 
   row->complementarity = report->certificate.complementarity;
   row->penetration = report->certificate.penetration;
   row->energy_created = report->certificate.energy_created;
+  row->kinetic_growth = report->kinetic_growth;
+  row->constraint_work = report->constraint_work;
   row->certified = report->certificate.certified;
   row->collisions = report->events[SS_COLLISION];
   row->joint_errors = calloc((size_t)ss_model_joint_rows(ss_sim_model(sim)) + 1, sizeof(double));
@@ -53,14 +55,18 @@ static ss_status measure(converge_row *row, const session *s, const char *scheme
   const ss_observer observer = {.user = &c, .step = compare};
   const bool nested = r->spacing > 0 && is_multiple(row->h, r->spacing, &c.stride);
   ss_sim *sim = NULL;
+  velocity_path path = {0};
   ss_status status = ss_sim_create(s->model, &simulation, &sim, error);
+  if (!status) status = path_start(&path, sim, 1, error);
   if (!status && nested) status = ss_sim_observe(sim, &observer, error);
   if (!status) status = run_to_end(sim, scheme, &row->seconds, error);
   if (!status) status = fill_row(row, sim, r, error);
+  if (!status) row->graph_distance = graph_distance(&path, &r->path);
   if (!status && nested) {
     row->velocity_error_l1 = c.velocity_l1;
     row->position_error_max = c.position_max;
   }
+  path_release(&path);
   ss_sim_destroy(sim);
   return status;
 }
@@ -82,7 +88,10 @@ static converge_row empty_row(double h) {
                         .weighted_variation = NAN,
                         .complementarity = NAN,
                         .penetration = NAN,
-                        .energy_created = NAN};
+                        .energy_created = NAN,
+                        .graph_distance = NAN,
+                        .kinetic_growth = NAN,
+                        .constraint_work = NAN};
 }
 
 ss_status converge_rows(converge_table *table, const session *s, const reference *r, const double *steps, int n,

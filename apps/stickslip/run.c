@@ -13,9 +13,9 @@
 
 typedef struct run_options {
   overrides overrides;
-  const char *scene, *hdf5, *csv, *html, *problem;
+  const char *scene, *hdf5, *csv, *html, *problem, *checkpoint, *resume;
   long every, threads, events; /* events < 0: the default */
-  bool json;
+  bool all_solutions, json;
 } run_options;
 
 /* ---- command line ---- */
@@ -35,11 +35,14 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"gamma", OPTION_NUMBER, &o->overrides.gamma, "G", "weight of the position update (scheme gavrea)"},
       {"set", OPTION_LIST, &o->overrides.set, "NAME=VALUE", "override a declared parameter; may be repeated"},
       {"events", OPTION_COUNT, &o->events, "N", "list the first N events only (default: 10; with --json: all)"},
+      {"all-solutions", OPTION_FLAG, &o->all_solutions, NULL,
+       "enumerate all solutions of every step's problem (small scenes)"},
       {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
-      {"checkpoint", OPTION_REFUSED, NULL, "FILE", "save the state at the end"},
-      {"resume", OPTION_REFUSED, NULL, "FILE", "go on from a saved state"},
-      {"threads", OPTION_COUNT, &o->threads, "N", "only 1 in this version"},
+      {"checkpoint", OPTION_TEXT, &o->checkpoint, "FILE", "save the state now and then and at the end"},
+      {"resume", OPTION_TEXT, &o->resume, "FILE", "go on from a saved state, bit by bit as if it had not stopped"},
+      {"threads", OPTION_COUNT, &o->threads, "N",
+       "use at most N threads; the result does not depend on it (this version uses one)"},
       {0}};
   const usage command_line = {
       "run",
@@ -53,11 +56,13 @@ static int parse_run(int argc, char **argv, run_options *o) {
       options,
       "  stickslip run scenes/double-pendulum-wall.yaml\n"
       "  stickslip run scenes/double-pendulum-wall.yaml -o pendulum.h5 --step 2^-8 --scheme moreau\n"
-      "  stickslip run scenes/double-pendulum-wall.yaml --set L=2 --json\n"};
+      "  stickslip run scenes/double-pendulum-wall.yaml --set L=2 --json\n"
+      "  stickslip run scenes/double-pendulum-wall.yaml --duration 1 --checkpoint half.state\n"
+      "  stickslip run scenes/double-pendulum-wall.yaml --resume half.state\n"};
   const int parsed = parse_options(&command_line, argc, argv, &o->scene);
   if (parsed != PARSE_GO_ON) return parsed;
   if (o->every == 0) return usage_error("--every must be at least 1");
-  if (o->threads != 1) return usage_error("--threads %ld is not available in this version", o->threads);
+  if (o->threads < 1) return usage_error("--threads must be at least 1");
   return PARSE_GO_ON;
 }
 
@@ -160,20 +165,40 @@ static ss_status check_events(void *user, const ss_sim *sim, ss_error *error) {
   return ((const event_list *)user)->out_of_memory ? ss_fail(error, SS_ERROR_MEMORY, "out of memory") : SS_OK;
 }
 
+/* ---- checkpoints ---- */
+
+typedef struct checkpointer {
+  const char *path;
+  double last; /* wall clock of the last one */
+  long step;
+} checkpointer;
+
+/* An observer: saves every few seconds, looking at the clock now and then only. */
+static ss_status save_now_and_then(void *user, const ss_sim *sim, ss_error *error) {
+  static const double interval = 10;
+  checkpointer *c = user;
+  if (!c->path || ++c->step % 256 != 0 || wall_clock() - c->last < interval) return SS_OK;
+  c->last = wall_clock();
+  return ss_checkpoint_write(sim, c->path, error);
+}
+
 /* ---- the run ---- */
 
 /* Runs a prepared simulation and tells the outcome; returns the exit code. */
-static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events) {
+static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events,
+                    const solution_study *solutions) {
   ss_error error = {0}, close_error = {0};
   const double start = wall_clock();
   const ss_status status = progress_advance(sim, &error);
   const double seconds = wall_clock() - start;
   const bool complete = !status && ss_sim_done(sim);
   if (!complete && !status) (void)snprintf(error.message, sizeof error.message, "stopped by a signal");
-  const ss_status closed = outputs_close(out, sim, complete, &close_error);
+  ss_status closed = outputs_close(out, sim, complete, &close_error);
+  if (!closed && o->checkpoint) closed = ss_checkpoint_write(sim, o->checkpoint, &close_error);
   const run_result result = {.session = s,
                              .sim = sim,
                              .events = events,
+                             .solutions = o->all_solutions ? solutions : NULL,
                              .wall_seconds = seconds,
                              .complete = complete,
                              .message = complete ? NULL : error.message,
@@ -194,12 +219,16 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   return run_certified(&result) ? code : EXIT_FAILED;
 }
 
-static ss_status prepare(const run_options *o, const session *s, event_list *events, ss_sim **sim, outputs *out,
-                         ss_error *error) {
+static ss_status prepare(const run_options *o, const session *s, event_list *events, checkpointer *checkpoints,
+                         ss_sim **sim, outputs *out, ss_error *error) {
   ss_status status = ss_sim_create(s->model, &s->simulation, sim, error);
   if (status) return status;
   const ss_observer observer = {.user = events, .step = check_events, .event = keep_event};
+  const ss_observer saver = {.user = checkpoints, .step = save_now_and_then};
   status = ss_sim_observe(*sim, &observer, error);
+  if (!status) status = ss_sim_observe(*sim, &saver, error);
+  if (!status && o->resume) status = ss_checkpoint_read(*sim, o->resume, error);
+  if (!status && o->checkpoint) status = check_writable(o->checkpoint, error);
   if (!status && o->problem) status = check_writable(o->problem, error);
   return status ? status : outputs_open(out, o, *sim, error);
 }
@@ -214,18 +243,22 @@ int command_run(int argc, char **argv) {
   session s = {0};
   ss_sim *sim = NULL;
   outputs out = {0};
+  solution_study solutions = {0};
+  checkpointer checkpoints = {.path = o.checkpoint, .last = wall_clock()};
   event_list events = {.limit = o.events >= 0 ? o.events : o.json ? LONG_MAX : 10};
   ss_error error = {0};
   ss_status status = session_open(&s, o.scene, &o.overrides, &error);
-  if (!status) status = prepare(&o, &s, &events, &sim, &out, &error);
+  if (!status) status = prepare(&o, &s, &events, &checkpoints, &sim, &out, &error);
+  if (!status && o.all_solutions) status = solutions_start(&solutions, sim, &error);
   if (status) {
     code = report_error(&error);
     outputs_discard(&out);
   } else {
     interrupt_catch();
-    code = simulate(&o, &s, sim, &out, &events);
+    code = simulate(&o, &s, sim, &out, &events, &solutions);
   }
   ss_sim_destroy(sim);
+  solutions_release(&solutions);
   session_close(&s);
   free(events.items);
   free((void *)o.overrides.set.items);

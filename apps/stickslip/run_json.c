@@ -26,11 +26,12 @@ static json_t *certificate_json(const run_result *r) {
 }
 
 static json_t *energy_json(const ss_energy *e) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "initial", json_number(e->initial), "final",
-                   json_number(e->final), "kinetic", json_number(e->kinetic), "potential", json_number(e->potential),
-                   "elastic", json_number(e->elastic), "work", json_number(e->work), "friction_loss",
-                   json_number(e->friction_loss), "impact_loss", json_number(e->impact_loss), "damping_loss",
-                   json_number(e->damping_loss), "remainder", json_number(e->remainder));
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "initial", json_number(e->initial),
+                   "final", json_number(e->final), "kinetic", json_number(e->kinetic), "potential",
+                   json_number(e->potential), "elastic", json_number(e->elastic), "work", json_number(e->work),
+                   "friction_loss", json_number(e->friction_loss), "impact_loss", json_number(e->impact_loss),
+                   "damping_loss", json_number(e->damping_loss), "stabilization", json_number(e->stabilization),
+                   "remainder", json_number(e->remainder));
 }
 
 static json_t *events_json(const run_result *r) {
@@ -42,17 +43,20 @@ static json_t *events_json(const run_result *r) {
     json_t *entry =
         json_pack("{s:o, s:s, s:[o, o]}", "t", json_number(e->t), "kind", ss_event_name(e->kind), "between",
                   json_text(ss_model_body_name(model, e->body[0])), json_text(ss_model_body_name(model, e->body[1])));
+    if (entry && e->energy_created > 0 && json_object_set_new(entry, "energy_created", json_number(e->energy_created)))
+      return NULL;
     if (json_array_append_new(list, entry)) return NULL;
   }
-  return json_pack("{s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "stick_slip",
-                   (json_int_t)(count[SS_STICK] + count[SS_SLIP]), "take_off", (json_int_t)count[SS_TAKE_OFF], "list",
-                   list);
+  return json_pack("{s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "limits",
+                   (json_int_t)count[SS_LIMIT_HIT], "stick_slip", (json_int_t)(count[SS_STICK] + count[SS_SLIP]),
+                   "take_off", (json_int_t)count[SS_TAKE_OFF], "list", list);
 }
 
 static json_t *solves_json(const ss_solves *s) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:o}", "count", (json_int_t)s->count, "iterations", (json_int_t)s->iterations,
-                   "fallbacks", (json_int_t)s->fallbacks, "cuts", (json_int_t)s->cuts, "seconds",
-                   json_number(s->seconds));
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "count", (json_int_t)s->count, "iterations",
+                   (json_int_t)s->iterations, "fallbacks", (json_int_t)s->fallbacks, "cuts", (json_int_t)s->cuts,
+                   "outer", (json_int_t)s->outer, "not_contracting", (json_int_t)s->not_contracting, "contraction",
+                   json_number(s->contraction), "seconds", json_number(s->seconds));
 }
 
 int run_print_json(const run_result *r) {
@@ -68,6 +72,9 @@ int run_print_json(const run_result *r) {
       "final", final_json(r->sim), "certificate", certificate_json(r), "energy", energy_json(&report->energy), "events",
       events_json(r), "contacts", contacts, "solves", solves_json(&report->solves), "velocity_variation",
       json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation));
+  if (root && r->solutions &&
+      json_object_set_new(root, "solutions", solutions_json(r->solutions, ss_sim_model(r->sim))))
+    root = NULL;
   if (root && r->message && json_object_set_new(root, "error", json_text(r->message))) root = NULL;
   return json_print(root);
 }

@@ -2,7 +2,7 @@
 #ifndef RUN_RESULT_H
 #define RUN_RESULT_H
 
-#include "session.h"
+#include "run_solutions.h"
 
 /* The first events of a run, as many as are wanted. */
 typedef struct event_list {
@@ -15,6 +15,7 @@ typedef struct run_result {
   const session *session;
   const ss_sim *sim;
   const event_list *events;
+  const solution_study *solutions; /* NULL: not asked for */
   double wall_seconds;
   bool complete;       /* the duration was reached */
   const char *message; /* why not */

@@ -1,6 +1,7 @@
 /* The summary that `stickslip run` prints: what ran, where it ended, what it is worth. */
 #include "run_result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,22 +55,29 @@ static void print_certificate(const run_result *r) {
 }
 
 static void print_energy(const ss_energy *e) {
-  (void)printf("  energy    initial %.6g + work %.6g - friction %.6g - impacts %.6g - damping %.6g + remainder %.2g = "
-               "final %.6g\n",
-               e->initial, e->work, e->friction_loss, e->impact_loss, e->damping_loss, e->remainder, e->final);
+  (void)printf("  energy    initial %.6g + work %.6g - friction %.6g - impacts %.6g - damping %.6g", e->initial,
+               e->work, e->friction_loss, e->impact_loss, e->damping_loss);
+  if (e->stabilization != 0) (void)printf(" + stabilization %.2g", e->stabilization);
+  (void)printf(" + remainder %.2g = final %.6g\n", e->remainder, e->final);
 }
 
 static void print_events(const run_result *r) {
   const ss_model *model = ss_sim_model(r->sim);
   const long *count = ss_sim_report(r->sim)->events;
+  const ss_energy *energy = &ss_sim_report(r->sim)->energy;
+  const double noise = 1e-12 * (fabs(energy->initial) + fabs(energy->kinetic));
   long total = 0;
   for (int kind = 0; kind < SS_EVENT_KINDS; kind++) total += count[kind];
-  (void)printf("  events    %ld collisions, %ld stick-slip, %ld take-off\n", count[SS_COLLISION],
+  (void)printf("  events    %ld collisions, %ld stick-slip, %ld take-off", count[SS_COLLISION],
                count[SS_STICK] + count[SS_SLIP], count[SS_TAKE_OFF]);
+  if (count[SS_LIMIT_HIT]) (void)printf(", %ld limits hit", count[SS_LIMIT_HIT]);
+  (void)printf("\n");
   for (long i = 0; i < r->events->n; i++) {
     const ss_event *e = &r->events->items[i];
-    (void)printf("            t = %-12.9g %-10s %s - %s\n", e->t, ss_event_name(e->kind),
+    (void)printf("            t = %-12.9g %-10s %s - %s", e->t, ss_event_name(e->kind),
                  ss_model_body_name(model, e->body[0]), ss_model_body_name(model, e->body[1]));
+    if (e->energy_created > noise) (void)printf("   energy created %.3g", e->energy_created);
+    (void)printf("\n");
   }
   if (r->events->n < total && r->events->n > 0)
     (void)printf("            ... and %ld more (--events N)\n", total - r->events->n);
@@ -85,6 +93,10 @@ void run_print_text(const run_result *r) {
   (void)printf("  contacts  %ld at most, %.3g on average\n", report->contacts_maximum, report->contacts_mean);
   (void)printf("  solves    %ld with %ld iterations and %ld fallbacks in %.3g s\n", report->solves.count,
                report->solves.iterations, report->solves.fallbacks, report->solves.seconds);
+  if (report->solves.outer)
+    (void)printf("  feasible  %ld iterations to exact feasibility, contraction %.2g, not reached in %ld parts\n",
+                 report->solves.outer, report->solves.contraction, report->solves.not_contracting);
+  if (r->solutions) solutions_print_text(r->solutions, ss_sim_model(r->sim));
   for (size_t i = 0; i < sizeof r->outputs / sizeof r->outputs[0]; i++)
     if (r->outputs[i]) (void)printf("  written   %s\n", r->outputs[i]);
 }

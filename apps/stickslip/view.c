@@ -109,7 +109,7 @@ static int view_result(const view_options *o, const char *page) {
     return usage_error("view: '%s' is a result, which is shown as it was recorded; options of scenes do not apply",
                        o->input);
   ss_error error = {0};
-  if (ss_page_from_result(o->input, page, &error)) return report_error(&error);
+  if (ss_page_from_result(o->input, page, SS_PAGE_VIEWER, &error)) return report_error(&error);
   return written(page);
 }
 

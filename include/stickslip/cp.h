@@ -7,13 +7,14 @@
  *     SS_BLOCK_FREE         w = 0, z free (joints, stiff springs; any size)
  *     SS_BLOCK_NONNEGATIVE  0 <= z  perp  w >= 0 (frictionless contacts, limits; any size)
  *     SS_BLOCK_BOX          lower <= z <= upper; w >= 0 at lower, w <= 0 at upper, w = 0 between (size 1)
- *     SS_BLOCK_FRICTION     z = (normal, tangential...), w = (normal speed, tangential velocity...), size 2 or 3:
+ *     SS_BLOCK_FRICTION     z = (normal, tangential...), w = (normal speed, tangential velocity...), size 2 to 6:
  *                           0 <= z_n perp w_n >= 0, and z_t maximises -w_t . z_t over the set mu (z_n + extra) S, where
  *                           extra >= 0 is given (usually 0; the decompression of an impact needs it) and S is
  *                             polyhedral   the regular polygon with `directions` corners, the first one along z_t1
  *                                          (size 2: the interval [-1, 1])
- *                             pyramid      the square |s_1| <= 1, |s_2| <= 1
- *                             quadratic    the unit disc
+ *                                          (size 3 at most)
+ *                             pyramid      the square |s_1| <= 1, |s_2| <= 1; with more rows the cube
+ *                             quadratic    the unit disc; with more rows the ball
  *
  * The residual that decides whether a z is a solution is computed by ss_cp_judge from the problem's data alone; it
  * shares no code with any solver. */
@@ -29,6 +30,8 @@ extern "C" {
 typedef enum ss_block_kind { SS_BLOCK_FREE, SS_BLOCK_NONNEGATIVE, SS_BLOCK_BOX, SS_BLOCK_FRICTION } ss_block_kind;
 
 typedef enum ss_cone { SS_CONE_POLYHEDRAL, SS_CONE_PYRAMID, SS_CONE_QUADRATIC } ss_cone;
+
+enum { SS_FRICTION_ROWS = 6 }; /* no friction block has more: normal, two tangents, torsion, two of rolling */
 
 typedef struct ss_block {
   ss_block_kind kind;

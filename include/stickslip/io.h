@@ -41,12 +41,18 @@ void ss_result_close(ss_result *result);
 long ss_result_rows(const ss_result *result);
 ss_status ss_result_column(const ss_result *result, const char *name, double *values, ss_error *error);
 
-/* A result as a page, like ss_recorder_open_page makes it. */
-ss_status ss_page_from_result(const char *result, const char *page, ss_error *error);
+/* A result as a page, like ss_recorder_open_page makes it, or laid out as a report to be read and printed. */
+typedef enum ss_page_layout { SS_PAGE_VIEWER, SS_PAGE_REPORT } ss_page_layout;
+ss_status ss_page_from_result(const char *result, const char *page, ss_page_layout layout, ss_error *error);
 
 /* HDF5 result to CSV, the same columns as ss_recorder_open_csv. */
 ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);
 ss_status ss_export_csv_stream(const char *result, FILE *csv, ss_error *error);
+
+/* Saves everything a run needs to go on exactly as if it had not stopped, and takes it up again: read into a new sim of
+ * the same scene, scheme and step (its duration may be longer). */
+ss_status ss_checkpoint_write(const ss_sim *sim, const char *path, ss_error *error);
+ss_status ss_checkpoint_read(ss_sim *sim, const char *path, ss_error *error);
 
 #ifdef __cplusplus
 }

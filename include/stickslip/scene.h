@@ -100,11 +100,21 @@ typedef enum ss_joint_type {
   SS_JOINT_SPHERICAL,
   SS_JOINT_PRISMATIC,
   SS_JOINT_FIXED,
+  SS_JOINT_CYLINDRICAL,
+  SS_JOINT_UNIVERSAL,
+  SS_JOINT_PLANAR,
+  SS_JOINT_POINT_ON_LINE,
+  SS_JOINT_GEAR,
+  SS_JOINT_SCREW,
+  SS_JOINT_ROLLING,
+  SS_JOINT_KNIFE_EDGE,
   SS_JOINT_TYPES
 } ss_joint_type;
 
-/* anchors and axes are in each body's own frame. A joint built with `at` (one point and axis in the world's frame at
- * t = 0) leaves the anchors to the compiler: set has_at. */
+/* anchors and axes are in each body's own frame. A joint built with `at` (one point and all directions in the world's
+ * frame at t = 0) leaves the anchors to the compiler: set has_at. Without it `axis` and `normal` are in the first
+ * body's frame, `blade` and the wheel's `axis` in the second's. Angles and displacements are those of the second body
+ * relative to the first; angles count from zero at t = 0 and go on beyond a full turn (docs/joints.md). */
 typedef struct ss_joint_def {
   ss_joint_type type;
   const char *name; /* may be NULL */
@@ -113,8 +123,26 @@ typedef struct ss_joint_def {
   ss_vec3 at; /* world frame, at t = 0 */
   ss_vec3 anchor[2];
   bool has_axis;
-  ss_vec3 axis;  /* revolute, prismatic: world frame at t = 0, where has_at; else in the first body's frame */
-  double length; /* distance; NAN: the distance at t = 0 */
+  ss_vec3 axis; /* revolute, prismatic, cylindrical, screw, point-on-line, gear with radii; rolling: the wheel's axle */
+  double length;         /* distance; NAN: the distance at t = 0 */
+  bool world_directions; /* all directions are in the world's frame at t = 0, as with has_at */
+  bool has_axes;
+  ss_vec3 axes[2]; /* universal, gear with ratio: one fixed in each body */
+  bool has_normal;
+  ss_vec3 normal; /* planar, rolling, knife-edge: of the plane */
+  double offset;  /* rolling: the plane is {x : normal . x = offset} in the first body's frame */
+  double radius;  /* rolling */
+  ss_vec3 center; /* rolling: of the wheel, in the second body's frame */
+  bool has_blade;
+  ss_vec3 blade;   /* knife-edge: where it glides */
+  double radii[2]; /* gear: pitch radii, one negative where it meshes inside; NAN: ratio is given */
+  double ratio;    /* gear: angle_1 + ratio angle_2 = 0; NAN: radii are given */
+  double pitch;    /* screw: advance per turn, right-handed where positive */
+  bool has_limits;
+  double limits[2]; /* of the revolute angle, the prismatic, cylindrical or screw displacement, the distance */
+  bool has_motor;
+  double motor_speed,
+      motor_effort; /* wanted rate of the angle (revolute, screw) or displacement; largest torque or force */
   ss_mark mark;
 } ss_joint_def;
 
@@ -171,6 +199,13 @@ typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss
 /* Events that are located inside a step. */
 enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };
 
+/* What is done about positions that drift off their joints and contacts (docs/stabilization.md). */
+typedef enum ss_stabilization {
+  SS_STABILIZATION_NONE,
+  SS_STABILIZATION_ANITESCU_HART, /* the residual enters the velocity constraint's right side */
+  SS_STABILIZATION_PROJECTION     /* positions and velocities are projected in the mass norm after each step */
+} ss_stabilization;
+
 /* How to simulate. Zero-initialised is not valid: start from ss_simulation_default. */
 typedef struct ss_simulation {
   const char *scheme;  /* a name from the table of schemes */
@@ -182,6 +217,7 @@ typedef struct ss_simulation {
   ss_restitution restitution;
   bool has_events; /* false: the scheme's own choice */
   unsigned events;
+  ss_stabilization stabilization;
   const char *solver;
   double tolerance; /* residual up to which a step counts as certified */
   ss_mark mark;

@@ -34,6 +34,7 @@ const char *ss_model_scene_text(const ss_model *model);
 typedef struct ss_touch {
   uint64_t key;       /* shape pair and feature */
   int hits;           /* collisions within the current step: bouncing that accumulates comes to rest */
+  int hops;           /* those of them that did not bounce, or took no time */
   bool closed;        /* carries force, or would */
   bool stuck;         /* friction holds it */
   double impulse[3];  /* on the first body, world frame: warm start */
@@ -50,6 +51,7 @@ typedef struct ss_state {
   long step;       /* steps done */
   double *q;       /* 7 per body: position of the centre of mass, orientation w x y z */
   double *v;       /* velocity coordinates, body after body */
+  double *angle;   /* joint angles, counted beyond a full turn: what q alone does not tell */
   ss_touch *touch; /* ordered by key */
   int n_touch, touch_capacity;
   double *patch; /* deformations and impulses of all patches */
@@ -87,6 +89,10 @@ int ss_sim_joint_rank(const ss_sim *sim);
 /* max |nu^T v| over the joint rows: how far the present velocities are from respecting the joints. */
 double ss_sim_joint_velocity_residual(const ss_sim *sim);
 
+/* Impulses of all scalar joint equations over the last step, on the first body (docs/joints.md has their directions);
+ * where joints are redundant, the ones of least norm. */
+ss_status ss_sim_joint_impulses(const ss_sim *sim, double *impulses, ss_error *error);
+
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
   int body[2];
@@ -121,14 +127,15 @@ typedef struct ss_certificate {
   bool certified;         /* every step's residual was within the tolerance */
 } ss_certificate;
 
-/* final = initial + work - friction_loss - impact_loss - damping_loss + remainder */
+/* final = initial + work - friction_loss - impact_loss - damping_loss + stabilization + remainder */
 typedef struct ss_energy {
   double initial, final;
   double kinetic, potential, elastic; /* parts of final */
   double work, friction_loss, impact_loss, damping_loss, remainder;
+  double stabilization; /* what pulling positions and velocities back has added */
 } ss_energy;
 
-typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_EVENT_KINDS } ss_event_kind;
+typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_LIMIT_HIT, SS_EVENT_KINDS } ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);
 
 typedef struct ss_event {
@@ -140,8 +147,11 @@ typedef struct ss_event {
 
 typedef struct ss_solves {
   long count, iterations, fallbacks, cuts;
-  long outer, unconverged; /* compliant-theta: outer iterations, and parts cut because they did not converge */
-  double seconds;          /* wall time inside the complementarity solver */
+  long outer;           /* iterated schemes: problems per fixed point, added up */
+  long not_contracting; /* parts whose fixed point was not found: the linearised problem stood in */
+  long unconverged;     /* compliant-theta: parts cut because the outer iteration did not converge */
+  double contraction;   /* largest ratio of successive changes in fixed points that were found */
+  double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;
 
 typedef struct ss_report {
@@ -152,14 +162,23 @@ typedef struct ss_report {
   long contacts_maximum;
   double contacts_mean;
   double velocity_variation, weighted_variation; /* sums of |v+ - v| over all steps, 2-norm over the coordinates */
+  /* Largest work of all joint and contact impulses on the weighted velocity in a part of a step. The energy estimates of
+   * the theorems rest on its never being positive (MDI (5.2), LIT (9.4)): it is, up to rounding, unless the problem
+   * itself pushes penetrating bodies apart. */
+  double constraint_work;
+  /* Smallest c >= 0 with v.Mv <= max(v0.Mv0, |q0| + 1) e^(c t) at the end of every step so far (MDI Theorem 5.1) */
+  double kinetic_growth;
 } ss_report;
 const ss_report *ss_sim_report(const ss_sim *sim);
 
-/* Observers are called after every step, and for every event as it happens (event functions may be NULL). */
+/* Observers are called after every step, for every event as it happens, and with the complementarity problem of every part
+ * of a step before its solution z is applied (at the part's start, ss_sim_state still says when; the last blocks are those of
+ * the contacts, in the order of ss_sim_contacts). event and problem may be NULL. */
 typedef struct ss_observer {
   void *user;
   ss_status (*step)(void *user, const ss_sim *sim, ss_error *error);
   void (*event)(void *user, const ss_sim *sim, const ss_event *event);
+  ss_status (*problem)(void *user, const ss_sim *sim, const ss_cp *problem, const double *z, ss_error *error);
 } ss_observer;
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error);
 

@@ -8,14 +8,15 @@
  *                                  held by the problem itself, n.va >= 0, instead of being located one by one
  *   gap > 0                        watched: its collision, if any, is located inside the step
  *
- * Zero gap means below a tolerance at rounding level, zero speed likewise. A scheme at position level that does not
+ * Zero gap means below a tolerance at rounding level, zero speed likewise; for a contact that has collided in this step
+ * already, below what gravity makes or stops within a thousandth of it: bodies would hop for ever otherwise. A scheme at position level that does not
  * locate collisions holds all contacts in reach instead: Phi/h + n.v >= 0 lets them approach (ST (3)); so do the
  * compliant schemes, in which no contact collides in an instant, and the rest of a step that had too many parts. */
 #include "step/workspace.h"
 
 enum { MOST_HOPS = 2 };
 
-static bool hops_on(const ss_contact *c) { return c->hits >= (c->restitution > 0 ? SS_MOST_BOUNCES : MOST_HOPS); }
+static bool hops_on(const ss_contact *c) { return c->hops >= MOST_HOPS; }
 
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   const double gap_tolerance = 1e-10 * sim->model->length;
@@ -28,14 +29,16 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     const bool touching = c->at.gap <= gap_tolerance;
+    const bool again = c->hits > 0 || c->hops > 0;
+    const double gentle = again ? fmax(*speed_tolerance, ss_gentle_speed(sim)) : *speed_tolerance;
     if (hold_all || c->closed || hops_on(c)) {
       c->active = true;
-    } else if (touching && c->rate < -*speed_tolerance) {
+    } else if (touching && c->rate < -gentle) {
       c->active = *collides_now = true;
     } else {
-      c->active = touching && c->rate <= *speed_tolerance;
+      c->active = touching && c->rate <= gentle;
     }
     c->touching = touching;
-    sim->n_active += c->active;
+    sim->n_active += c->active && c->pair; /* limits are not counted as contacts */
   }
 }

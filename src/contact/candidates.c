@@ -1,6 +1,8 @@
 /* Pairs of shapes, contact points at any configuration, and the check at t = 0. */
 #include "contact/contact.h"
 
+#include "contact/limits.h"
+
 bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
   const ss_shape *a = &model->shapes[i], *b = &model->shapes[j];
   if (a->body == b->body) return false;
@@ -20,6 +22,11 @@ uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature) {
 
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
                    ss_contact_point *out) {
+  if (!contact->pair) {
+    *out = contact->at;
+    out->gap = ss_limit_gap(model, contact, body_a, body_b);
+    return;
+  }
   const ss_shape *a = &model->shapes[contact->shape[0]], *b = &model->shapes[contact->shape[1]];
   const ss_pose pa = ss_shape_pose(a, body_a), pb = ss_shape_pose(b, body_b);
   contact->pair->gap(a, &pa, b, &pb, contact->at.feature, out);
@@ -41,6 +48,10 @@ ss_vec3 ss_contact_velocity(const ss_model *model, const ss_contact *contact, co
 
 double ss_contact_rate(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
                        const ss_pose *body_a, const ss_pose *body_b, const double *v) {
+  if (!contact->pair) {
+    const ss_row row = ss_limit_row(model, contact, body_a, body_b);
+    return ss_row_dot(model, &row, v);
+  }
   return v3_dot(at->normal, ss_contact_velocity(model, contact, at, body_a, body_b, v));
 }
 

@@ -10,8 +10,11 @@ enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not boun
 enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about two tangents */
 
 typedef struct ss_contact {
-  uint64_t key; /* shape pair and feature: the identity that survives from step to step */
-  const ss_pair *pair;
+  uint64_t key;        /* shape pair and feature: the identity that survives from step to step */
+  const ss_pair *pair; /* NULL: a joint's limit (limits.c), which has the next three fields instead of shapes */
+  int joint;
+  bool upper;
+  double near;  /* near which the joint's angle is counted */
   int shape[2]; /* a and b, in the order of the pair table */
   int body[2];
   ss_contact_point at; /* at the start of the (part of the) step */
@@ -23,6 +26,7 @@ typedef struct ss_contact {
   bool touching;                           /* gap at rounding level, or below */
   bool was_stuck, pressed_before;          /* in the last (part of a) step */
   int hits;                                /* collisions in this step so far */
+  int hops;                                /* those of them that did not bounce, or took no time */
   double last_load, last_ratio, last_when; /* of that part: mean normal force, friction over its limit, its middle */
   double load, ratio, when;                /* of this part */
   ss_vec3 direction[SS_CONTACT_ROWS];      /* of its rows: the normal, friction forces, friction moments */
@@ -32,6 +36,7 @@ typedef struct ss_contact {
   ss_patch *patch; /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
   int memory;      /* patch: where its numbers start in the sim's patch_start and patch_end */
   double impulse[SS_CONTACT_ROWS]; /* the solution */
+  double blur;                     /* of its normal velocity: what the solution's residual leaves open */
   ss_vec3 pressed; /* its forces as a vector on body a, world frame; before the solve: that of the last step */
   ss_vec3 twisted; /* its moments, likewise */
   bool stuck;

@@ -1,6 +1,23 @@
 /* Narrow phase: contact points of all near pairs at the start of the step, with what is remembered of each. */
 #include "step/workspace.h"
 
+void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
+  const ss_touch *touch = ss_touch_find(&sim->state, contact->key);
+  if (touch) {
+    contact->closed = touch->closed;
+    contact->was_stuck = touch->stuck;
+    contact->hits = touch->hits;
+    contact->hops = touch->hops;
+    contact->pressed_before =
+        touch->closed && (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0);
+    contact->last_load = touch->load;
+    contact->last_ratio = touch->ratio;
+    contact->last_when = touch->when;
+    contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
+    contact->twisted = v3(touch->moment[0], touch->moment[1], touch->moment[2]);
+  }
+}
+
 static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
                              const ss_pose body[2], ss_error *error) {
   const ss_status status =
@@ -19,20 +36,9 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
     contact->body[side] = sim->model->shapes[candidate->shape[side]].body;
   }
   contact->rate = ss_contact_rate(sim->model, contact, point, &body[0], &body[1], sim->state.v);
-  const ss_touch *touch = ss_touch_find(&sim->state, contact->key);
-  if (touch) {
-    contact->closed = touch->closed;
-    contact->was_stuck = touch->stuck;
-    contact->hits = touch->hits;
-    contact->pressed_before =
-        touch->closed && (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0);
-    contact->last_load = touch->load;
-    contact->last_ratio = touch->ratio;
-    contact->last_when = touch->when;
-    contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
-    contact->twisted = v3(touch->moment[0], touch->moment[1], touch->moment[2]);
-  }
-  return sim->scheme->compliant ? ss_patch_attach(sim, contact, touch, error) : SS_OK;
+  ss_contact_remember(sim, contact);
+  return sim->scheme->compliant ? ss_patch_attach(sim, contact, ss_touch_find(&sim->state, contact->key), error)
+                                : SS_OK;
 }
 
 /* In a planar scene features that differ only across the plane (the two ends of a box's edge) are one contact: the first
@@ -69,5 +75,5 @@ ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
       if (status != SS_OK) return status;
     }
   }
-  return SS_OK;
+  return sim->model->n_limits ? ss_limits_append(sim, error) : SS_OK;
 }

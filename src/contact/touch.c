@@ -30,10 +30,11 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     const bool patch = ss_patch_lives(sim, c);
-    if (!c->closed && c->hits == 0 && !patch) continue;
+    if (!c->closed && c->hits == 0 && c->hops == 0 && !patch) continue;
     ss_touch *touch = &state->touch[state->n_touch++];
     *touch = (ss_touch){.key = c->key,
                         .hits = c->hits,
+                        .hops = c->hops,
                         .closed = c->closed,
                         .stuck = c->stuck,
                         .patch = -1,

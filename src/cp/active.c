@@ -29,8 +29,11 @@ void active_apply(const ss_cp *problem, const double *z, double *w) {
 
 static int slip_states(const ss_block *block) {
   if (block->mu == 0) return 1;
-  if (block->size == 2) return 3;
-  if (block->cone == SS_CONE_PYRAMID) return 9;
+  if (block->size == 2 || block->cone == SS_CONE_PYRAMID) {
+    int states = 3;
+    for (int i = 2; i < block->size; i++) states *= 3;
+    return states;
+  }
   return block->cone == SS_CONE_POLYHEDRAL ? 1 + 2 * block->directions : 2;
 }
 
@@ -40,7 +43,7 @@ int site_end_state(const site *s) {
   const ss_block *block = s->block;
   if (block->kind == SS_BLOCK_NONNEGATIVE) return 2;
   if (block->kind == SS_BLOCK_BOX) return 3;
-  if (block->size == 3 && block->cone == SS_CONE_QUADRATIC && block->mu > 0) return site_first_state(s);
+  if (block->size > 2 && block->cone == SS_CONE_QUADRATIC && block->mu > 0) return site_first_state(s);
   return 1 + s->slips * (block->extra > 0 ? 2 : 1);
 }
 
@@ -86,8 +89,7 @@ static void set_rho(active_set *a) {
   for (int i = 0; i < problem->n; i++) a->rho[i] = diagonal_of(a, i) > 0 ? 1 / diagonal_of(a, i) : 1;
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
-    double *t = a->rho + block->first + 1;
-    if (block->kind == SS_BLOCK_FRICTION && block->size == 3) t[0] = t[1] = fmin(t[0], t[1]);
+    if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, a->rho + block->first);
   }
 }
 
@@ -134,10 +136,12 @@ static int polygon_state(double x, double y, double r, int k, const double *d) {
 static int axis_state(double x, double r) { return x > r ? 1 : x < -r ? -1 : 0; }
 
 static int disc_state(site *s, const double *x, double r, double rho) {
-  const double norm = sqrt(x[0] * x[0] + x[1] * x[1]);
+  const int n = s->block->size - 1;
+  double norm = 0;
+  for (int i = 0; i < n; i++) norm += x[i] * x[i];
+  norm = sqrt(norm);
   if (norm <= r) return SLIP_STICKS;
-  s->direction[0] = x[0] / norm;
-  s->direction[1] = x[1] / norm;
+  for (int i = 0; i < n; i++) s->direction[i] = x[i] / norm;
   s->stiffness = (norm - r) / (r * rho); /* infinite for r = 0: the direction is held */
   return SLIP_DISC_SLIDES;
 }
@@ -145,8 +149,11 @@ static int disc_state(site *s, const double *x, double r, double rho) {
 static int guess_slip(site *s, const double *x, double r, double rho) {
   const ss_block *block = s->block;
   if (block->mu == 0) return SLIP_STICKS;
-  if (block->size == 2) return 1 + axis_state(x[0], r);
-  if (block->cone == SS_CONE_PYRAMID) return 4 + axis_state(x[0], r) + 3 * axis_state(x[1], r);
+  if (block->size == 2 || block->cone == SS_CONE_PYRAMID) {
+    int state = 0;
+    for (int i = block->size - 2; i >= 0; i--) state = 3 * state + 1 + axis_state(x[i], r);
+    return state;
+  }
   if (block->cone == SS_CONE_QUADRATIC) return disc_state(s, x, r, rho);
   return polygon_state(x[0], x[1], r, block->directions, s->corners);
 }
@@ -155,7 +162,8 @@ static int guess_friction(site *s, const double *z, const double *w, const doubl
   const double normal = z[0] - rho[0] * w[0];
   const bool closed = normal > 0;
   if (!closed && s->block->extra == 0) return SITE_OPEN;
-  const double x[2] = {z[1] - rho[1] * w[1], s->block->size == 3 ? z[2] - rho[2] * w[2] : 0};
+  double x[SS_FRICTION_ROWS - 1];
+  for (int i = 1; i < s->block->size; i++) x[i - 1] = z[i] - rho[i] * w[i];
   const double r = s->block->mu * ((closed ? normal : 0) + s->block->extra);
   return 1 + guess_slip(s, x, r, rho[1]) + (closed ? 0 : s->slips);
 }
@@ -189,11 +197,10 @@ static void add_row(active_set *a, int *m, int row) {
   u->b[0] = u->c[0] = 1;
 }
 
-/* A tangential unknown along (tx, ty). */
-static unknown *add_tangent(active_set *a, int *m, const site *s, double tx, double ty) {
+/* A tangential unknown along t. */
+static unknown *add_tangent(active_set *a, int *m, const site *s, const double *t) {
   unknown *u = add_unknown(a, m, s->row + 1, s->block->size - 1);
-  u->b[0] = u->c[0] = tx;
-  u->b[1] = u->c[1] = ty;
+  for (int i = 0; i < u->size; i++) u->b[i] = u->c[i] = t[i];
   return u;
 }
 
@@ -209,48 +216,62 @@ static void slip_axes(active_set *a, int *m, const site *s, int slip, double loa
   for (int i = 0; i < s->block->size - 1; i++, slip /= 3) {
     slope[i] = s->block->mu * (slip % 3 - 1);
     if (slip % 3 == 1)
-      add_tangent(a, m, s, i == 0, i == 1);
+      add_row(a, m, s->row + 1 + i);
     else
       set_z(a, z, s->row + 1 + i, slope[i] * load);
   }
 }
 
-/* Slides along mu load times `direction`, with a free part along the unit vector t where `turning`. */
-static unknown *slide(active_set *a, int *m, const site *s, const double *direction, const double *t, bool turning,
-                      double load, double *slope, double *z) {
-  const double *zt = z + s->row + 1;
-  const double kept = turning ? t[0] * zt[0] + t[1] * zt[1] : 0;
-  for (int i = 0; i < 2; i++) {
-    slope[i] = s->block->mu * direction[i];
-    set_z(a, z, s->row + 1 + i, slope[i] * load + kept * t[i]);
-  }
-  unknown *u = turning ? add_tangent(a, m, s, t[0], t[1]) : NULL;
-  if (u) u->value = kept;
-  return u;
+static double along(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
 }
 
+/* The k-th (1 .. n - 1) of unit vectors perpendicular to the unit vector d and to each other: column k of the reflection
+ * that takes the first axis to d, or to -d where that is the nearer one to avoid. */
+static void perpendicular(const double *d, int n, int k, double *t) {
+  const double sign = d[0] > 0 ? -1 : 1, v0 = d[0] - sign, scale = 1 / (1 - sign * d[0]);
+  for (int i = 0; i < n; i++) t[i] = (i == k) - scale * d[k] * (i == 0 ? v0 : d[i]);
+}
+
+/* On the sphere: along `direction`, and free to turn away from it against the curvature. */
 static void slip_disc(active_set *a, int *m, const site *s, double load, double *slope, double *z) {
-  const double t[2] = {-s->direction[1], s->direction[0]};
-  unknown *u = slide(a, m, s, s->direction, t, s->stiffness < HUGE_VAL, load, slope, z);
-  if (!u) return;
-  u->diagonal = s->stiffness;
-  u->value *= -s->stiffness;
+  const int n = s->block->size - 1;
+  const bool turning = s->stiffness < HUGE_VAL;
+  const double *d = s->direction, *zt = z + s->row + 1, straight = along(d, zt, n);
+  double kept[SS_FRICTION_ROWS], t[SS_FRICTION_ROWS];
+  for (int i = 0; i < n; i++) kept[i] = turning ? zt[i] - straight * d[i] : 0;
+  for (int i = 0; i < n; i++) {
+    slope[i] = s->block->mu * d[i];
+    set_z(a, z, s->row + 1 + i, slope[i] * load + kept[i]);
+  }
+  for (int k = 1; turning && k < n; k++) {
+    perpendicular(d, n, k, t);
+    unknown *u = add_tangent(a, m, s, t);
+    u->diagonal = s->stiffness;
+    u->value = -s->stiffness * along(t, kept, n);
+  }
 }
 
+/* At a corner, or on an edge with w_t perpendicular to it wherever z_t is on it. */
 static void slip_polygon(active_set *a, int *m, const site *s, int slip, double load, double *slope, double *z) {
-  const double *p = s->corners + (slip - 1) / 2 * 2, *q = p + 2;
+  const double *p = s->corners + (slip - 1) / 2 * 2, *q = p + 2, *zt = z + s->row + 1;
   const bool edge = slip % 2 == 0;
   const double length = hypot(q[0] - p[0], q[1] - p[1]), t[2] = {(q[0] - p[0]) / length, (q[1] - p[1]) / length};
-  const double middle[2] = {(p[0] + q[0]) / 2, (p[1] + q[1]) / 2};
-  unknown *u = slide(a, m, s, edge ? middle : p, t, edge, load, slope, z);
-  if (u) u->value = 0; /* w_t perpendicular to the edge wherever z_t is on it */
+  const double kept = edge ? along(t, zt, 2) : 0;
+  for (int i = 0; i < 2; i++) {
+    slope[i] = s->block->mu * (edge ? (p[i] + q[i]) / 2 : p[i]);
+    set_z(a, z, s->row + 1 + i, slope[i] * load + kept * t[i]);
+  }
+  if (edge) add_tangent(a, m, s, t);
 }
 
 static void apply_friction(active_set *a, int *m, const site *s, double *z) {
   const ss_block *block = s->block;
   const bool closed = s->state <= s->slips;
   const int slip = s->state - 1 - (closed ? 0 : s->slips);
-  double none[2], *slope = none;
+  double none[SS_FRICTION_ROWS], *slope = none;
   if (closed) {
     unknown *normal = add_unknown(a, m, s->row, block->size);
     normal->b[0] = normal->c[0] = 1;
@@ -264,8 +285,7 @@ static void apply_friction(active_set *a, int *m, const site *s, double *z) {
   } else if (block->size == 2 || block->cone == SS_CONE_PYRAMID) {
     slip_axes(a, m, s, slip, load, slope, z);
   } else if (slip == SLIP_STICKS) {
-    add_tangent(a, m, s, 1, 0);
-    add_tangent(a, m, s, 0, 1);
+    for (int i = 1; i < block->size; i++) add_row(a, m, s->row + i);
   } else if (block->cone == SS_CONE_QUADRATIC) {
     slip_disc(a, m, s, load, slope, z);
   } else {
@@ -338,7 +358,7 @@ bool active_set_solve(active_set *a, double *z, const double *w) {
   const ss_cp *problem = a->problem;
   const int n = problem->n, m = active_set_unknowns(a, z), stride = m + 1;
   for (int i = 0; i < n; i++) a->w[i] = w[i];
-  for (int j = 0; j < n; j++) {
+  for (int j = 0; j < n; j++) { /* w at the reference */
     if (a->y[j] == 0) continue;
     for (int i = 0; i < n; i++) a->w[i] += problem->G[(size_t)i * (size_t)n + (size_t)j] * a->y[j];
   }

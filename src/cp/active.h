@@ -11,7 +11,7 @@
  *     friction      0 open with z_t = 0 (only where `extra` is 0); 1 + slip closed; 1 + slips + slip open (only where
  *                   `extra` is positive), where slip = 0 .. slips - 1 is
  *       mu = 0              0 z_t = 0
- *       one axis, pyramid   (a_1 + 1) + 3 (a_2 + 1), a = -1, 0, 1 per axis: z_t = a mu z_n, or w_t = 0 where a = 0
+ *       one axis, pyramid   (a_1 + 1) + 3 (a_2 + 1) + .., a = -1, 0, 1 per axis: z_t = a mu z_n, or w_t = 0 where a = 0
  *       polyhedral          0 sticks, 1 + 2 i slides at corner i, 2 + 2 i slides on the edge from corner i to i + 1
  *       disc                0 sticks, 1 slides */
 enum { SITE_OPEN = 0, SLIP_STICKS = 0, SLIP_DISC_SLIDES = 1 };
@@ -21,15 +21,15 @@ typedef struct site {
   int row;
   int slips; /* friction: number of slip states */
   int state;
-  const double *corners; /* polyhedral: scratch_directions */
-  double direction[2];   /* disc, sliding: unit vector of z_t - rho w_t */
-  double stiffness;      /* disc, sliding: (1 - a) / (a rho), the curvature term of the linearised disc; see active.c */
+  const double *corners;                  /* polyhedral: scratch_directions */
+  double direction[SS_FRICTION_ROWS - 1]; /* disc, sliding: unit vector of z_t - rho w_t */
+  double stiffness; /* disc, sliding: (1 - a) / (a rho), the curvature term of the linearised disc; see active.c */
 } site;
 
 /* One unknown of the linear system: z[first + i] += b[i] y, tested by c[i] w[first + i]. */
 typedef struct unknown {
   int first, size;
-  double b[3], c[3];
+  double b[SS_FRICTION_ROWS], c[SS_FRICTION_ROWS];
   double diagonal, value; /* sum c w + diagonal y = value */
   double scale;
 } unknown;

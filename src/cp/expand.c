@@ -33,8 +33,8 @@ static int block_variables(const ss_block *block) {
   if (block->kind == SS_BLOCK_NONNEGATIVE) return block->size;
   if (block->kind == SS_BLOCK_BOX) return bounded_below(block) && block->upper < HUGE_VAL ? 2 : 1;
   if (block->mu == 0) return 1;
-  if (block->size == 2) return 4;
-  return block->cone == SS_CONE_PYRAMID ? 7 : 2 + block->directions;
+  if (block->size == 2 || block->cone == SS_CONE_PYRAMID) return 1 + 3 * (block->size - 1);
+  return 2 + block->directions;
 }
 
 static int generator(builder *b, int first, int size, double c0, double c1) {
@@ -128,8 +128,7 @@ static void second_scaling(builder *b, int rows) {
   for (int k = 0; k < r->problem->n_blocks; k++) {
     const ss_block *block = &r->problem->blocks[k];
     if (block_is_free(block)) continue;
-    if (block->kind == SS_BLOCK_FRICTION && block->size == 3)
-      b->scale[row + 1] = b->scale[row + 2] = fmin(b->scale[row + 1], b->scale[row + 2]);
+    if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, b->scale + row);
     row += block->size;
   }
 }

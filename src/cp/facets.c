@@ -14,11 +14,19 @@ static void replace_discs(const ss_cp *problem, int corners, ss_block *blocks) {
   }
 }
 
+static bool has_ball(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (problem->blocks[b].cone == SS_CONE_QUADRATIC && problem->blocks[b].size > 3 &&
+        problem->blocks[b].kind == SS_BLOCK_FRICTION)
+      return true;
+  return false;
+}
+
 ss_status solve_facets(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                        ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   (void)warm;
   result->outcome = SS_NOT_ADMITTED;
-  if (!has_disc(problem)) return SS_OK;
+  if (!has_disc(problem) || has_ball(problem)) return SS_OK;
   const scratch_mark mark = scratch_now(workspace);
   ss_block *blocks = SCRATCH(workspace, ss_block, problem->n_blocks);
   if (!blocks) return out_of_memory(error);

@@ -7,62 +7,76 @@
 
 #include <math.h>
 
-typedef struct point {
-  double x, y;
-} point;
+static double larger(double a, double b) { return a > b ? a : b; }
 
 static const double pi = 3.14159265358979323846;
 
-/* Nearest point of the regular k-gon with corners at radius r, the first on the x axis. By symmetry it lies on the edge
- * of the sector that holds p; in that edge's frame it is a clamp. */
-static point project_polygon(point p, double r, int k) {
-  const double half = pi / k;
-  const double middle = (2 * floor(atan2(p.y, p.x) / (2 * half)) + 1) * half;
-  const double c = cos(middle), s = sin(middle);
-  const double out = c * p.x + s * p.y, apothem = r * cos(half);
-  if (out <= apothem) return p;
-  const double reach = r * sin(half);
-  const double along = fmin(fmax(c * p.y - s * p.x, -reach), reach);
-  return (point){c * apothem - s * along, s * apothem + c * along};
-}
+/* Tangential rows of a friction block. */
+static int tangents(const ss_block *block) { return block->size - 1; }
 
-static point project_disc(point p, double r) {
-  const double norm = hypot(p.x, p.y);
-  return norm <= r ? p : (point){p.x / norm * r, p.y / norm * r};
+static double norm(const double *p, int n) {
+  double sum = fabs(p[0]);
+  for (int i = 1; i < n; i++) sum = hypot(sum, p[i]);
+  return sum;
 }
 
 static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
 
-/* Projection on the scaled section r S of a friction block. */
-static point project(const ss_block *block, point p, double r) {
-  if (block->size == 2) return (point){clamp(p.x, -r, r), 0};
-  if (block->cone == SS_CONE_PYRAMID) return (point){clamp(p.x, -r, r), clamp(p.y, -r, r)};
-  return block->cone == SS_CONE_QUADRATIC ? project_disc(p, r) : project_polygon(p, r, block->directions);
+/* Nearest point of the regular k-gon with corners at radius r, the first on the x axis. By symmetry it lies on the edge
+ * of the sector that holds p; in that edge's frame it is a clamp. */
+static void project_polygon(double *p, double r, int k) {
+  const double half = pi / k;
+  const double middle = (2 * floor(atan2(p[1], p[0]) / (2 * half)) + 1) * half;
+  const double c = cos(middle), s = sin(middle);
+  const double out = c * p[0] + s * p[1], apothem = r * cos(half), reach = r * sin(half);
+  if (out <= apothem) return;
+  const double along = clamp(c * p[1] - s * p[0], -reach, reach);
+  p[0] = c * apothem - s * along;
+  p[1] = s * apothem + c * along;
+}
+
+/* Projection of p on the scaled section r S of a friction block. */
+static void project(const ss_block *block, double *p, double r) {
+  const int n = tangents(block);
+  if (n == 1 || block->cone == SS_CONE_PYRAMID) {
+    for (int i = 0; i < n; i++) p[i] = clamp(p[i], -r, r);
+  } else if (block->cone == SS_CONE_QUADRATIC) {
+    const double length = norm(p, n);
+    for (int i = 0; length > r && i < n; i++) p[i] = p[i] / length * r;
+  } else {
+    project_polygon(p, r, block->directions);
+  }
 }
 
 /* max of s . p over the section S. */
-static double support(const ss_block *block, point p) {
-  if (block->size == 2) return fabs(p.x);
-  if (block->cone == SS_CONE_PYRAMID) return fabs(p.x) + fabs(p.y);
-  const double norm = hypot(p.x, p.y);
-  if (block->cone == SS_CONE_QUADRATIC) return norm;
-  const double turn = 2 * pi / block->directions, angle = atan2(p.y, p.x);
-  return norm * cos(angle - turn * round(angle / turn));
+static double support(const ss_block *block, const double *p) {
+  const int n = tangents(block);
+  if (n == 1 || block->cone == SS_CONE_PYRAMID) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += fabs(p[i]);
+    return sum;
+  }
+  if (block->cone == SS_CONE_QUADRATIC) return norm(p, n);
+  const double turn = 2 * pi / block->directions, angle = atan2(p[1], p[0]);
+  return norm(p, n) * cos(angle - turn * round(angle / turn));
 }
 
 /* Size of the set of friction impulses. */
-static double radius(const ss_block *block, double zn) { return block->mu * (fmax(zn, 0) + block->extra); }
+static double radius(const ss_block *block, double zn) { return block->mu * (larger(zn, 0) + block->extra); }
 
-static point tangential(const ss_block *block, const double *v) {
-  return (point){v[block->first + 1], block->size == 3 ? v[block->first + 2] : 0};
+/* |z_t - P(x)|, P the projection on the set of size r; x is overwritten. */
+static double off_projection(const ss_block *block, const double *zt, double *x, double r) {
+  project(block, x, r);
+  for (int i = 0; i < tangents(block); i++) x[i] = zt[i] - x[i];
+  return norm(x, tangents(block));
 }
 
 static double friction_residual(const ss_block *block, const double *z, const double *w) {
   const double zn = z[block->first], wn = w[block->first];
-  const point zt = tangential(block, z), wt = tangential(block, w);
-  const point p = project(block, (point){zt.x - wt.x, zt.y - wt.y}, radius(block, zn));
-  const double t = block->size == 2 ? fabs(zt.x - p.x) : hypot(zt.x - p.x, zt.y - p.y);
-  return fmax(fabs(zn < wn ? zn : wn), t);
+  const double *zt = z + block->first + 1, *wt = w + block->first + 1;
+  double x[SS_FRICTION_ROWS] = {0};
+  for (int i = 0; i < tangents(block); i++) x[i] = zt[i] - wt[i];
+  return larger(fabs(zn < wn ? zn : wn), off_projection(block, zt, x, radius(block, zn)));
 }
 
 static double block_residual(const ss_block *block, const double *z, const double *w) {
@@ -95,7 +109,7 @@ static bool apply(const ss_cp *problem, const double *z, int first, int end, dou
 double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
   enum { WINDOW = 256 };
   double window[WINDOW], worst = 0, largest = 0;
-  for (int i = 0; i < problem->n; i++) largest = fmax(largest, fabs(problem->g[i]));
+  for (int i = 0; i < problem->n; i++) largest = larger(largest, fabs(problem->g[i]));
   if (problem->apply) problem->apply(problem->user, z, w);
   for (int b = 0; b < problem->n_blocks; b++) {
     ss_block part = problem->blocks[b];
@@ -105,7 +119,7 @@ double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
       part.size = end - row < WINDOW ? end - row : WINDOW;
       double *piece = w ? w + row : window;
       if (!apply(problem, z, row, row + part.size, piece)) return HUGE_VAL;
-      worst = fmax(worst, block_residual(&part, z + row, piece));
+      worst = larger(worst, block_residual(&part, z + row, piece));
     }
   }
   return worst / (1 + largest);
@@ -117,9 +131,14 @@ void ss_cp_friction_defects(const ss_cp *problem, const double *z, const double 
     const ss_block *block = &problem->blocks[b];
     if (block->kind != SS_BLOCK_FRICTION) continue;
     const double r = radius(block, z[block->first]);
-    const point zt = tangential(block, z), wt = tangential(block, w), p = project(block, zt, r);
-    *cone = fmax(*cone, hypot(zt.x - p.x, zt.y - p.y));
-    const double best = r * support(block, (point){-wt.x, -wt.y});
-    *dissipation = fmax(*dissipation, best + wt.x * zt.x + wt.y * zt.y);
+    const double *zt = z + block->first + 1, *wt = w + block->first + 1;
+    double x[SS_FRICTION_ROWS] = {0}, chosen = 0;
+    for (int i = 0; i < tangents(block); i++) {
+      x[i] = -wt[i];
+      chosen += wt[i] * zt[i];
+    }
+    *dissipation = larger(*dissipation, r * support(block, x) + chosen);
+    for (int i = 0; i < tangents(block); i++) x[i] = zt[i];
+    *cone = larger(*cone, off_projection(block, zt, x, r));
   }
 }

@@ -14,7 +14,8 @@
 #include "cp/dense.h"
 
 static const double pivot_tolerance = 1e-9;
-static const double tie_tolerance = 1e-12;
+static const double tie_tolerance = 1e-10;
+static const double small_pivot = 1e-5; /* what follows is computed from the data again */
 
 /* Variables: y_j is j, x_j is n + j, x0 is 2 n. */
 typedef struct tableau {
@@ -23,6 +24,8 @@ typedef struct tableau {
   int *basic;   /* [n] variable of each row */
   int *outside; /* [n + 1] variable of each column */
   int *place;   /* [2 n + 1] row, or -1 - column */
+  int *wanted;  /* [2 n + 1] scratch of refresh */
+  int stale;    /* pivots since the tableau was computed from the data */
 } tableau;
 
 static double *row_of(const tableau *t, int i) { return t->T + (size_t)i * (size_t)t->stride; }
@@ -116,17 +119,50 @@ static void pivot(tableau *t, int r, int c) {
 
 static int complement(const tableau *t, int variable) { return variable < t->n ? variable + t->n : variable - t->n; }
 
+/* Computes the tableau of the present basis again from the data, with the best pivot first: errors that many pivots in a
+ * prescribed order have built up (light bodies between heavy ones) are gone. */
+static void refresh(tableau *t, const lcp *l, const double *cover) {
+  const int n = t->n;
+  for (int v = 0; v <= 2 * n; v++) t->wanted[v] = t->place[v] >= 0;
+  set_up(t, l, cover);
+  t->stale = 0;
+  for (;;) {
+    int r = -1, c = -1;
+    double largest = 0;
+    for (int i = 0; i < n; i++) {
+      if (t->wanted[t->basic[i]]) continue;
+      const double *row = row_of(t, i);
+      for (int j = 0; j <= n; j++)
+        if (t->wanted[t->outside[j]] && fabs(row[j]) > largest) {
+          largest = fabs(row[j]);
+          r = i;
+          c = j;
+        }
+    }
+    if (r < 0) return;
+    pivot(t, r, c);
+  }
+}
+
 /* Pivots to the end; the right side of the last tableau is the solution. */
-static ss_outcome run(tableau *t, int limit, int *pivots) {
+static ss_outcome run(tableau *t, const lcp *l, const double *cover, int limit, int *pivots) {
+  enum { REFRESH = 40 };
   int r = first_row(t), c = t->n;
   if (r < 0) return SS_SOLVED;
   for (*pivots = 0; *pivots < limit;) {
     const int leaves = t->basic[r];
+    const bool small = fabs(row_of(t, r)[c]) < small_pivot;
     pivot(t, r, c);
     ++*pivots;
     if (leaves == 2 * t->n) return SS_SOLVED;
+    if (++t->stale >= REFRESH || small) refresh(t, l, cover);
     c = -1 - t->place[complement(t, leaves)];
     r = ratio_test(t, c);
+    if (r < 0 && t->stale) { /* believe in a ray only on a fresh tableau */
+      refresh(t, l, cover);
+      c = -1 - t->place[complement(t, leaves)];
+      r = ratio_test(t, c);
+    }
     if (r < 0) return SS_RAY;
   }
   return SS_LIMIT;
@@ -175,13 +211,14 @@ ss_status lemke(const lcp *l, const double *cover, int limit, double *x, ss_cp_w
   const scratch_mark mark = scratch_now(w);
   tableau t = {.n = n, .stride = n + 2};
   t.T = SCRATCH(w, double, (size_t)n *(size_t)t.stride);
-  int *integers = SCRATCH(w, int, 5 * (size_t)n + 2);
+  int *integers = SCRATCH(w, int, 7 * (size_t)n + 4);
   if (!t.T || !integers) return out_of_memory(error);
   t.basic = integers;
   t.outside = integers + n;
   t.place = integers + 2 * n + 1;
+  t.wanted = t.place + 2 * n + 1;
   set_up(&t, l, cover);
-  *outcome = run(&t, limit, pivots);
+  *outcome = run(&t, l, cover, limit, pivots);
   for (int j = 0; j < n; j++) x[j] = 0;
   int m = 0, *set = t.outside; /* the columns are not needed any more */
   for (int i = 0; i < n; i++) {

@@ -13,6 +13,8 @@
  * case to hold. */
 #include "cp/local.h"
 
+#include "cp/reduce.h"
+
 #include <math.h>
 
 /* z = -W^-1 q for size 2 or 3; false where W is singular. */
@@ -176,50 +178,102 @@ static bool disc(const ss_block *block, const double *W, const double *q, double
   return disc_slides(&c, z);
 }
 
-/* Polygons and pyramids: the state that the natural map suggests, else all of them. */
-static bool by_states(const site *s, const double *W, const double *q, double *z) {
-  ss_block block = *s->block;
-  block.first = 0;
-  const ss_cp one = {block.size, 1, W, q, &block};
-  site copy = *s;
-  copy.block = &block;
-  copy.row = 0;
-  double rho[3], w[3], start[3], numbers[18], best = HUGE_VAL, chosen[3];
-  unknown unknowns[3];
-  int places[6];
-  active_set a = {.problem = &one,
-                  .n_sites = 1,
-                  .sites = &copy,
-                  .rho = rho,
-                  .u = unknowns,
-                  .A = numbers,
-                  .y = numbers + 12,
-                  .w = numbers + 15,
-                  .row = places,
-                  .col = places + 3};
-  for (int i = 0; i < block.size; i++) rho[i] = W[i * (block.size + 1)] > 0 ? 1 / W[i * (block.size + 1)] : 1;
-  if (block.size == 3) rho[1] = rho[2] = fmin(rho[1], rho[2]);
-  for (int i = 0; i < block.size; i++) start[i] = z[i];
-  double scale = 0;
-  for (int i = 0; i < block.size; i++) scale = fmax(scale, fabs(q[i]));
-  for (int state = -4; state < site_end_state(&copy) && best > 1e-13 * scale / (1 + scale); state++) {
-    if (state < 0) { /* four steps of the active-set method */
-      active_apply(&one, start, w);
-      (void)active_set_guess(&a, start, w);
-    } else {
-      if (state < site_first_state(&copy)) continue;
-      copy.state = state;
-      for (int i = 0; i < block.size; i++) start[i] = 0;
-      active_apply(&one, start, w);
-    }
-    if (!active_set_solve(&a, start, w)) continue;
-    const double residual = ss_cp_judge(&one, start, NULL);
-    if (!(residual < best)) continue;
-    best = residual;
-    for (int i = 0; i < block.size; i++) chosen[i] = start[i];
+/* One block as a problem of its own, for the active-set method. */
+typedef struct single {
+  ss_block block;
+  ss_cp cp;
+  site where;
+  active_set set;
+  double rho[SS_FRICTION_ROWS], w[SS_FRICTION_ROWS], numbers[SS_FRICTION_ROWS * (SS_FRICTION_ROWS + 3)];
+  unknown unknowns[SS_FRICTION_ROWS];
+  int places[2 * SS_FRICTION_ROWS];
+  double best, chosen[SS_FRICTION_ROWS]; /* lowest residual so far, and where */
+} single;
+
+static void single_create(single *one, const site *s, const double *W, const double *q) {
+  enum { MOST = SS_FRICTION_ROWS };
+  one->block = *s->block;
+  one->block.first = 0;
+  one->cp = (ss_cp){one->block.size, 1, W, q, &one->block};
+  one->where = *s;
+  one->where.block = &one->block;
+  one->where.row = 0;
+  one->set = (active_set){.problem = &one->cp,
+                          .n_sites = 1,
+                          .sites = &one->where,
+                          .rho = one->rho,
+                          .u = one->unknowns,
+                          .A = one->numbers,
+                          .y = one->numbers + (ptrdiff_t)MOST * (MOST + 1),
+                          .w = one->numbers + (ptrdiff_t)MOST * (MOST + 2),
+                          .row = one->places,
+                          .col = one->places + MOST};
+  one->best = HUGE_VAL;
+  for (int i = 0; i < one->block.size; i++) {
+    const double d = W[i * (one->block.size + 1)];
+    one->rho[i] = d > 0 ? 1 / d : 1;
   }
-  if (!(best < 1e-6)) return false;
-  for (int i = 0; i < block.size; i++) z[i] = chosen[i];
+  equal_tangents(&one->block, one->rho);
+}
+
+static void single_keep(single *one, const double *x) {
+  const double residual = ss_cp_judge(&one->cp, x, NULL);
+  if (!(residual < one->best)) return;
+  one->best = residual;
+  for (int i = 0; i < one->block.size; i++) one->chosen[i] = x[i];
+}
+
+/* Steps of the active-set method from x, until the residual is `enough`. */
+static void single_newton(single *one, double *x, int steps, double enough) {
+  for (int k = 0; k < steps && one->best > enough; k++) {
+    active_apply(&one->cp, x, one->w);
+    (void)active_set_guess(&one->set, x, one->w);
+    if (!active_set_solve(&one->set, x, one->w)) return;
+    single_keep(one, x);
+  }
+}
+
+/* Every state in turn: polygons and pyramids. */
+static void single_enumerate(single *one, double *x, double enough) {
+  for (int state = site_first_state(&one->where); state < site_end_state(&one->where) && one->best > enough; state++) {
+    one->where.state = state;
+    for (int i = 0; i < one->block.size; i++) x[i] = 0;
+    active_apply(&one->cp, x, one->w);
+    if (active_set_solve(&one->set, x, one->w)) single_keep(one, x);
+  }
+}
+
+/* A ball has no states to try: friction grows from nothing, and the solution is followed. */
+static void single_grow(single *one, double *x, double enough) {
+  enum { STAGES = 32 };
+  const double mu = one->block.mu;
+  for (int i = 0; i < one->block.size; i++) x[i] = 0;
+  for (int k = 1; k <= STAGES; k++) {
+    one->block.mu = mu * k / STAGES;
+    one->best = HUGE_VAL;
+    single_newton(one, x, 12, enough);
+    for (int i = 0; i < one->block.size && one->best < HUGE_VAL; i++) x[i] = one->chosen[i];
+  }
+}
+
+/* Polygons, pyramids and balls: the state that the natural map suggests, else all of them. */
+static bool by_states(const site *s, const double *W, const double *q, double *z) {
+  single one;
+  single_create(&one, s, W, q);
+  double x[SS_FRICTION_ROWS], scale = 0;
+  for (int i = 0; i < one.block.size; i++) {
+    x[i] = z[i];
+    scale = fmax(scale, fabs(q[i]));
+  }
+  const bool ball = one.block.cone == SS_CONE_QUADRATIC;
+  const double enough = 1e-13 * scale / (1 + scale);
+  single_newton(&one, x, ball ? 15 : 4, enough);
+  if (!ball)
+    single_enumerate(&one, x, enough);
+  else if (!(one.best < 1e-6))
+    single_grow(&one, x, enough);
+  if (!(one.best < 1e-6)) return false;
+  for (int i = 0; i < one.block.size; i++) z[i] = one.chosen[i];
   return true;
 }
 
@@ -236,5 +290,5 @@ bool local_friction(const site *s, const double *W, const double *q, double *z) 
     return true;
   }
   if (block->size == 2) return interval(block, W, q, z);
-  return block->cone == SS_CONE_QUADRATIC ? disc(block, W, q, z) : by_states(s, W, q, z);
+  return block->cone == SS_CONE_QUADRATIC && block->size == 3 ? disc(block, W, q, z) : by_states(s, W, q, z);
 }

@@ -25,12 +25,12 @@ static double search_line(mixed *m, double current) {
 /* Newton steps from m->x while they improve it; returns the residual reached. Where a step fails it is tried again with
  * more damping: redundant contacts make the equations nearly singular, and then only a damped step stays near. */
 static double newton_phase(mixed *m, int limit, double current) {
-  static const double least = 1e-12, most = 1e-3;
+  static const double least = 1e-8, most = 1e-3, factor = 1e2;
   for (int k = 0; k < limit && current > m->tolerance; k++) {
     sweeper_apply(&m->s, m->x, m->w);
     (void)active_set_guess(&m->a, m->x, m->w);
     double reached = HUGE_VAL;
-    for (;; m->a.damping = m->a.damping < least ? least : 100 * m->a.damping) {
+    for (;; m->a.damping = m->a.damping < least ? least : factor * m->a.damping) {
       copy(m->trial, m->x, m->n);
       m->newtons++;
       if (active_set_solve(&m->a, m->trial, m->w)) reached = search_line(m, current);
@@ -61,7 +61,7 @@ static void keep_lowest(const mixed *m, double current, double *lowest) {
 double mixed_take_turns(mixed *m, int limit, bool warm) {
   double lowest = HUGE_VAL;
   if (warm) keep_lowest(m, newton_phase(m, 20, residual(m, m->x)), &lowest);
-  for (int count = 5; m->sweeps + m->newtons < limit && lowest > m->tolerance; count += count / 2) {
+  for (int count = m->first_sweeps; m->sweeps + m->newtons < limit && lowest > m->tolerance; count += count / 2) {
     const double swept = mixed_sweep(m, count < limit - m->sweeps ? count : limit - m->sweeps);
     keep_lowest(m, swept, &lowest);
     keep_lowest(m, newton_phase(m, 20, swept), &lowest);

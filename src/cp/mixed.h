@@ -10,6 +10,7 @@ typedef struct mixed {
   int n;
   double *w, *x, *trial, *candidate, *best; /* [n]; x is the present point */
   double tolerance;
+  int first_sweeps; /* before the first Newton step of a cold start; grows by half from turn to turn */
   int sweeps, newtons;
 } mixed;
 

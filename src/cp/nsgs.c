@@ -13,6 +13,8 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
   ss_status status = subproblem_create(problem, rank_tolerance, w, &sub, error);
   if (!status) status = mixed_create(&m, &sub.cp, w, error);
   if (status) return status;
+  /* a Newton step costs as much as many sweeps where the problem is large */
+  m.first_sweeps = 5 + (int)((double)sub.cp.n * sub.cp.n / 4000);
   if (warm)
     subproblem_start(&sub, z, m.x);
   else

@@ -15,8 +15,10 @@ const char *ss_outcome_name(ss_outcome outcome) {
 ss_cp_options ss_cp_options_default(void) { return (ss_cp_options){"auto", 1e-10, 0}; }
 
 static ss_status check_friction(const ss_block *block, int b, ss_error *error) {
-  if (block->size != 2 && block->size != 3)
-    return ss_fail(error, SS_ERROR_INPUT, "block %d: a friction block has 2 or 3 rows, not %d", b, block->size);
+  const int most = block->cone == SS_CONE_POLYHEDRAL ? 3 : SS_FRICTION_ROWS;
+  if (block->size < 2 || block->size > most)
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: this friction block has 2 to %d rows, not %d", b, most,
+                   block->size);
   if (!(block->mu >= 0) || !isfinite(block->mu))
     return ss_fail(error, SS_ERROR_INPUT, "block %d: the friction coefficient must be finite and not negative", b);
   if (!(block->extra >= 0) || !isfinite(block->extra))

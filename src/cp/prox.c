@@ -48,7 +48,7 @@ static ss_status inner(prox *p, double delta, double tolerance, ss_cp_workspace 
     p->G[i * (n + 1)] = p->sub.cp.G[i * (n + 1)] + delta;
     p->g[i] = p->sub.cp.g[i] - delta * p->z[i];
   }
-  mixed m = {.tolerance = tolerance};
+  mixed m = {.tolerance = tolerance, .first_sweeps = 5};
   const ss_status status = mixed_create(&m, &p->shifted, w, error);
   if (status) return status;
   for (size_t i = 0; i < n; i++) m.x[i] = p->z[i];

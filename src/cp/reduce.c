@@ -24,15 +24,12 @@ static int order_rows(const ss_cp *problem, int *order) {
   return n_free;
 }
 
-/* Both tangential rows of a contact get the same scale: directions stay what they are. */
+/* All tangential rows of a contact get the same scale: directions stay what they are. */
 static void row_scales(const ss_cp *problem, const int *order, double *scale_of_row, double *scale) {
   dense_scales(problem->G, problem->n, problem->n, scale_of_row, scale);
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
-    if (block->kind == SS_BLOCK_FRICTION && block->size == 3) {
-      double *t = scale_of_row + block->first + 1;
-      t[0] = t[1] = fmin(t[0], t[1]);
-    }
+    if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, scale_of_row + block->first);
   }
   for (int i = 0; i < problem->n; i++) scale[i] = scale_of_row[order[i]];
 }

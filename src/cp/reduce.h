@@ -12,6 +12,13 @@ static inline bool block_is_free(const ss_block *block) {
          (block->kind == SS_BLOCK_BOX && block->lower == -HUGE_VAL && block->upper == HUGE_VAL);
 }
 
+/* The tangential rows of a friction block share one scale, the smallest: its set keeps its shape. scale[0] is the normal
+ * row's. */
+static inline void equal_tangents(const ss_block *block, double *scale) {
+  for (int i = 2; i < block->size; i++) scale[1] = fmin(scale[1], scale[i]);
+  for (int i = 2; i < block->size; i++) scale[i] = scale[1];
+}
+
 /* The problem with its free rows eliminated. Rows stand in the order `order`: free rows first. All numbers are scaled
  * by powers of two: A = S [G g] S with unit-size diagonal. */
 typedef struct reduction {

@@ -45,7 +45,7 @@ static const ss_cp_solver_info infos[] = {
 /* When a rung of the ladder is worth trying. */
 typedef enum rung_condition {
   ALWAYS,
-  WITH_START, /* a starting guess, or nothing to be guessed */
+  FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
   SMALL,      /* few enough LCP variables for a dense tableau to be the fastest */
   MODERATE
 } rung_condition;
@@ -57,24 +57,25 @@ typedef struct rung {
 } rung;
 
 static const rung ladder[] = {
-    {{"active-set", solve_active_set}, WITH_START, 0},
+    {{"active-set", solve_active_set}, FROM_START, 6},
     {{"lemke", solve_lemke}, SMALL, 0},
+    {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 100},
     {{"prox", solve_prox}, ALWAYS, 0},
-    {{"lemke-covered", solve_lemke_covered}, MODERATE, 0},
+    {{"lemke", solve_lemke}, MODERATE, 0},
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
 };
-enum { N_RUNGS = sizeof ladder / sizeof *ladder, SMALL_LCP = 200, MODERATE_LCP = 1500 };
+enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 200, MODERATE_LCP = 1500 };
 
 const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
 
 bool has_disc(const ss_cp *problem) {
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
-    if (block->kind == SS_BLOCK_FRICTION && block->cone == SS_CONE_QUADRATIC && block->size == 3 && block->mu > 0)
+    if (block->kind == SS_BLOCK_FRICTION && block->cone == SS_CONE_QUADRATIC && block->size > 2 && block->mu > 0)
       return true;
   }
   return false;
@@ -121,13 +122,13 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
   const ss_status status = solve_active_set(c->problem, &options, true, c->trial, c->workspace, &own, error);
   if (status) return status;
   c->result->iterations += own.iterations;
-  keep_if_better(c, ss_cp_judge(c->problem, c->trial, NULL), SS_LIMIT, row->name);
+  keep_if_better(c, own.residual, SS_LIMIT, row->name);
   return SS_OK;
 }
 
 /* Runs one solver, judges and polishes. */
 static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, ss_outcome *outcome, ss_error *error) {
-  ss_cp_result own = {.outcome = SS_STALLED};
+  ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
   ss_cp_options options = *c->options;
   if (options.iteration_limit <= 0) options.iteration_limit = limit;
   for (int i = 0; i < c->problem->n; i++) c->trial[i] = warm ? c->start[i] : 0;
@@ -135,14 +136,14 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
   *outcome = own.outcome;
   c->result->iterations += own.iterations;
   if (status || own.outcome == SS_NOT_ADMITTED) return status;
-  const double residual = ss_cp_judge(c->problem, c->trial, NULL);
+  const double residual = own.residual >= 0 ? own.residual : ss_cp_judge(c->problem, c->trial, NULL);
   keep_if_better(c, residual, own.outcome == SS_SOLVED ? SS_STALLED : own.outcome, row->name);
   return polish(c, residual, row, error);
 }
 
 static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
-  if (condition == WITH_START) return warm || only_free(c->problem);
+  if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
   return lcp_variables(c->problem) <= (condition == SMALL ? SMALL_LCP : MODERATE_LCP);
 }
 

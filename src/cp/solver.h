@@ -4,7 +4,8 @@
 
 #include "cp/workspace.h"
 
-/* Like ss_cp_solve, but sets only outcome and iterations: the caller judges z. */
+/* Like ss_cp_solve, but sets only outcome and iterations: the caller judges z. A solver that has asked the judge about this
+ * very z sets the residual as well; the caller sets it to -1 before. */
 typedef ss_status cp_solve_function(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
 
@@ -18,6 +19,6 @@ cp_solve_function solve_prox;        /* prox.c */
 cp_solve_function solve_facets;      /* facets.c */
 cp_solve_function solve_enumeration; /* enumerate.c */
 
-bool has_disc(const ss_cp *problem); /* a three-dimensional friction block with the quadratic cone */
+bool has_disc(const ss_cp *problem); /* a friction block with the quadratic cone and two tangential rows or more */
 
 #endif

@@ -38,7 +38,7 @@ static void scales(const reduction *r, const double *S, int rows, double *s, dou
   for (int k = 0; k < r->problem->n_blocks; k++) {
     const ss_block *b = &r->problem->blocks[k];
     if (block_is_free(b)) continue;
-    if (b->kind == SS_BLOCK_FRICTION && b->size == 3) s[row + 1] = s[row + 2] = fmin(s[row + 1], s[row + 2]);
+    if (b->kind == SS_BLOCK_FRICTION) equal_tangents(b, s + row);
     row += b->size;
   }
 }

@@ -56,7 +56,7 @@ static void sweep_row(const sweeper *s, const ss_block *block, int i, double *z)
 static void sweep_friction(const sweeper *s, const site *where, double *z) {
   const int size = where->block->size, row = where->row;
   const size_t n = (size_t)s->problem->n;
-  double W[9], q[3];
+  double W[SS_FRICTION_ROWS * SS_FRICTION_ROWS], q[SS_FRICTION_ROWS];
   for (int i = 0; i < size; i++) {
     q[i] = row_value(s, row + i, z);
     for (int j = 0; j < size; j++) {

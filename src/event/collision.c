@@ -1,8 +1,8 @@
 /* Collisions inside a step (LIT section 6, MATH section 2): for every watched contact the earliest time at which its
  * gap, followed along the step's trajectory, goes from positive to negative.
  *
- * The gap is known with its rate at both ends, which gives a cubic; the cubic is trusted where it predicts the gap in
- * the middle, else the interval is halved, so that a thin body that passes through another within the step is caught
+ * The gap is known with its rate at both ends, which gives a cubic; the cubic is trusted where it predicts the gap and its
+ * rate in the middle, else the interval is halved, so that a thin body that passes through another within the step is caught
  * too. Intervals are skipped where the gaps at their ends exceed what the relative speed can close. The root of the
  * cubic is polished on the gap itself. */
 #include "step/workspace.h"
@@ -16,7 +16,11 @@ typedef struct track {
   const ss_contact *contact;
   double h, speed; /* speed: the gap cannot change faster */
   double level;    /* gap that counts as zero: below it where the contact starts at the surface, or under it */
+  int *halvings;   /* how many more there may be */
 } track;
+
+/* A body may be thinner than its way in the step by 2^DEPTH; kinks cost about DEPTH halvings each. */
+enum { DEPTH = 40, MOST_HALVINGS = 20000 };
 
 /* Velocity along the step's path q (+) tau [v + gamma fraction delta]: its derivative, not v + fraction delta, which is
  * the same for gamma = 1/2 only. */
@@ -44,6 +48,11 @@ static sample look(const track *t, double tau) {
 static double cubic(const sample *a, const sample *b, double x) {
   const double width = b->tau - a->tau, y = 1 - x;
   return y * y * ((1 + 2 * x) * a->gap + x * width * a->rate) + x * x * ((3 - 2 * x) * b->gap - y * width * b->rate);
+}
+
+/* Its derivative in the middle, with respect to x. */
+static double cubic_slope(const sample *a, const sample *b) {
+  return 1.5 * (b->gap - a->gap) - (b->tau - a->tau) * (a->rate + b->rate) / 4;
 }
 
 /* Where the cubic's derivative vanishes inside (0, 1), in ascending order; how many. */
@@ -130,9 +139,12 @@ static double search(const track *t, sample a, sample b, int depth) {
   const double width = b.tau - a.tau;
   if (a.gap > 0 && b.gap > 0 && a.gap + b.gap >= t->speed * width) return -1;
   const sample middle = look(t, a.tau + width / 2);
-  const double error = fabs(middle.gap - cubic(&a, &b, 0.5));
+  /* The slope counts too: a gap that goes down to a thin body and up again behind it has a kink, and where the one side
+   * is three times as long as the other the cubic meets its middle all the same. */
+  const double error = fmax(fabs(middle.gap - cubic(&a, &b, 0.5)), fabs(width * middle.rate - cubic_slope(&a, &b)) / 4);
   const double scale = fmax(fabs(middle.gap), fmin(fabs(a.gap), fabs(b.gap)));
-  if (error <= 0.05 * scale + 1e-12 * t->sim->model->length || depth == 0) return confirm(t, a, b);
+  if (error <= 0.05 * scale + 1e-12 * t->sim->model->length || depth == 0 || *t->halvings == 0) return confirm(t, a, b);
+  --*t->halvings;
   const double first = search(t, a, middle, depth - 1);
   return first >= 0 ? first : search(t, middle, b, depth - 1);
 }
@@ -158,6 +170,7 @@ double ss_largest_speed(const ss_model *model, const double *v) {
 
 /* No point of the two bodies goes faster against the other along the path. */
 static double closing_speed(const ss_sim *sim, const ss_contact *c) {
+  if (!c->pair) return ss_limit_speed(sim, c, sim->scratch_v);
   double speed = 0;
   for (int side = 0; side < 2; side++)
     speed += fmax(body_speed(sim->model, c->body[side], sim->state.v),
@@ -167,7 +180,7 @@ static double closing_speed(const ss_sim *sim, const ss_contact *c) {
 
 double ss_first_collision(ss_sim *sim, double h, bool *found) {
   double first = h;
-  *found = false;
+  ss_contact *hit = NULL;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->active) continue;
@@ -176,14 +189,17 @@ double ss_first_collision(ss_sim *sim, double h, bool *found) {
       for (int k = 0; body && k < body->n; k++)
         sim->scratch_v[body->first + k] = path_velocity(sim, 1, body->first + k);
     }
-    track t = {sim, c, h, closing_speed(sim, c), 0};
+    int halvings = MOST_HALVINGS;
+    track t = {sim, c, h, closing_speed(sim, c), 0, &halvings};
     if (c->at.gap > t.speed * h) continue;
     if (c->at.gap <= 0) t.level = c->at.gap - 1e-17 * sim->model->length; /* separates: where it comes back to */
     const sample start = {0, c->at.gap - t.level, c->rate}, end = look(&t, h);
-    const double tau = search(&t, start, end, 20);
+    const double tau = search(&t, start, end, DEPTH);
     if (tau < 0 || tau >= first) continue;
     first = tau;
-    *found = true;
+    hit = c;
   }
+  *found = hit;
+  if (hit && first < 1e-6 * h) hit->hops++; /* it may have been here before: time must go on */
   return first;
 }

@@ -58,6 +58,7 @@ static ss_status phase(ss_sim *sim, double *lost_to_friction, ss_error *error) {
     c->total = v3_add(c->total, v3_axpy(c->pressed, c->returned, c->at.normal));
   }
   memcpy(sim->scratch_v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+  ss_add_joint_impulses(sim, 1);
   ss_velocity_change(sim);
   for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->delta[i];
   *lost_to_friction += friction_loss(sim, sim->scratch_v);
@@ -85,16 +86,16 @@ static bool decompress(ss_sim *sim) {
 /* Contacts that an inelastic impact lets go so slowly that gravity would bring them back at once stay in the problem's
  * hands, which holds or releases them, instead of hopping. */
 static void finish(ss_sim *sim, double speed_tolerance, double created) {
-  const double creep = 1e-3 * sim->h * v3_norm(sim->model->gravity);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     const bool hit = c->rate < -speed_tolerance && c->touching && !c->closed;
     const double leaves = ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->state.v);
-    c->closed = leaves <= (c->bounce > 0 ? speed_tolerance : fmax(speed_tolerance, creep));
+    c->closed = leaves <= (c->bounce > 0 ? speed_tolerance : fmax(speed_tolerance, ss_gentle_speed(sim)));
     c->pressed = c->total;
     if (!hit) continue;
     c->hits++;
+    c->hops = c->bounce == 0 ? c->hops + 1 : 0;
     ss_emit(sim, SS_COLLISION, c, created);
   }
 }

@@ -10,7 +10,7 @@
  * at tau_s/2, which is where the part ends. A change that happens for every tau is happening now. */
 #include "step/workspace.h"
 
-enum { MOST_TRIALS = 60, BISECTIONS = 24 };
+enum { MOST_TRIALS = 30, BISECTIONS = 20 };
 
 /* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
@@ -32,7 +32,14 @@ static void slips_at(const ss_sim *sim, const ss_contact *c, const double *q, co
   out[ROLL] = c->law->rolling > 0 ? v3_scale(length, v3_axpy(turn, -spin, at.normal)) : v3(0, 0, 0);
 }
 
-/* What is left at the end of a contact's initial slip, along its direction, as a fraction; 1 where it does not slide. */
+/* after as a fraction of before, along its direction; 1 where it only turns, which is no arrest. */
+static double left_of(ss_vec3 before, ss_vec3 after) {
+  const double size = v3_dot(before, before), along = v3_dot(before, after) / size;
+  const ss_vec3 across = v3_axpy(after, -along, before);
+  return along < 0 && v3_dot(across, across) > 0.01 * size ? 1 : along;
+}
+
+/* What is left at the end of a contact's initial slip; 1 where it does not slide. */
 static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
   const double still = 1e-10 * sim->speed_bound;
   const bool moments = c->n_rows > c->n_forces;
@@ -43,7 +50,7 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
   slips_at(sim, c, sim->q_end, sim->v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
-    if (size > still * still) least = fmin(least, v3_dot(before[kind], after[kind]) / size);
+    if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));
   }
   return least;
 }

@@ -28,6 +28,7 @@ ss_page_budget ss_page_plan(int n_bodies, long steps);
 
 /* A zeroed page may be released. Arrays grow on demand. */
 typedef struct ss_page {
+  ss_page_layout layout;
   json_t *model, *run, *certificate, *ledger, *solves; /* the last two may be NULL: unknown */
   ss_page_budget budget;
   long steps_per_row; /* 0 stands for 1; a result may have been recorded with --every */
@@ -63,6 +64,7 @@ json_t *ss_page_model(const ss_model *model);
 /* The run's numbers; NULL: out of memory. Numbers that are not finite become null. */
 json_t *ss_page_number(double value);
 json_t *ss_page_certificate(const ss_certificate *certificate, bool complete);
+json_t *ss_page_solves(const ss_report *report);
 json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool complete);
 
 /* False where the library was built without the viewer; then error says what to do. */

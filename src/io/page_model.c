@@ -48,12 +48,18 @@ static json_t *shapes_of(const ss_model *model, int body) {
   return release_unless(good, list);
 }
 
+static json_t *inertia(const ss_body *b) {
+  const double(*m)[3] = b->inertia.m;
+  return json_pack("[f,f,f,f,f,f]", m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]);
+}
+
 static json_t *bodies(const ss_model *model) {
   json_t *list = json_array();
   bool good = list != NULL;
   for (int i = 0; good && i < model->n_bodies; i++) {
     json_t *o = json_object();
     good = set(o, "name", text(model->bodies[i].name)) && set(o, "mass", ss_page_number(model->bodies[i].mass)) &&
+           set(o, "center_of_mass", vector(model->bodies[i].com)) && set(o, "inertia", inertia(&model->bodies[i])) &&
            set(o, "shapes", shapes_of(model, i));
     good = json_array_append_new(list, o) == 0 && good;
   }
@@ -72,7 +78,10 @@ static json_t *link(const ss_model *model, const char *type, const int body[2], 
   return release_unless(good, o);
 }
 
-static bool has_axis(const ss_joint *j) { return j->type == SS_JOINT_REVOLUTE || j->type == SS_JOINT_PRISMATIC; }
+static bool has_axis(const ss_joint *j) {
+  return j->type == SS_JOINT_REVOLUTE || j->type == SS_JOINT_PRISMATIC || j->type == SS_JOINT_CYLINDRICAL ||
+         j->type == SS_JOINT_SCREW || j->type == SS_JOINT_POINT_ON_LINE;
+}
 
 static json_t *joints(const ss_model *model) {
   json_t *list = json_array();
@@ -129,5 +138,15 @@ json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool c
                     set(o, "step", ss_page_number(options->step)) &&
                     set(o, "duration", ss_page_number(options->duration)) && set(o, "steps", json_integer(steps)) &&
                     set(o, "end", ss_page_number(end)) && set(o, "complete", json_boolean(complete));
+  return release_unless(good, o);
+}
+
+json_t *ss_page_solves(const ss_report *r) {
+  json_t *o = json_object();
+  const bool good =
+      set(o, "count", json_integer(r->solves.count)) && set(o, "iterations", json_integer(r->solves.iterations)) &&
+      set(o, "fallbacks", json_integer(r->solves.fallbacks)) && set(o, "seconds", ss_page_number(r->solves.seconds)) &&
+      set(o, "contacts_maximum", json_integer(r->contacts_maximum)) &&
+      set(o, "contacts_mean", ss_page_number(r->contacts_mean));
   return release_unless(good, o);
 }

@@ -52,6 +52,30 @@ static ss_status read_run(const ss_result *r, ss_page *page, double end, ss_erro
   return page->run && page->certificate ? SS_OK : out_of_memory(error);
 }
 
+/* Results that were recorded before there were statistics have none. */
+static ss_status read_solves(const ss_result *r, ss_page *page, ss_error *error) {
+  if (H5Lexists(r->file, "solves", H5P_DEFAULT) <= 0) return SS_OK;
+  const hid_t group = H5Gopen2(r->file, "solves", H5P_DEFAULT);
+  if (group < 0) return ss_result_damaged(r, error);
+  const char *const names[] = {"count", "iterations", "fallbacks", "seconds", "contacts_maximum", "contacts_mean"};
+  double value[6];
+  bool good = true;
+  for (int i = 0; i < 6; i++) {
+    value[i] = attribute(group, names[i]);
+    good = good && value[i] >= 0 && value[i] < 1e18;
+  }
+  (void)H5Gclose(group);
+  if (!good) return ss_result_damaged(r, error);
+  const ss_report report = {.solves = {.count = (long)value[0],
+                                       .iterations = (long)value[1],
+                                       .fallbacks = (long)value[2],
+                                       .seconds = value[3]},
+                            .contacts_maximum = (long)value[4],
+                            .contacts_mean = value[5]};
+  page->solves = ss_page_solves(&report);
+  return page->solves ? SS_OK : out_of_memory(error);
+}
+
 /* ---- frames with their contacts ---- */
 
 /* The contacts of the whole result; they ascend by frame. */
@@ -256,6 +280,7 @@ static ss_status read_page(ss_result *r, ss_page *page, ss_error *error) {
   if (!ss_hdf5_read_rows(r->time, r->n_rows, r->n_rows - 1, 1, 0, &end)) return ss_result_damaged(r, error);
   SS_TRY(read_model(r, page, error));
   SS_TRY(read_run(r, page, end, error));
+  SS_TRY(read_solves(r, page, error));
   SS_TRY(read_events(r, page, error));
   frame_source source = {.result = r, .page = page};
   ss_status status = read_frames(&source, error);
@@ -274,11 +299,12 @@ static ss_status write_page(const ss_page *page, const char *path, ss_error *err
   return status;
 }
 
-ss_status ss_page_from_result(const char *result, const char *path, ss_error *error) {
+ss_status ss_page_from_result(const char *result, const char *path, ss_page_layout layout, ss_error *error) {
   if (!ss_page_available(error)) return SS_ERROR_UNSUPPORTED;
   ss_result *r;
   SS_TRY(ss_result_open(result, &r, error));
-  ss_page page = {.n_bodies = (int)r->n_bodies, .budget = ss_page_plan((int)r->n_bodies, (long)r->n_rows)};
+  ss_page page = {
+      .layout = layout, .n_bodies = (int)r->n_bodies, .budget = ss_page_plan((int)r->n_bodies, (long)r->n_rows)};
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   ss_status status = read_page(r, &page, error);
   ss_hdf5_quiet_end(quiet);

@@ -189,6 +189,7 @@ static void put_events(writer *w) {
 static void put_data(writer *w) {
   const ss_page *p = w->page;
   put_text(w, "{\"format\":\"stickslip page\",\"version\":1,\n");
+  put_text(w, p->layout == SS_PAGE_REPORT ? "\"layout\":\"report\",\n" : "\"layout\":\"viewer\",\n");
   put_object(w, "model", p->model);
   put_object(w, "run", p->run);
   put_object(w, "certificate", p->certificate);

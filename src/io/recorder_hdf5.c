@@ -13,6 +13,7 @@
  *                           2 impact), [K]
  *     /model                shapes, joints and forces as the viewer needs them (JSON; docs/page-format.md)
  *     /certificate          attributes: the run's certificate and energy_created, certified (0 or 1)
+ *     /solves               attributes: count, iterations, fallbacks, seconds, contacts_maximum, contacts_mean
  *
  * Rows are buffered in blocks of SS_HDF5_BLOCK; a step costs a few copies and allocates nothing. */
 #include "io/recorder.h"
@@ -147,6 +148,18 @@ static bool write_certificate(hid_t file, const ss_certificate *c, bool complete
   return good;
 }
 
+static bool write_solves(hid_t file, const ss_report *r) {
+  const hid_t group = H5Gcreate2(file, "solves", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  const bool good = group >= 0 && ss_hdf5_set_integer(group, "count", r->solves.count) &&
+                    ss_hdf5_set_integer(group, "iterations", r->solves.iterations) &&
+                    ss_hdf5_set_integer(group, "fallbacks", r->solves.fallbacks) &&
+                    ss_hdf5_set_number(group, "seconds", r->solves.seconds) &&
+                    ss_hdf5_set_integer(group, "contacts_maximum", r->contacts_maximum) &&
+                    ss_hdf5_set_number(group, "contacts_mean", r->contacts_mean);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
 /* Closes everything that is open; true if nothing was lost. */
 static bool close_all(hdf5_recorder *h) {
   bool good = ss_hdf5_column_release(&h->time);
@@ -168,7 +181,7 @@ static ss_status hdf5_finish(ss_recorder *recorder, const ss_sim *sim, bool comp
   good = append_contacts(h) && good;
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   good = good && write_certificate(h->file, &ss_sim_report(sim)->certificate, complete) &&
-         ss_hdf5_set_integer(h->file, "complete", complete);
+         write_solves(h->file, ss_sim_report(sim)) && ss_hdf5_set_integer(h->file, "complete", complete);
   good = close_all(h) && good;
   ss_hdf5_quiet_end(quiet);
   return good ? SS_OK : cannot_write(h, error);

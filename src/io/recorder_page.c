@@ -40,13 +40,6 @@ static json_t *ledger(const ss_energy *e) {
                    ss_page_number(e->damping_loss), "remainder", ss_page_number(e->remainder));
 }
 
-static json_t *solves(const ss_report *r) {
-  return json_pack("{s:I,s:I,s:I,s:o,s:I,s:o}", "count", (json_int_t)r->solves.count, "iterations",
-                   (json_int_t)r->solves.iterations, "fallbacks", (json_int_t)r->solves.fallbacks, "seconds",
-                   ss_page_number(r->solves.seconds), "contacts_maximum", (json_int_t)r->contacts_maximum,
-                   "contacts_mean", ss_page_number(r->contacts_mean));
-}
-
 static ss_status page_finish(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error) {
   page_recorder *r = (page_recorder *)recorder;
   const ss_report *report = ss_sim_report(sim);
@@ -54,7 +47,7 @@ static ss_status page_finish(ss_recorder *recorder, const ss_sim *sim, bool comp
   r->page.run = ss_page_run(ss_sim_options(sim), state->step, state->t, complete);
   r->page.certificate = ss_page_certificate(&report->certificate, complete);
   r->page.ledger = ledger(&report->energy);
-  r->page.solves = solves(report);
+  r->page.solves = ss_page_solves(report);
   if (!r->page.run || !r->page.certificate || !r->page.ledger || !r->page.solves)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   return ss_page_write(&r->page, r->base.file.working, error);

@@ -8,7 +8,6 @@ enum { MOST_DIRECTIONS = 1024 };
 
 /* Schemes of the contract that are not in the table of schemes yet. */
 static const ss_word later_scheme_words[] = {
-    {"stewart-trinkle-implicit", 0, true},
     {NULL, 0, false},
 };
 const ss_words ss_words_later_scheme = {"scheme", later_scheme_words};
@@ -38,9 +37,9 @@ static const ss_word event_words[] = {
 const ss_words ss_words_event = {"event", event_words};
 
 static const ss_word stabilization_words[] = {
-    {"none", 0, false},
-    {"anitescu-hart", 0, true},
-    {"projection", 0, true},
+    {"none", SS_STABILIZATION_NONE, false},
+    {"anitescu-hart", SS_STABILIZATION_ANITESCU_HART, false},
+    {"projection", SS_STABILIZATION_PROJECTION, false},
     {NULL, 0, false},
 };
 const ss_words ss_words_stabilization = {"stabilization", stabilization_words};
@@ -99,10 +98,11 @@ static ss_status read_restitution(ss_reader *reader, const ss_yaml *node, void *
   return SS_OK;
 }
 
-static ss_status read_stabilization(ss_reader *reader, const ss_yaml *node, void *unused) {
-  (void)unused; /* there is one choice */
+static ss_status read_stabilization(ss_reader *reader, const ss_yaml *node, void *choice) {
   int value = 0;
-  return ss_read_word(reader, node, &ss_words_stabilization, &value);
+  SS_TRY(ss_read_word(reader, node, &ss_words_stabilization, &value));
+  *(ss_stabilization *)choice = (ss_stabilization)value;
+  return SS_OK;
 }
 
 static ss_status read_events(ss_reader *reader, const ss_yaml *node, void *object) {
@@ -165,7 +165,7 @@ static const ss_key simulation_keys[] = {
     {"friction", read_friction, 0, false, 0},
     {"restitution", read_restitution, offsetof(ss_simulation, restitution), false, 0},
     {"events", read_events, 0, false, 0},
-    {"stabilization", read_stabilization, 0, false, 0},
+    {"stabilization", read_stabilization, offsetof(ss_simulation, stabilization), false, 0},
     {"solver", read_solver, offsetof(ss_simulation, solver), false, 0},
     {"tolerance", ss_read_positive, offsetof(ss_simulation, tolerance), false, 0},
     {NULL, NULL, 0, false, 0},

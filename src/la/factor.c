@@ -12,7 +12,7 @@ static void swap_rows(double *a, int width, int i, int j) {
   }
 }
 
-bool ss_lu_factor(double *a, int n, int *pivot) {
+bool ss_dense_factor(double *a, int n, int *pivot) {
   for (int c = 0; c < n; c++) {
     int best = c;
     for (int i = c + 1; i < n; i++)
@@ -38,7 +38,7 @@ static void subtract(double *b, int count, int from, int to, double factor) {
   for (int k = 0; k < count; k++) y[k] -= factor * x[k];
 }
 
-void ss_lu_solve(const double *a, int n, const int *pivot, double *b, int count) {
+void ss_dense_solve(const double *a, int n, const int *pivot, double *b, int count) {
   for (int i = 0; i < n; i++)
     if (pivot[i] != i) swap_rows(b, count, i, pivot[i]);
   for (int i = 0; i < n; i++)

@@ -27,7 +27,7 @@ static double length_of_joints_and_forces(const ss_model *model) {
   for (int i = 0; i < model->n_joints; i++) {
     const ss_joint *joint = &model->joints[i];
     length = fmax(length, fmax(v3_norm(joint->anchor[0]), joint->body[1] < 0 ? 0 : v3_norm(joint->anchor[1])));
-    if (joint->type == SS_JOINT_DISTANCE) length = fmax(length, joint->length);
+    if (joint->type == SS_JOINT_DISTANCE || joint->type == SS_JOINT_ROLLING) length = fmax(length, joint->length);
   }
   for (int i = 0; i < model->n_forces; i++)
     if (model->forces[i].type != SS_FORCE_APPLIED && model->forces[i].stiffness > 0)

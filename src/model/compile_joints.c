@@ -1,54 +1,8 @@
-/* Joints: anchors and frames from what the scene says, the equations that matter, and whether they hold at t = 0. */
-#include "model/joint.h"
+/* Joints: place and numbers, the equations that matter, and whether they hold at t = 0. */
+#include "model/compile_joint.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static ss_pose start_pose(const ss_model *model, int body) {
-  return body < 0 ? pose_identity() : model->bodies[body].pose;
-}
-
-/* Orientation whose x axis is the given unit vector. */
-static ss_quat frame_along(ss_vec3 axis) {
-  const ss_vec3 cross = v3_cross(v3(1, 0, 0), axis);
-  const double s = v3_norm(cross);
-  if (s == 0) return axis.x > 0 ? quat_identity() : (ss_quat){0, 0, 0, 1};
-  return quat_exp(v3_scale(atan2(s, axis.x) / s, cross));
-}
-
-static ss_status joint_axis(const ss_model *model, const ss_joint_def *def, const ss_scene *scene, ss_vec3 *world,
-                            ss_error *error) {
-  *world = v3(1, 0, 0);
-  if (def->type != SS_JOINT_REVOLUTE && def->type != SS_JOINT_PRISMATIC) return SS_OK;
-  if (!def->has_axis) {
-    if (def->type == SS_JOINT_REVOLUTE && model->planar != SS_SPATIAL) {
-      *world = model->plane_normal;
-      return SS_OK;
-    }
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "this joint needs an axis");
-  }
-  if (!(v3_norm(def->axis) > 0) || !v3_finite(def->axis))
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "the joint's axis must not be zero");
-  const ss_vec3 axis = v3_normalize(def->axis);
-  const ss_pose first = start_pose(model, def->body[0]);
-  *world = def->has_at ? axis : quat_rotate(first.orientation, axis);
-  return SS_OK;
-}
-
-static ss_status place(ss_model *model, ss_joint *joint, const ss_joint_def *def, const ss_scene *scene,
-                       ss_error *error) {
-  ss_vec3 axis;
-  const ss_status status = joint_axis(model, def, scene, &axis, error);
-  if (status != SS_OK) return status;
-  const ss_quat world_frame = frame_along(axis);
-  for (int side = 0; side < 2; side++) {
-    const ss_pose pose = start_pose(model, def->body[side]);
-    const ss_vec3 com = def->body[side] < 0 ? v3(0, 0, 0) : model->bodies[def->body[side]].com;
-    joint->anchor[side] = def->has_at ? pose_local(&pose, def->at) : v3_sub(def->anchor[side], com);
-    joint->frame[side] = quat_multiply(quat_conjugate(pose.orientation), world_frame);
-  }
-  return SS_OK;
-}
 
 /* Equations whose gradient vanishes for every motion the freedoms allow (out of the plane, say) are left out: looked at
  * in the start position and in two others, turned and moved in every free coordinate. */
@@ -57,7 +11,7 @@ static void find_rows(ss_model *model, ss_joint *joint) {
   for (int trial = 0; trial < 3; trial++) {
     ss_pose pose[2];
     for (int side = 0; side < 2; side++) {
-      pose[side] = start_pose(model, joint->body[side]);
+      pose[side] = joint_start_pose(model, joint->body[side]);
       if (joint->body[side] < 0) continue;
       const ss_body *body = &model->bodies[joint->body[side]];
       double c[6] = {0};
@@ -67,7 +21,7 @@ static void find_rows(ss_model *model, ss_joint *joint) {
     }
     ss_row rows[SS_JOINT_ROWS];
     memset(rows, 0, sizeof rows);
-    const int n = ss_joint_evaluate(model, joint, &pose[0], &pose[1], NULL, rows);
+    const int n = ss_joint_evaluate(model, joint, &pose[0], &pose[1], NULL, NULL, rows);
     for (int i = 0; i < n; i++)
       for (int side = 0; side < 2; side++) {
         const int count = joint->body[side] < 0 ? 0 : model->bodies[joint->body[side]].n;
@@ -80,9 +34,9 @@ static void find_rows(ss_model *model, ss_joint *joint) {
 
 static ss_status check_holds(const ss_model *model, const ss_joint *joint, const ss_joint_def *def,
                              const ss_scene *scene, ss_error *error) {
-  const ss_pose a = start_pose(model, joint->body[0]), b = start_pose(model, joint->body[1]);
+  const ss_pose a = joint_start_pose(model, joint->body[0]), b = joint_start_pose(model, joint->body[1]);
   double residual[SS_JOINT_ROWS], worst = 0;
-  const int n = ss_joint_evaluate(model, joint, &a, &b, residual, NULL);
+  const int n = ss_joint_evaluate(model, joint, &a, &b, NULL, residual, NULL);
   for (int i = 0; i < n; i++)
     if (!(fabs(residual[i]) <= worst)) worst = fabs(residual[i]);
   const double scale = 1 + joint->length + v3_norm(joint->anchor[0]) + v3_norm(joint->anchor[1]);
@@ -108,25 +62,18 @@ static ss_status compile_joint(ss_model *model, const ss_scene *scene, int index
   }
   if (def->body[0] == def->body[1])
     return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "joint '%s' connects a body with itself", joint->name);
-  ss_status status = place(model, joint, def, scene, error);
+  ss_status status = joint_place(model, joint, def, scene, error);
+  if (status == SS_OK) status = joint_numbers(model, joint, def, scene, error);
   if (status != SS_OK) return status;
-  if (joint->type == SS_JOINT_DISTANCE) {
-    const ss_pose a = start_pose(model, joint->body[0]), b = start_pose(model, joint->body[1]);
-    const double now = v3_norm(v3_sub(pose_point(&a, joint->anchor[0]), pose_point(&b, joint->anchor[1])));
-    joint->length = isnan(def->length) ? now : def->length;
-    if (!(joint->length > 0) || !(now > 0))
-      return ss_fail_at(
-          error, scene, def->mark, SS_ERROR_INPUT,
-          "a distance joint needs two points that are apart and a positive length; use a spherical joint");
-  }
-  find_rows(model, joint);
-  if (joint->n_rows == 0)
+  const bool one_sided = joint->type == SS_JOINT_DISTANCE && joint->has_limits; /* a cable has no equation */
+  if (!one_sided) find_rows(model, joint);
+  if (joint->n_rows == 0 && !joint->has_limits && !joint->has_motor)
     return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT,
                       "joint '%s' constrains nothing: the coordinates it would hold are locked by freedom",
                       joint->name);
   joint->first_row = model->n_joint_rows;
   model->n_joint_rows += joint->n_rows;
-  return check_holds(model, joint, def, scene, error);
+  return one_sided ? SS_OK : check_holds(model, joint, def, scene, error);
 }
 
 ss_status ss_compile_joints(ss_model *model, const ss_scene *scene, ss_error *error) {

@@ -5,8 +5,10 @@ const ss_table_row *ss_table_laws(void) {
   static const ss_table_row table[] = {
       {"polyhedral", "friction cone with `directions` sides, one corner along the slip"},
       {"pyramid", "friction bounded separately along two directions"},
-      {"quadratic", "Coulomb's cone itself: a disc of friction forces"},
+      {"quadratic", "Coulomb's cone itself: a disc of friction forces; with moments an ellipsoid"},
+      {"ellipsoid", "the same: friction forces, torsion and rolling resistance bounded together"},
       {"anisotropic", "contacts: friction along an axis fixed to the first body, friction_across across it"},
+      {"torsion", "materials, contacts: moment about the normal (soft finger), a length times the normal force"},
       {"rolling", "materials, contacts: moment against rolling, a length times the normal force"},
       {"poisson", "restitution of the impulse: compression, then a fraction e of it returned"},
       {"newton", "restitution of the speed: n.v+ = -e n.v-"},

@@ -33,9 +33,17 @@ typedef struct ss_joint {
   int body[2];
   ss_vec3 anchor[2]; /* centre-of-mass frames */
   ss_quat frame[2];  /* joint frame in each body's frame; its x axis is the joint's axis */
-  double length;
+  ss_quat start[2];  /* joint frames in the world's frame at t = 0: gears count their angles from there */
+  double length;     /* distance; rolling: radius */
+  bool ball;         /* rolling: no axle */
+  double weight[3];  /* gear: of the first wheel's angle, the second's, and the centre line's */
+  double pitch;      /* screw: advance per radian */
+  double origin;     /* gear, screw: the left side at t = 0 */
   unsigned row_mask; /* equations that involve a free coordinate; the others are left out */
   int n_rows, first_row;
+  int n_angles, first_angle; /* angles that the state counts beyond a full turn */
+  bool has_limits, has_motor;
+  double limits[2], motor_speed, motor_effort;
 } ss_joint;
 
 typedef struct ss_force {
@@ -73,7 +81,7 @@ struct ss_model {
   ss_planar planar;
   ss_vec3 gravity;
   ss_vec3 plane_normal; /* planar scenes */
-  int n_bodies, n_v, n_shapes, n_joints, n_joint_rows, n_forces, n_materials, n_overrides;
+  int n_bodies, n_v, n_shapes, n_joints, n_joint_rows, n_angles, n_limits, n_motors, n_forces, n_materials, n_overrides;
   ss_body *bodies;
   ss_shape *shapes; /* ordered by body, the world's last */
   ss_joint *joints;

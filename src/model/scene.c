@@ -63,7 +63,13 @@ ss_body_def ss_body_default(const char *name) {
 }
 
 ss_joint_def ss_joint_default(ss_joint_type type, int body_a, int body_b) {
-  return (ss_joint_def){.type = type, .body = {body_a, body_b}, .length = NAN};
+  return (ss_joint_def){.type = type,
+                        .body = {body_a, body_b},
+                        .length = NAN,
+                        .radius = NAN,
+                        .radii = {NAN, NAN},
+                        .ratio = NAN,
+                        .pitch = NAN};
 }
 
 ss_force_def ss_force_default(ss_force_type type) {

@@ -17,7 +17,7 @@ void ss_certify_problem(ss_sim *sim, double residual) {
 void ss_certify_position(ss_sim *sim) {
   ss_certificate *c = &sim->report.certificate;
   if (sim->model->n_joint_rows) {
-    ss_joints_evaluate(sim->model, sim->state.q, sim->residuals, NULL);
+    ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, sim->residuals, NULL);
     for (int i = 0; i < sim->model->n_joint_rows; i++) c->joint_drift = fmax(c->joint_drift, fabs(sim->residuals[i]));
   }
   for (int i = 0; i < sim->n_contacts; i++) {
@@ -50,11 +50,12 @@ void ss_measure_variation(ss_sim *sim, bool collided) {
 }
 
 const char *ss_event_name(ss_event_kind kind) {
-  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick", "slip", "take-off"};
+  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick", "slip", "take-off", "limit"};
   return names[kind];
 }
 
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created) {
+  if (!contact->pair && kind == SS_COLLISION) kind = SS_LIMIT_HIT;
   const ss_event event = {sim->state.t, kind, {contact->body[0], contact->body[1]}, energy_created};
   sim->report.events[kind]++;
   for (int i = 0; i < sim->n_observers; i++)

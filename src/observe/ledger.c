@@ -23,6 +23,11 @@ double ss_potential_energy(const ss_model *model, const double *q) {
   return sum;
 }
 
+double ss_total_energy(const ss_sim *sim) {
+  const double elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
+  return ss_kinetic_energy(sim->model, sim->state.v) + ss_potential_energy(sim->model, sim->state.q) + elastic;
+}
+
 static void balance(ss_sim *sim) {
   ss_energy *e = &sim->report.energy;
   e->kinetic = ss_kinetic_energy(sim->model, sim->state.v);
@@ -30,7 +35,8 @@ static void balance(ss_sim *sim) {
   e->elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
   if (sim->scheme->compliant) e->elastic += ss_patches_energy(sim);
   e->final = e->kinetic + e->potential + e->elastic;
-  e->remainder = e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss);
+  e->remainder =
+      e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss + e->stabilization);
   ss_certificate *certificate = &sim->report.certificate;
   const double gained = e->final - e->initial - e->work;
   certificate->energy_created = fmax(certificate->energy_created, fmax(gained, sim->created_by_impacts));
@@ -38,6 +44,10 @@ static void balance(ss_sim *sim) {
 
 void ss_ledger_start(ss_sim *sim) {
   balance(sim);
+  double square = 0;
+  for (int i = 0; i < 7 * sim->model->n_bodies; i++)
+    if (i % 7 < 3) square += sim->state.q[i] * sim->state.q[i];
+  sim->kinetic_scale = fmax(2 * sim->report.energy.kinetic, sqrt(square) + 1);
   sim->report.energy.initial = sim->report.energy.final;
   sim->report.energy.remainder = 0;
   sim->report.certificate.energy_created = 0;
@@ -58,6 +68,21 @@ static void contact_losses(ss_sim *sim, double h, double fraction) {
   }
 }
 
+/* Anitescu-Hart: the offsets s that pull positions back act against impulses z: the work -z s is theirs. What it takes
+ * from a contact was booked as loss at the impact. */
+static void stabilization_work(ss_sim *sim, double fraction) {
+  const ss_problem *p = &sim->problem;
+  ss_energy *e = &sim->report.energy;
+  for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * p->offset[i];
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || c->at.gap >= 0) continue;
+    const double work = -fraction * c->impulse[0] * p->offset[c->row];
+    e->stabilization += work;
+    e->impact_loss += work;
+  }
+}
+
 /* A damper's impulse is -h d g.va, whether it is a row or explicit (then va is v). */
 static void damping_losses(ss_sim *sim, double h, double fraction) {
   const ss_model *model = sim->model;
@@ -73,13 +98,30 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
   }
 }
 
+/* z . J va over joints and contacts; w = J va + s on their rows. */
+static void constraint_work(ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  double work = 0;
+  for (int i = 0; i < p->n; i++)
+    if (i < p->n_joint || i >= p->n_free) work += p->z[i] * (p->slack[i] - p->offset[i]);
+  if (work > sim->report.constraint_work) sim->report.constraint_work = work;
+}
+
 /* Called before the state moves: the part of a step of size h that is taken, fraction of it. */
 void ss_ledger_part(ss_sim *sim, double h, double fraction) {
   contact_losses(sim, h, fraction);
+  if (!sim->scheme->compliant) constraint_work(sim);
+  if (sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) stabilization_work(sim, fraction);
+  if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
   if (sim->model->n_forces == 0) return;
   damping_losses(sim, h, fraction);
   for (int i = 0; i < sim->model->n_v; i++)
     sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction / 2 * sim->delta[i]);
 }
 
-void ss_ledger_step(ss_sim *sim) { balance(sim); }
+void ss_ledger_step(ss_sim *sim) {
+  balance(sim);
+  const double kinetic = 2 * sim->report.energy.kinetic;
+  if (kinetic > sim->kinetic_scale)
+    sim->report.kinetic_growth = fmax(sim->report.kinetic_growth, log(kinetic / sim->kinetic_scale) / sim->state.t);
+}

@@ -23,8 +23,14 @@
 
 enum { LARGE = 48, MOST_PASSES = 60, MOST_HALVINGS = 4, BODY_COLUMNS = 12 };
 
+/* Limits and motors of joints have rows of their own kind: then the whole matrix is for the solvers that know them. */
 bool ss_patch_is_large(const ss_sim *sim) {
-  return sim->scheme->compliant && sim->problem.n > LARGE && !sim->coupling.active;
+  if (!sim->scheme->compliant || sim->problem.n <= LARGE || sim->coupling.active || sim->model->n_motors > 0)
+    return false;
+  if (sim->basis.n < sim->model->n_joint_rows) return false;
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (sim->contacts[i].row >= 0 && !sim->contacts[i].patch) return false;
+  return true;
 }
 
 typedef struct newton {
@@ -205,8 +211,8 @@ static void fill_patch_matrix(newton *k, const ss_contact *c, const unknown *u, 
 static bool solve_patch(newton *k, const ss_contact *c, const unknown *u, int m, double *x, int count) {
   if (!sticks_altogether(c, u, m)) {
     fill_patch_matrix(k, c, u, m);
-    if (!ss_lu_factor(k->t, m, k->pivot)) return false;
-    ss_lu_solve(k->t, m, k->pivot, x, count);
+    if (!ss_dense_factor(k->t, m, k->pivot)) return false;
+    ss_dense_solve(k->t, m, k->pivot, x, count);
     return true;
   }
   const double h = k->sim->problem.h;
@@ -294,8 +300,8 @@ static bool solve_states(newton *k, double *z, double *w) {
   }
   for (int i = 0; i < p->n_free; i++) place_free_row(k, i, w);
   for (int g = 0; g < k->n_groups; g++) {
-    if (!ss_lu_factor(k->matrix[g], k->size[g], k->pivot)) return false;
-    ss_lu_solve(k->matrix[g], k->size[g], k->pivot, k->right[g], 1);
+    if (!ss_dense_factor(k->matrix[g], k->size[g], k->pivot)) return false;
+    ss_dense_solve(k->matrix[g], k->size[g], k->pivot, k->right[g], 1);
   }
   for (int i = 0; i < p->n_free; i++) z[i] += k->right[group_of(k, &p->rows[i])][k->place[sim->model->n_bodies + i]];
   u = first;
@@ -386,8 +392,9 @@ static void set_scales(const ss_problem *p, const double *diagonal) {
 /* Residual of p->z in natural units, with z and w in them in zs and p->slack. */
 static double judge(newton *k, double *zs, double *gs) {
   ss_problem *p = &k->sim->problem;
+  const double speed = k->sim->speed_bound;
   double largest = 0;
-  for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(p->scale[i] * p->g[i]));
+  for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
   k->unit = power_near(largest);
   const natural view = {k, p->scale, k->unit, k->set.w};
   for (int i = 0; i < p->n; i++) {
@@ -449,6 +456,9 @@ static ss_status iterate(newton *k, bool *certified, ss_error *error) {
       *certified = true;
       (void)residual_of(k, z, zs, gs); /* leaves w of this z in the slack */
       certify(k, last, zs);
+      p->blur = 4 * last;
+      p->unit = k->unit;
+      p->structured = true;
       memcpy(p->z, z, sizeof(double) * n);
       return SS_OK;
     }
@@ -482,6 +492,6 @@ ss_status ss_patch_solve(ss_sim *sim, double alpha, bool *certified, ss_error *e
   scratch_release(sim->cp, mark);
   sim->report.solves.count++;
   sim->report.solves.seconds += ss_seconds() - start;
-  if (status == SS_OK && *certified) ss_distribute(sim, p->slack);
+  if (status == SS_OK && *certified) ss_distribute(sim, p->slack, p->blur, p->unit);
   return status;
 }

@@ -10,7 +10,7 @@
 int ss_patch_elements(const ss_sim *sim) {
   int sum = 0;
   for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].active) sum += sim->contacts[i].patch->n_elements;
+    if (sim->contacts[i].active) sum += sim->contacts[i].patch ? sim->contacts[i].patch->n_elements : 1;
   return sum;
 }
 
@@ -43,7 +43,8 @@ static void element_rows(ss_sim *sim, const ss_contact *c, const ss_pose pose[2]
 }
 
 ss_status ss_patch_rows(ss_sim *sim, ss_contact *c, double h, ss_error *error) {
-  const ss_status status = ss_patch_prepare(c->patch, h, error);
+  const double usual = sim->options.step; /* ends of steps are rounded: one set of matrices for all of them */
+  const ss_status status = ss_patch_prepare(c->patch, fabs(h - usual) <= 1e-12 * usual ? usual : h, error);
   if (status != SS_OK) return status;
   const double *delta = ss_patch_start(sim, c), *impulse = delta + c->patch->n;
   const ss_pose pose[2] = {ss_pose_of(sim->state.q, c->body[0]), ss_pose_of(sim->state.q, c->body[1])};
@@ -62,20 +63,20 @@ ss_status ss_patch_rows(ss_sim *sim, ss_contact *c, double h, ss_error *error) {
   return SS_OK;
 }
 
-static void stiffen(ss_sim *sim, const ss_contact *c) {
-  ss_problem *p = &sim->problem;
+static void stiffen(const ss_sim *sim, const ss_contact *c, double *G) {
+  const ss_problem *p = &sim->problem;
   const size_t n = (size_t)c->patch->n;
   const int rows = c->n_rows, count = rows * c->patch->n_elements;
   for (int i = 0; i < count; i++) {
     const double *line = c->patch->flexibility + (size_t)component(c, i / rows, i % rows) * n;
-    double *out = p->G + (size_t)(c->row + i) * (size_t)p->n + (size_t)c->row;
+    double *out = G + (size_t)(c->row + i) * (size_t)p->n + (size_t)c->row;
     for (int j = 0; j < count; j++) out[j] += line[component(c, j / rows, j % rows)] / p->h;
   }
 }
 
-void ss_patch_stiffen(ss_sim *sim) {
+void ss_patch_stiffen(const ss_sim *sim, double *G) {
   for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].row >= 0) stiffen(sim, &sim->contacts[i]);
+    if (sim->contacts[i].patch && sim->contacts[i].row >= 0) stiffen(sim, &sim->contacts[i], G);
 }
 
 /* Sums over the elements; a patch sticks as long as one of its elements does. */
@@ -113,5 +114,5 @@ static void advance_patch(ss_sim *sim, const ss_contact *c, double h) {
 
 void ss_patch_advance(ss_sim *sim, double h) {
   for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].row >= 0) advance_patch(sim, &sim->contacts[i], h);
+    if (sim->contacts[i].patch && sim->contacts[i].row >= 0) advance_patch(sim, &sim->contacts[i], h);
 }

@@ -2,10 +2,13 @@
  *
  *     w = G z + g,    G = alpha J A^-1 J^T + R,    g = J (v + alpha A^-1 kt) + s
  *
- * with va = v + alpha (v+ - v). A is block-diagonal, so that row i meets column j only where they share a body. */
+ * with va = v + alpha (v+ - v). A is block-diagonal, so that row i meets column j only where they share a body. Where
+ * all rows are joints and stiff forces, and they are many, G is assembled sparse (la/sparse_lu.h). */
 #include "step/workspace.h"
 
 #include <string.h>
+
+enum { SPARSE_FROM = 6 }; /* rows from which the sparse way is the faster one */
 
 /* w_i = A^-1 J_i^T, side by side. */
 static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
@@ -22,8 +25,8 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
 }
 
 /* Chains all sides of all rows that touch the same body; a side is numbered 2 row + side. */
-static void chain_rows(ss_sim *sim) {
-  ss_problem *p = &sim->problem;
+static void chain_rows(const ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
   for (int k = 0; k < sim->model->n_bodies; k++) sim->first_row[k] = -1;
   for (int i = p->n - 1; i >= 0; i--)
     for (int side = 0; side < 2; side++) {
@@ -35,45 +38,99 @@ static void chain_rows(ss_sim *sim) {
 }
 
 /* Adds alpha J w to column j of G, for the part w of A^-1 J_j^T that lies on one body. */
-static void add_to_column(const ss_sim *sim, int j, int body, const double *w, double alpha) {
+static void add_to_column(const ss_sim *sim, int j, int body, const double *w, double *G) {
   const ss_problem *p = &sim->problem;
   const int n = sim->model->bodies[body].n;
   for (int end = sim->first_row[body]; end >= 0; end = p->next_row[end]) {
     const double *row = p->rows[end / 2].j[end % 2];
     double sum = 0;
     for (int k = 0; k < n; k++) sum += row[k] * w[k];
-    p->G[(size_t)(end / 2) * (size_t)p->n + (size_t)j] += alpha * sum;
+    G[(size_t)(end / 2) * (size_t)p->n + (size_t)j] += p->alpha * sum;
   }
 }
 
-static void fill_column(const ss_sim *sim, int j, double alpha) {
+static void fill_column(const ss_sim *sim, int j, double *G) {
   const ss_problem *p = &sim->problem;
   const ss_coupling *c = &sim->coupling;
   for (int side = 0; side < 2; side++) {
     const int body = p->rows[j].body[side];
     if (body < 0 || (c->active && c->offset[body] >= 0)) continue;
-    add_to_column(sim, j, body, p->w + 12 * (size_t)j + (ptrdiff_t)6 * side, alpha);
+    add_to_column(sim, j, body, p->w + 12 * (size_t)j + (ptrdiff_t)6 * side, G);
   }
   if (!c->active) return;
   for (int body = 0; body < sim->model->n_bodies; body++)
-    if (c->offset[body] >= 0) add_to_column(sim, j, body, c->w + (size_t)j * (size_t)c->n + c->offset[body], alpha);
+    if (c->offset[body] >= 0) add_to_column(sim, j, body, c->w + (size_t)j * (size_t)c->n + c->offset[body], G);
 }
 
-/* Room for G, which grows with the square of the rows: problems that are solved by their structure go without. */
-static ss_status reserve_matrix(ss_problem *p, ss_error *error) {
-  if (p->n <= p->matrix_rows) return SS_OK;
-  const int rows = p->capacity;
-  ss_free(p->G);
-  p->matrix_rows = 0;
-  p->G = ss_alloc(sizeof(double) * (size_t)rows * (size_t)rows);
-  if (!p->G) return ss_fail(error, SS_ERROR_MEMORY, "out of memory: a matrix of %d contact and joint rows", p->n);
-  p->matrix_rows = rows;
+void ss_fill_dense(const ss_sim *sim, double *G) {
+  const ss_problem *p = &sim->problem;
+  const size_t n = (size_t)p->n;
+  memset(G, 0, sizeof(double) * n * n);
+  chain_rows(sim);
+  for (int j = 0; j < p->n; j++) {
+    fill_column(sim, j, G);
+    G[(size_t)j * n + (size_t)j] += p->compliance[j];
+  }
+  if (sim->scheme->compliant) ss_patch_stiffen(sim, G);
+}
+
+ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  const size_t n = (size_t)p->n;
+  p->sparse = p->structured = false;
+  if (n == 0) return SS_OK;
+  if (n * n > p->G_capacity) {
+    ss_free(p->G);
+    p->G_capacity = n * n + n * n / 2 + 64;
+    p->G = ss_alloc(sizeof(double) * p->G_capacity);
+    if (!p->G) {
+      p->G_capacity = 0;
+      return ss_fail(error, SS_ERROR_MEMORY, "out of memory: a problem with %d rows", p->n);
+    }
+  }
+  ss_fill_dense(sim, p->G);
   return SS_OK;
 }
 
-/* A^-1 J^T and g. */
+/* J_i A^-1 J_j^T without coupling. */
+static double meet(const ss_sim *sim, int i, int j) {
+  const ss_problem *p = &sim->problem;
+  double sum = 0;
+  for (int side = 0; side < 2; side++) {
+    const int body = p->rows[i].body[side];
+    for (int other = 0; other < 2 && body >= 0; other++) {
+      if (p->rows[j].body[other] != body) continue;
+      const double *row = p->rows[i].j[side], *w = p->w + 12 * (size_t)j + (ptrdiff_t)6 * other;
+      for (int k = 0; k < sim->model->bodies[body].n; k++) sum += row[k] * w[k];
+    }
+  }
+  return sum;
+}
+
+/* Joints alone: only rows that share a body meet. */
+ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  ss_lu *lu = ss_problem_lu(sim);
+  ss_status status = ss_grow((void **)&sim->lu_rows, &sim->lu_capacity, p->n, sizeof *sim->lu_rows, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < p->n; i++) sim->lu_rows[i] = (ss_lu_row){{p->rows[i].body[0], p->rows[i].body[1]}};
+  status = ss_lu_analyse(lu, p->n, sim->lu_rows, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < p->n; i++) { /* by place */
+    const int own = lu->order[i];
+    lu->d[i] = p->alpha * meet(sim, own, own) + p->compliance[own];
+    p->scale[own] = lu->d[i] > 0 ? 1 / sqrt(lu->d[i]) : 1;
+    for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
+      lu->u[k] = p->alpha * meet(sim, own, lu->order[lu->upper[k]]);
+    for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)
+      lu->l[k] = p->alpha * meet(sim, own, lu->order[lu->lower[k]]);
+  }
+  return SS_OK;
+}
+
 void ss_spread(ss_sim *sim, double alpha) {
   ss_problem *p = &sim->problem;
+  p->alpha = alpha;
   for (int i = 0; i < p->n; i++) {
     spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
     p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
@@ -85,20 +142,14 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_coupling *c = &sim->coupling;
   const int n = p->n;
-  const ss_status reserved = reserve_matrix(p, error);
-  if (reserved != SS_OK) return reserved;
+  if (n == 0) return SS_OK; /* nothing to hold, and perhaps no arrays yet */
   if (c->active) {
     const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
     if (status != SS_OK) return status;
   }
-  chain_rows(sim);
-  memset(p->G, 0, sizeof(double) * (size_t)n * (size_t)n);
   ss_spread(sim, alpha);
-  for (int i = 0; i < n; i++) {
-    if (c->active) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
-    fill_column(sim, i, alpha);
-    p->G[(size_t)i * (size_t)n + (size_t)i] += p->compliance[i];
-  }
-  if (sim->scheme->compliant) ss_patch_stiffen(sim);
-  return SS_OK;
+  for (int i = 0; c->active && i < n; i++) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
+  const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
+  p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !c->active;
+  return p->sparse ? ss_assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
 }

@@ -33,17 +33,34 @@ static void add_block(ss_problem *p, ss_block_kind kind, int first, int size) {
   p->blocks[p->n_blocks++] = (ss_block){.kind = kind, .first = first, .size = size};
 }
 
+static void choose_gradient_positions(ss_sim *sim, double h) {
+  const ss_model *model = sim->model;
+  sim->grad_q = sim->iterate_q && h > 0 ? sim->iterate_q : sim->state.q;
+  if (h > 0 && sim->scheme->rows_at_midpoint) { /* LIT (5.2) */
+    for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
+    sim->grad_q = sim->mid_q;
+  }
+}
+
+/* The joints' equations that are not redundant. */
 static void joint_rows(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   ss_problem *p = &sim->problem;
-  const double *q = sim->state.q;
-  if (h > 0 && sim->scheme->rows_at_midpoint) { /* LIT (5.2) */
-    for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
-    q = sim->mid_q;
+  const int n = sim->basis.n;
+  const bool all = n == model->n_joint_rows;
+  ss_joints_evaluate(model, sim->grad_q, NULL, NULL, all ? p->rows : sim->basis.rows);
+  for (int i = 0; i < n; i++) {
+    if (!all) p->rows[i] = sim->basis.rows[sim->basis.row[i]];
+    p->offset[i] = p->compliance[i] = 0;
   }
-  ss_joints_evaluate(model, q, NULL, p->rows);
-  for (int i = 0; i < model->n_joint_rows; i++) p->offset[i] = p->compliance[i] = 0;
-  p->n = p->n_joint = model->n_joint_rows;
+  p->n = p->n_joint = n;
+  if (h > 0 && sim->iterate_q) {
+    ss_basis_residuals(sim, sim->iterate_q, p->offset);
+    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
+  } else if (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) { /* nu . va = -Theta/h */
+    ss_basis_residuals(sim, sim->state.q, p->offset);
+    for (int i = 0; i < n; i++) p->offset[i] /= sim->h;
+  }
 }
 
 static void stiff_rows(ss_sim *sim, double h) {
@@ -85,19 +102,21 @@ static void stiff_impact_rows(ss_sim *sim) {
 }
 
 static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
-  ss_contact_place place;
-  const bool middle = h > 0 && sim->scheme->rows_at_midpoint;
-  for (int side = 0; side < 2; side++)
-    place.pose[side] =
-        middle ? ss_advance_body(sim, c->body[side], NULL, h / 2, 0) : ss_pose_of(sim->state.q, c->body[side]);
-  if (middle)
+  ss_contact_place place = {.at = c->at};
+  if (h > 0 && sim->scheme->rows_at_midpoint) {
+    for (int side = 0; side < 2; side++) place.pose[side] = ss_advance_body(sim, c->body[side], NULL, h / 2, 0);
     ss_contact_at(sim->model, c, &place.pose[0], &place.pose[1], &place.at);
-  else
+    /* A normal that jumps (a corner that leaves the face it stands on) belongs to another contact. */
+    if (v3_dot(place.at.normal, c->at.normal) > 0.9) return place;
     place.at = c->at;
+  }
+  const double *q = h > 0 && sim->iterate_q ? sim->iterate_q : sim->state.q;
+  for (int side = 0; side < 2; side++) place.pose[side] = ss_pose_of(q, c->body[side]);
   return place;
 }
 
 ss_row ss_contact_row(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, ss_vec3 direction) {
+  if (!c->pair) return ss_limit_row(sim->model, c, &place->pose[0], &place->pose[1]);
   return ss_row_points(sim->model, c->body[0], &place->pose[0], place->at.point_a, c->body[1], &place->pose[1],
                        place->at.point_b, direction);
 }
@@ -112,6 +131,8 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
                                     : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
                                                   place.pose[1].orientation, c->direction[k]);
     p->offset[p->n] = k == 0 ? normal_offset : 0;
+    if (k == 0 && h > 0 && sim->iterate_q) /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= 0 */
+      p->offset[p->n] = c->at.gap / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
     p->compliance[p->n] = 0;
     p->z[p->n] = c->closed ? c->impulse[k] : 0;
     p->n++;
@@ -128,30 +149,31 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
  * A penetration is divided by the full step, so that a short remainder does not turn rounding into a kick. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->at.gap >= 0) return c->at.gap / h;
-  return sim->scheme->position_level ? c->at.gap / sim->h : 0;
+  const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
+  return held ? c->at.gap / sim->h : 0;
 }
 
-static ss_status begin(ss_sim *sim, double h, ss_error *error) {
+static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + sim->model->n_forces;
-  const int most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
+  const int motors = h > 0 ? sim->model->n_motors : 0, most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
   const int places = sim->scheme->compliant ? ss_patch_elements(sim) : sim->n_contacts;
-  const ss_status status = reserve(&sim->problem, free_rows + most * places, 1 + places, error);
+  const ss_status status = reserve(&sim->problem, free_rows + motors + most * places, 1 + motors + places, error);
   if (status != SS_OK) return status;
   ss_problem *p = &sim->problem;
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
+  if (sim->model->n_joints) choose_gradient_positions(sim, h);
   if (sim->model->n_joint_rows) joint_rows(sim, h);
-  if (h > 0)
-    stiff_rows(sim, h);
-  else
-    stiff_impact_rows(sim);
+  if (forces && h > 0) stiff_rows(sim, h);
+  if (forces && h == 0) stiff_impact_rows(sim);
   p->n_free = p->n;
   if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
+  if (motors) ss_motor_rows(sim, sim->grad_q, h);
   return SS_OK;
 }
 
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
-  ss_status status = begin(sim, h, error);
+  ss_status status = begin(sim, h, true, error);
   for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
@@ -165,12 +187,31 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
 }
 
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
-  const ss_status status = begin(sim, 0, error);
+  const ss_status status = begin(sim, 0, true, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
     if (c->active || c->touching) contact_rows(sim, c, 0, 0);
+  }
+  return SS_OK;
+}
+
+/* Joints, and the normals of contacts that are closed or overlap, all at the present position. */
+ss_status ss_rows_projection(ss_sim *sim, ss_error *error) {
+  const ss_status status = begin(sim, 0, false, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+    ss_contact_at(sim->model, c, &a, &b, &c->at);
+    c->row = -1;
+    if (!c->closed && c->at.gap >= 0) continue;
+    const double mu = c->mu;
+    c->mu = 0;
+    contact_rows(sim, c, 0, 0);
+    c->mu = mu;
+    sim->problem.z[c->row] = 0;
   }
   return SS_OK;
 }

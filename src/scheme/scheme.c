@@ -9,19 +9,21 @@
 #include <string.h>
 
 static const ss_scheme schemes[] = {
-    /* name                   alpha gamma given implicit position midpoint locates theta compliant */
-    {"stewart-trinkle", 1, 1, false, false, true, false, false, false, false},     /* ST (3) */
-    {"anitescu-potra", 1, 1, false, false, false, false, true, false, false},      /* MDI [4] */
-    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true, false, false}, /* MDI [5] */
-    {"moreau", 1, 0.5, false, true, false, false, true, false, false},             /* MDI section 4, [30] */
-    {"trapezoidal", 0.5, 0.5, false, true, false, true, true, false, false},       /* LIT (5.3)-(5.9) */
-    {"gavrea", 0.5, 0.5, true, true, false, false, true, false, false},            /* MDI (4.4) */
-    {"compliant", 1, 1, false, false, false, false, false, false, true},           /* DCC (13) */
-    {"compliant-theta", 0.5, 0.5, true, true, true, false, false, true, true},     /* BVP (16) */
+    /* name                   alpha gamma given implicit position midpoint locates iterated theta compliant */
+    {"stewart-trinkle", 1, 1, false, false, true, false, false, false, false, false},         /* ST (3) */
+    {"stewart-trinkle-implicit", 1, 1, false, false, true, false, false, true, false, false}, /* ST section 3.4 */
+    {"anitescu-potra", 1, 1, false, false, false, false, true, false, false, false},          /* MDI [4] */
+    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true, false, false, false},     /* MDI [5] */
+    {"moreau", 1, 0.5, false, true, false, false, true, false, false, false},                 /* MDI section 4, [30] */
+    {"trapezoidal", 0.5, 0.5, false, true, false, true, true, false, false, false},           /* LIT (5.3)-(5.9) */
+    {"gavrea", 0.5, 0.5, true, true, false, false, true, false, false, false},                /* MDI (4.4) */
+    {"compliant", 1, 1, false, false, false, false, false, false, false, true},               /* DCC (13) */
+    {"compliant-theta", 0.5, 0.5, true, true, true, false, false, false, true, true},         /* BVP (16) */
 };
 
 static const ss_table_row table[] = {
     {"stewart-trinkle", "first order, contact at position level: robust, inelastic by nature"},
+    {"stewart-trinkle-implicit", "the same, iterated until the new position is exactly feasible"},
     {"anitescu-potra", "first order, contact at velocity level, explicit forces"},
     {"anitescu-potra-stiff", "first order, springs and dampers linearly implicit"},
     {"moreau", "midpoint positions, implicit constraints"},

@@ -36,7 +36,7 @@ int ss_sim_joint_rank(const ss_sim *sim) {
   double *dense = ss_alloc(sizeof *dense * (size_t)rows * (size_t)columns);
   int rank = -1;
   if (gradients && dense) {
-    ss_joints_evaluate(model, sim->state.q, NULL, gradients);
+    ss_joints_evaluate(model, sim->state.q, NULL, NULL, gradients);
     for (int i = 0; i < rows; i++)
       for (int side = 0; side < 2; side++) {
         if (gradients[i].body[side] < 0) continue;
@@ -54,7 +54,7 @@ double ss_sim_joint_velocity_residual(const ss_sim *sim) {
   const ss_model *model = sim->model;
   ss_row *gradients = ss_alloc(sizeof *gradients * (size_t)(model->n_joint_rows + 1));
   if (!gradients) return NAN;
-  ss_joints_evaluate(model, sim->state.q, NULL, gradients);
+  ss_joints_evaluate(model, sim->state.q, NULL, NULL, gradients);
   double worst = 0;
   for (int i = 0; i < model->n_joint_rows; i++)
     worst = fmax(worst, fabs(ss_row_dot(model, &gradients[i], sim->state.v)));

@@ -35,10 +35,18 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
                    sim->scheme->name);
   if (sim->scheme->compliant && sim->options.has_events && sim->options.events)
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s locates no events", sim->scheme->name);
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->alpha != sim->gamma)
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "anitescu-hart needs a scheme whose constraints act on the velocity that moves the positions (alpha = "
+        "gamma): with %s it would create energy; use projection",
+        sim->scheme->name);
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
-  if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL)
-    return ss_fail(error, SS_ERROR_UNSUPPORTED, "torsion and rolling resistance are for planar scenes in this version");
+  if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL && o->cone == SS_CONE_POLYHEDRAL)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "torsion and rolling resistance need friction: {cone: ellipsoid} or {cone: pyramid}; the polyhedral "
+                   "cone has forces only");
   return SS_OK;
 }
 
@@ -49,9 +57,12 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     double **array;
     size_t size;
   } const arrays[] = {
+      {&sim->state.angle, (size_t)model->n_angles},
+      {&sim->angle_saved, (size_t)model->n_angles},
       {&sim->state.q, nq},
       {&sim->state.v, nv},
       {&sim->mid_q, nq},
+      {&sim->iterate_memory, nq + nv},
       {&sim->theta_q, nq},
       {&sim->theta_v, nv},
       {&sim->guess, nv},
@@ -68,6 +79,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->q_saved, nq},
       {&sim->v_saved, nv},
       {&sim->residuals, (size_t)model->n_joint_rows},
+      {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
       {&sim->bounds, 6 * ns},
   };
@@ -75,6 +87,11 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
     if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
+  const size_t nj = (size_t)model->n_joint_rows;
+  sim->basis.row = SS_ARENA_ARRAY(sim->arena, int, nj);
+  sim->basis.posed = SS_ARENA_ARRAY(sim->arena, bool, nj);
+  sim->basis.rows = SS_ARENA_ARRAY(sim->arena, ss_row, nj);
+  if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
@@ -93,6 +110,12 @@ static void start(ss_sim *sim) {
   for (int k = 0; k < model->n_bodies; k++) {
     ss_store_pose(sim->state.q, k, model->bodies[k].pose);
     memcpy(sim->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
+  }
+  for (int k = 0; k < model->n_joints; k++) {
+    const ss_joint *joint = &model->joints[k];
+    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
+    for (int i = 0; i < joint->n_angles; i++)
+      sim->state.angle[joint->first_angle + i] = ss_joint_angle(model, joint, i, &a, &b, 0, NULL);
   }
   memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
   memcpy(sim->weighted, model->v0, sizeof(double) * (size_t)model->n_v);
@@ -124,6 +147,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   sim->options = options ? *options : model->simulation;
   ss_status status = copy_names(sim, error);
   if (status == SS_OK) {
+    sim->automatic = strcmp(sim->options.solver, "auto") == 0;
     sim->scheme = ss_scheme_find(sim->options.scheme);
     if (sim->scheme) {
       if (sim->scheme->theta) sim->options.alpha = sim->options.gamma = 1 - sim->options.theta;
@@ -136,13 +160,15 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     status = check_options(sim, error);
   }
   if (status == SS_OK) status = allocate(sim, error);
-  if (status != SS_OK) {
-    ss_sim_destroy(sim);
-    return status;
+  if (status == SS_OK) {
+    start(sim);
+    status = ss_basis_select(sim, error);
   }
-  start(sim);
-  *out = sim;
-  return SS_OK;
+  if (status == SS_OK)
+    *out = sim;
+  else
+    ss_sim_destroy(sim);
+  return status;
 }
 
 void ss_sim_destroy(ss_sim *sim) {
@@ -157,10 +183,12 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->patch_start);
   ss_free(sim->patch_end);
   ss_free(sim->patch_saved);
-  ss_free(sim->problem.G);
   ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
+  ss_free(sim->problem.G);
+  ss_free(sim->lu_rows);
+  for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
   ss_free(sim->problem.next_row);
   ss_free(sim->problem.blocks);
   ss_arena_destroy(sim->arena);
@@ -185,14 +213,14 @@ ss_motion ss_sim_motion(const ss_sim *sim, int index) {
 }
 
 void ss_sim_joint_residuals(const ss_sim *sim, double *residuals) {
-  ss_joints_evaluate(sim->model, sim->state.q, residuals, NULL);
+  ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, residuals, NULL);
 }
 
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
   int n = 0;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (!c->active) continue;
+    if (!c->active || !c->pair) continue;
     if (n < capacity)
       out[n] = (ss_contact_report){{c->body[0], c->body[1]},
                                    v3_scale(0.5, v3_add(c->at.point_a, c->at.point_b)),
@@ -215,9 +243,15 @@ ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *err
 }
 
 ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
-  if (sim->problem.n > sim->problem.matrix_rows)
-    return ss_fail(error, SS_ERROR_UNSUPPORTED, "a problem of %d patch rows is not kept as a matrix", sim->problem.n);
   if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
-  const ss_cp problem = ss_problem_view(&sim->problem);
-  return ss_cp_write(&problem, path, error);
+  ss_cp problem = ss_problem_view(&sim->problem);
+  double *filled = NULL;
+  if (sim->problem.sparse || sim->problem.structured) {
+    problem.G = filled = ss_alloc(sizeof(double) * (size_t)problem.n * (size_t)problem.n);
+    if (!filled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    ss_fill_dense(sim, filled);
+  }
+  const ss_status status = ss_cp_write(&problem, path, error);
+  ss_free(filled);
+  return status;
 }

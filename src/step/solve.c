@@ -30,8 +30,8 @@ static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
   return (box ? largest : sqrt(square)) / (c->mu * c->impulse[0]);
 }
 
-/* Impulses and slip of every active contact, from z and w. */
-void ss_distribute(ss_sim *sim, const double *w) {
+/* Impulses and slip of every active contact, from z and w; worst: largest entry of the residual, in units of s/d. */
+void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
   const ss_problem *p = &sim->problem;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -39,8 +39,9 @@ void ss_distribute(ss_sim *sim, const double *w) {
     c->when = (double)NAN;
     c->load = c->ratio = 0;
     c->pressed = c->twisted = v3(0, 0, 0);
-    c->impulse[0] = 0;
+    c->impulse[0] = c->blur = 0;
     if (c->row < 0) continue;
+    c->blur = worst * s / p->scale[c->row];
     if (c->patch) {
       ss_patch_distribute(sim, c, w);
       continue;
@@ -83,31 +84,30 @@ static void convert(ss_problem *p, double s, bool back) {
   for (int b = 0; b < p->n_blocks; b++) {
     const double d = p->scale[p->blocks[b].first];
     p->blocks[b].extra /= (back ? 1 / d : d) * unit;
+    p->blocks[b].lower /= (back ? 1 / d : d) * unit;
+    p->blocks[b].upper /= (back ? 1 / d : d) * unit;
   }
 }
 
-static double to_natural_units(ss_problem *p) {
+/* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
+static double to_natural_units(ss_problem *p, double speed) {
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_block *block = &p->blocks[b];
     const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
     for (int i = block->first; i < block->first + block->size; i += together) scale_rows(p, i, together);
   }
   double largest = 0;
-  for (int i = 0; i < p->n; i++) largest = fmax(largest, fabs(p->scale[i] * p->g[i]));
+  for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
   const double s = power_near(largest);
   convert(p, s, false);
   return s;
 }
 
-ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
+/* With a solver that pivots and knows of complementarity; in natural units. */
+static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
-  *certified = true;
-  if (p->n == 0) {
-    ss_distribute(sim, p->slack);
-    return SS_OK;
-  }
-  const double s = to_natural_units(p);
+  const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
   ss_cp_result result = {0};
@@ -117,12 +117,43 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
   solves->count++;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
+  double residual = 0;
   if (status == SS_OK) {
-    const double residual = ss_cp_judge(&problem, p->z, p->slack);
+    residual = ss_cp_judge(&problem, p->z, p->slack);
     *certified = residual <= sim->options.tolerance; /* false for NaN */
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
-  if (status == SS_OK && *certified) ss_distribute(sim, p->slack);
+  p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
+  p->unit = s;
+  return status;
+}
+
+ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  ss_solves *solves = &sim->report.solves;
+  *certified = true;
+  p->blur = 0;
+  p->unit = 1;
+  if (p->n == 0) return SS_OK;
+  if (p->sparse) {
+    const double start = ss_seconds(), residual = ss_solve_sparse(sim);
+    solves->seconds += ss_seconds() - start;
+    solves->iterations++;
+    if (residual <= sim->options.tolerance) {
+      solves->count++;
+      ss_certify_problem(sim, residual);
+      return SS_OK;
+    }
+    solves->fallbacks++;
+    const ss_status status = ss_discretise_dense(sim, error);
+    if (status != SS_OK) return status;
+  }
+  return solve_dense(sim, certified, error);
+}
+
+ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
+  const ss_status status = ss_solve_problem(sim, certified, error);
+  if (status == SS_OK && *certified) ss_distribute(sim, sim->problem.slack, sim->problem.blur, sim->problem.unit);
   return status;
 }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 20000, MOST_CUTS = 30 };
+enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30 };
 
 /* Pairs and contacts for a part of size h, and what the active ones demand. */
 static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
@@ -19,6 +19,7 @@ static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, b
   return status;
 }
 
+/* One problem, linearised about the start or about the latest iterate. */
 ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error) {
   ss_forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
@@ -38,20 +39,22 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
 }
 
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
-  return (sim->scheme->theta ? ss_attempt_theta : ss_attempt_once)(sim, h, certified, error);
+  if (sim->scheme->theta) return ss_attempt_theta(sim, h, certified, error);
+  return (sim->scheme->iterated ? ss_attempt_iterated : ss_attempt_once)(sim, h, certified, error);
 }
 
 /* What the solution says of each contact: carrying, stuck, gone. */
 static void judge_contacts(ss_sim *sim, double speed_tolerance) {
-  const bool velocity_level = !sim->scheme->compliant && (!sim->scheme->position_level || sim->locate_collisions);
+  const bool velocity_level = !sim->scheme->position_level || sim->locate_collisions;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     const bool carries = c->impulse[0] > 0;
-    const bool closed = carries || (velocity_level && sim->problem.slack[c->row] <= speed_tolerance);
+    const bool closed =
+        carries || (velocity_level && !c->patch && sim->problem.slack[c->row] <= speed_tolerance + c->blur);
     if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
     if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
-    if (c->closed && closed && c->n_rows > 1 && c->stuck != c->was_stuck)
+    if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
       ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
     c->closed = closed;
   }
@@ -65,6 +68,10 @@ static void accept(ss_sim *sim, double h, double tau) {
     for (int k = 0; k < model->n_bodies; k++)
       ss_store_pose(sim->q_end, k, ss_advance_body(sim, k, sim->delta, tau, fraction));
     for (int i = 0; i < model->n_v; i++) sim->v_end[i] = sim->state.v[i] + fraction * sim->delta[i];
+  }
+  if (model->n_angles) {
+    for (int i = 0; i < model->n_v; i++) sim->scratch_v[i] = sim->state.v[i] + sim->gamma * fraction * sim->delta[i];
+    ss_joint_angles_follow(model, sim->state.q, sim->q_end, sim->scratch_v, tau, sim->state.angle);
   }
   memcpy(sim->state.q, sim->q_end, sizeof(double) * 7 * (size_t)model->n_bodies);
   memcpy(sim->state.v, sim->v_end, sizeof(double) * (size_t)model->n_v);
@@ -80,12 +87,14 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     *impact &= !sim->exhausted;
     if (status != SS_OK || *impact) return status;
     status = ss_attempt(sim, *h, &certified, error);
-    if (status == SS_OK && certified && !sim->exhausted) {
+    const double whole = *h;
+    if (status == SS_OK && certified && !sim->exhausted && sim->transitions < MOST_TRANSITIONS) {
       status = ss_locate_jam(sim, h, &certified, error);
       if (status == SS_OK && certified && (sim->located & SS_EVENT_STICK_SLIP))
         status = ss_locate_arrest(sim, h, &certified, error);
       if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)))
         status = ss_locate_release(sim, h, &certified, error);
+      sim->transitions += *h < whole;
     }
     if (status != SS_OK) return status;
     if (!certified) {
@@ -101,19 +110,35 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g", sim->state.t, *h);
 }
 
+static ss_status show_problem(ss_sim *sim, ss_error *error) {
+  for (int i = 0; i < sim->n_observers && sim->problem.n > 0; i++) {
+    const ss_observer *o = &sim->observers[i];
+    if (!o->problem) continue;
+    ss_status status = sim->problem.structured ? ss_discretise_dense(sim, error) : SS_OK;
+    if (status != SS_OK) return status;
+    const ss_cp problem = ss_problem_view(&sim->problem);
+    status = o->problem(o->user, sim, &problem, sim->problem.z, error);
+    if (status != SS_OK) return status;
+  }
+  return SS_OK;
+}
+
 /* One impact (taken = 0) or one part of at most h. */
 static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
   double speed_tolerance;
   bool impact = false, found = false;
-  const ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
+  ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
   if (status != SS_OK) return status;
   if (impact) {
     *taken = 0;
     *collided = true;
     return ss_impact(sim, speed_tolerance, error);
   }
+  status = show_problem(sim, error);
+  if (status != SS_OK) return status;
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
   ss_ledger_part(sim, h, tau / h);
+  ss_add_joint_impulses(sim, tau / h);
   judge_contacts(sim, speed_tolerance);
   accept(sim, h, tau);
   *taken = tau;
@@ -129,6 +154,7 @@ static ss_status save(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) return status;
   memcpy(sim->q_saved, s->q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(sim->v_saved, s->v, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->model->n_angles) memcpy(sim->angle_saved, s->angle, sizeof(double) * (size_t)sim->model->n_angles);
   if (s->n_touch) memcpy(sim->touch_saved, s->touch, sizeof *s->touch * (size_t)s->n_touch);
   sim->n_touch_saved = s->n_touch;
   if (s->n_patch) memcpy(sim->patch_saved, s->patch, sizeof *s->patch * (size_t)s->n_patch);
@@ -141,6 +167,7 @@ static void restore(ss_sim *sim, double t) {
   ss_state *s = &sim->state;
   memcpy(s->q, sim->q_saved, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->model->n_angles) memcpy(s->angle, sim->angle_saved, sizeof(double) * (size_t)sim->model->n_angles);
   if (sim->n_touch_saved) memcpy(s->touch, sim->touch_saved, sizeof *s->touch * (size_t)sim->n_touch_saved);
   s->n_touch = sim->n_touch_saved;
   if (sim->n_patch_saved) memcpy(s->patch, sim->patch_saved, sizeof *s->patch * (size_t)sim->n_patch_saved);
@@ -152,7 +179,7 @@ static void restore(ss_sim *sim, double t) {
 
 static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_report *report = &sim->report;
-  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = 0;
+  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
   ss_ledger_step(sim);
   ss_certify_position(sim);
   ss_measure_variation(sim, collided);
@@ -174,6 +201,8 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   bool collided = false;
   sim->h = end - start;
   sim->exhausted = false;
+  sim->transitions = 0;
+  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
   ss_status status = save(sim, error);
   double remaining = sim->h;
   for (int parts = 0; status == SS_OK && remaining > 0; parts++) {
@@ -182,10 +211,13 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
     status = part(sim, remaining, &taken, &collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
   }
+  if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
   if (status != SS_OK) {
     restore(sim, start);
     return status;
   }
   sim->state.t = end;
+  status = ss_basis_check(sim, error);
+  if (status != SS_OK) return status;
   return observe(sim, collided, error);
 }

@@ -3,6 +3,8 @@
 #define SS_STEP_WORKSPACE_H
 
 #include "contact/contact.h"
+#include "contact/limits.h"
+#include "la/sparse_lu.h"
 #include "model/joint.h"
 #include "model/row.h"
 #include "scheme/scheme.h"
@@ -15,14 +17,19 @@ typedef struct ss_problem {
   double *offset;      /* [n] rows: s in  w = J va + s + R z */
   double *compliance;  /* [n] rows: R, zero for rigid rows */
   double *w;           /* [n][12] discretise: A^-1 J^T, packed per side like the rows */
-  int matrix_rows;     /* rows that G can hold */
-  double *G, *g;       /* [n][n], [n] discretise */
+  double *G, *g;       /* [n][n], [n] discretise; G only where the problem is not sparse */
+  size_t G_capacity;   /* numbers */
+  bool sparse;         /* discretise: joints and stiff forces alone, and many: G is in the sim's lu */
+  double alpha;        /* discretise: weight of v+ */
+  bool structured;     /* solve: by the structure of patches, without G */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
   double *scale;       /* [n] solve: d of the natural units */
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
+  int first_motor;     /* rows: where the motors' rows start */
   double h;            /* size of the step it belongs to; 0: an impact */
+  double blur, unit;   /* solve: what the slacks are worth, in natural units, and that unit */
 } ss_problem;
 
 /* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */
@@ -36,12 +43,21 @@ typedef struct ss_coupling {
   int w_capacity;
 } ss_coupling;
 
+/* The joints' scalar equations that are posed; the others follow from them (step/basis.c). */
+typedef struct ss_basis {
+  int n;        /* all n_joint_rows of them where none is redundant */
+  int *row;     /* [n] ascending */
+  bool *posed;  /* [n_joint_rows] */
+  ss_row *rows; /* [n_joint_rows] scratch: all rows */
+} ss_basis;
+
 struct ss_sim {
   ss_arena *arena;
   const ss_model *model;
   ss_simulation options;
   const ss_scheme *scheme;
   double alpha, gamma;
+  bool automatic;         /* the solver is not prescribed: linear problems may be solved sparse */
   unsigned located;       /* SS_EVENT_...: what is located inside a step */
   bool locate_collisions; /* the first of them */
   ss_state state;
@@ -52,6 +68,7 @@ struct ss_sim {
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
+  int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
   ss_candidates all;   /* every pair, where they are few */
   ss_candidates near;  /* broad phase: those that may touch in this step */
@@ -60,10 +77,14 @@ struct ss_sim {
   int *order;           /* [n_shapes] broad phase: sorted along one axis */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set */
   int n_contacts, contact_capacity, n_active;
+  double *mid_q;        /* [7 n_bodies] rows */
+  const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken */
+  const double *iterate_v,
+      *iterate_q;                  /* iterated schemes: latest v+ and q+, about which rows are linearised; else NULL */
+  double *iterate_memory;          /* [n_v + 7 n_bodies] */
   const double *force_q, *force_v; /* where forces are evaluated: the state, or the theta state */
   double *theta_q, *theta_v;       /* [7 n_bodies], [n_v] outer iteration: theta x + (1 - theta) x+ */
   double *guess;                   /* [n_v] outer iteration: v+ - v of the iterate before */
-  double *mid_q;                   /* [7 n_bodies] rows: positions where joint gradients are taken */
   ss_problem problem;
   int *first_row;                  /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
   ss_patch **patches;              /* [n_materials][n_materials][3] laws, made when first needed; compliant schemes */
@@ -81,18 +102,24 @@ struct ss_sim {
   double *scratch_v;                      /* [n_v] events */
   double *weighted;                       /* [n_v] observe: alpha v+ + (1-alpha) v */
   double *previous_weighted, *previous_v; /* [n_v] observe */
+  double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
   double *residuals;                      /* [n_joint_rows] observe */
   double created_by_impacts;
+  double kinetic_scale; /* max(v0.Mv0, |q0| + 1) */
 
   /* The start of the step, restored if it fails. */
-  double *q_saved, *v_saved;
+  double *q_saved, *v_saved, *angle_saved;
   ss_touch *touch_saved;
   int n_touch_saved, touch_saved_capacity;
   double *patch_saved;
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
 
+  ss_basis basis;
   ss_cp_workspace *cp;
+  ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
+  ss_lu_row *lu_rows; /* [lu_capacity] discretise */
+  int lu_capacity;
   ss_observer observers[8];
   int n_observers;
 };
@@ -102,11 +129,13 @@ struct ss_sim {
 ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error);
+ss_status ss_limits_append(ss_sim *sim, ss_error *error); /* as contacts */
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
 void ss_forces(ss_sim *sim, double h);
 void ss_forces_none(ss_sim *sim);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
+ss_status ss_rows_projection(ss_sim *sim, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
 void ss_spread(ss_sim *sim, double alpha); /* its part without G: A^-1 J^T and g */
 /* From forces to advance, once; and the theta rule's outer iteration around that. */
@@ -116,6 +145,9 @@ ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
 /* Solves a part of size h and computes where it ends. */
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
+/* The same for schemes whose problem is posed at its own solution. */
+ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
+ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* Shorten the part, and solve it again, so that it ends right after a jam, where slip ends, where sticking or contact
  * ends. */
 ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error);
@@ -125,11 +157,29 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
 
+/* Puts positions and velocities back on the joints and contacts, in the mass norm. */
+ss_status ss_project(ss_sim *sim, ss_error *error);
+
 /* ---- their pieces ---- */
 
 ss_cp ss_problem_view(const ss_problem *problem);
-void ss_distribute(ss_sim *sim, const double *w); /* what z and w mean for each contact */
-double ss_seconds(void);                          /* wall clock */
+static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->lu[sim->problem.h > 0 ? 0 : 1]; }
+
+/* Dense G of the problem as it stands, n x n: into the given array; into the problem's own. */
+void ss_fill_dense(const ss_sim *sim, double *G);
+ss_status ss_discretise_dense(ss_sim *sim, ss_error *error);
+
+/* Sparse G of the problem as it stands, in the sim's lu. */
+ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
+
+/* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack. */
+double ss_solve_sparse(ss_sim *sim);
+
+/* Solves and judges without telling the contacts. */
+ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
+/* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */
+void ss_distribute(ss_sim *sim, const double *w, double worst, double s);
+double ss_seconds(void); /* wall clock */
 
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
@@ -140,6 +190,24 @@ ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error);
 void ss_couple(ss_sim *sim, double h);
 void ss_couple_row(const ss_sim *sim, const ss_row *row, double *out);
 
+/* Chooses the equations that are posed at the present position; chooses again where the others stop following. */
+ss_status ss_basis_select(ss_sim *sim, ss_error *error);
+ss_status ss_basis_check(ss_sim *sim, ss_error *error);
+/* Poses all of them, for questions about the mechanism; or the chosen ones again. */
+void ss_basis_pose(ss_sim *sim, bool all);
+/* Residuals of the posed equations at q. */
+void ss_basis_residuals(ss_sim *sim, const double *q, double *out);
+
+/* Adds the joints' multipliers of the solved problem to those of the step. */
+void ss_add_joint_impulses(ss_sim *sim, double fraction);
+
+/* Motors: their rows for a part of size h with gradients at q; their work over a fraction of it. */
+void ss_motor_rows(ss_sim *sim, const double *q, double h);
+double ss_motor_work(const ss_sim *sim, double fraction);
+
+/* The gap of a limit cannot change faster in the solved part, at whose end velocities are v_end. */
+double ss_limit_speed(const ss_sim *sim, const ss_contact *limit, const double *v_end);
+
 /* delta = A^-1 (kt + J^T z) */
 void ss_velocity_change(ss_sim *sim);
 
@@ -147,12 +215,16 @@ void ss_velocity_change(ss_sim *sim);
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
 
+/* Normal speed that gravity makes or stops within a thousandth of the step. */
+static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * v3_norm(sim->model->gravity); }
+
 /* No point of any body's shapes is faster than this. */
 double ss_largest_speed(const ss_model *model, const double *v);
 
 /* Contact memory. */
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
+void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the last step knew of it */
 
 /* Compliant contact: patches of contacts (patch/contact_patch.c) ... */
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
@@ -167,7 +239,7 @@ void ss_patch_losses(ss_sim *sim, const ss_contact *contact, double h);
 /* ... and in the step's problem (patch/patch_rows.c). */
 int ss_patch_elements(const ss_sim *sim); /* of all active contacts together */
 ss_status ss_patch_rows(ss_sim *sim, ss_contact *contact, double h, ss_error *error);
-void ss_patch_stiffen(ss_sim *sim); /* adds R to G */
+void ss_patch_stiffen(const ss_sim *sim, double *G); /* adds R */
 /* Large problems of patches, solved by their structure, without G (patch/patch_newton.c). *certified is false where that
  * does not lead to a solution. */
 bool ss_patch_is_large(const ss_sim *sim);
@@ -184,6 +256,7 @@ double ss_kinetic_energy(const ss_model *model, const double *v);
 double ss_potential_energy(const ss_model *model, const double *q);
 double ss_elastic_energy(const ss_model *model, const double *q);
 void ss_ledger_start(ss_sim *sim);
+double ss_total_energy(const ss_sim *sim);
 void ss_ledger_part(ss_sim *sim, double h, double fraction);
 void ss_ledger_step(ss_sim *sim);
 void ss_certify_problem(ss_sim *sim, double residual);

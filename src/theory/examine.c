@@ -25,8 +25,12 @@ static ss_status pose(ss_sim *sim, ss_error *error) {
   ss_active_set(sim, &speed_tolerance, &collides);
   for (int i = 0; i < sim->n_contacts; i++) sim->contacts[i].active = false;
   ss_forces_none(sim);
+  ss_basis_pose(sim, true);
   status = ss_rows_impact(sim, error);
-  return status == SS_OK ? ss_discretise(sim, 1, error) : status;
+  if (status == SS_OK) status = ss_discretise(sim, 1, error);
+  if (status == SS_OK && sim->problem.sparse) status = ss_discretise_dense(sim, error);
+  ss_basis_pose(sim, false);
+  return status;
 }
 
 /* How the contact answers a normal impulse while it slides in the worst direction. */

@@ -82,7 +82,7 @@ static void collisions(page *p, const result *rows) {
             -5 - finest);
   for (int k = 0; k < COLLISIONS; k++) {
     const double difference = rows[finest].collision[k] - exact_collisions[k];
-    page_text(p, "| %d | %.12f | %.12f | %.1e |\n", k + 1, exact_collisions[k], rows[finest].collision[k], difference);
+    page_text(p, "| %d | %.10f | %.10f | %.1e |\n", k + 1, exact_collisions[k], rows[finest].collision[k], difference);
     page_check(p, fabs(difference) / (h * h), 0, 4, "error of collision time %d / h^2", k + 1);
   }
 }

@@ -106,7 +106,7 @@ static void event_times(page *p) {
     const ss_event *e = &r.events[i];
     if ((e->kind != SS_STICK && e->kind != SS_SLIP) || e->t == 0 || found >= EVENTS - 1) continue;
     const double difference = (e->t - exact_times[found]) / (h * h);
-    page_text(p, "| %s | %.12f | %.12f | %.2f |\n", ss_event_name(e->kind), exact_times[found], e->t, difference);
+    page_text(p, "| %s | %.9f | %.9f | %.2f |\n", ss_event_name(e->kind), exact_times[found], e->t, difference);
     page_check(p, fabs(difference), 0, 2, "error of event time %d / h^2", found + 1);
     found++;
   }

@@ -1,6 +1,7 @@
 /* Pages and their bands. */
 #include "papers.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -50,13 +51,22 @@ void page_check(page *p, double value, double low, double high, const char *name
   (void)fprintf(stderr, "papers: %s: %s is %.6g, outside [%g, %g]\n", p->name, c->name, value, low, high);
 }
 
+/* What is at rounding level differs between machines: it is not spelled out. */
+static void put_value(page *p, double value) {
+  if (value != 0 && fabs(value) < 1e-11)
+    page_text(p, "below 1e-11");
+  else
+    page_text(p, "%.4g", value);
+}
+
 void page_close(page *p) {
   page_text(p, "\n## Bands\n\n`./dev papers` fails if one of these numbers leaves its band.\n\n"
                "| quantity | value | from | to | |\n|---|---|---|---|---|\n");
   for (int i = 0; i < p->n_checks; i++) {
     const check *c = &p->checks[i];
-    page_text(p, "| %s | %.4g | %.4g | %.4g | %s |\n", c->name, c->value, c->low, c->high,
-              inside(c) ? "ok" : "**OUTSIDE**");
+    page_text(p, "| %s | ", c->name);
+    put_value(p, c->value);
+    page_text(p, " | %.4g | %.4g | %s |\n", c->low, c->high, inside(c) ? "ok" : "**OUTSIDE**");
   }
   const bool failed = ferror(p->stream) != 0;
   if (fclose(p->stream) || failed) die("cannot write %s/%s.md", p->directory, p->name);

@@ -13,6 +13,7 @@ import { createEvents, EventJumper } from "./ui/events.js";
 import { createKeyboard } from "./ui/keyboard.js";
 import { createLegend } from "./ui/legend.js";
 import { Plots } from "./ui/plots.js";
+import { layOutReport } from "./ui/report.js";
 import { Tabs } from "./ui/tabs.js";
 import { Timeline } from "./ui/timeline.js";
 import { Toolbar } from "./ui/toolbar.js";
@@ -44,7 +45,11 @@ function describe(page: Page): void {
 function createSceneText(root: HTMLElement, page: Page): void {
   const { model } = page;
   if (model.file) root.append(element("p", { class: "note" }, model.file));
-  root.append(model.text ? element("pre", {}, model.text) : element("p", { class: "note" }, "This scene was built in a program; it has no text."));
+  root.append(
+    model.text
+      ? element("pre", {}, model.text)
+      : element("p", { class: "note" }, "This scene was built in a program; it has no text."),
+  );
 }
 
 // #t=0.5 opens the page at that time, paused: links into a run.
@@ -95,11 +100,15 @@ function start(): void {
     { id: "certificate", label: "Certificate" },
     { id: "scene", label: "Scene" },
   ]);
+  const report = page.layout === "report";
   new Plots(tabs.panel("plots"), page, player, theme, view.extent.size);
   createEvents(tabs.panel("events"), page, player);
   createCertificate(tabs.panel("certificate"), byId("badge"), page);
   createSceneText(tabs.panel("scene"), page);
-  byId("badge").addEventListener("click", () => tabs.show("certificate"));
+  if (report) layOutReport(page, player, view, tabs);
+  byId("badge").addEventListener("click", () =>
+    report ? tabs.panel("certificate").scrollIntoView() : tabs.show("certificate"),
+  );
   byId("theme-button").addEventListener("click", () => theme.toggle());
   byId("help-button").addEventListener("click", () => help.showModal());
   canvas.addEventListener("dblclick", (event) => toolbar.follow(view.pick(event.clientX, event.clientY)));
@@ -107,7 +116,7 @@ function start(): void {
 
   const opened = startTime();
   if (opened !== null) player.seek(opened);
-  else if (!matchMedia("(prefers-reduced-motion: reduce)").matches) player.setPlaying(true);
+  else if (!report && !matchMedia("(prefers-reduced-motion: reduce)").matches) player.setPlaying(true);
   const frames = animate(player, view);
   window.stickslip = { page, player, drawn: (body) => drawnPose(view, body), frames };
 }

@@ -15,6 +15,8 @@ export interface ShapeData {
 export interface BodyData {
   name: string;
   mass: number;
+  center_of_mass: Vec3;
+  inertia: [number, number, number, number, number, number]; // Ixx Iyy Izz Ixy Ixz Iyz
   shapes: ShapeData[];
 }
 
@@ -64,6 +66,7 @@ export interface CertificateData {
 interface EncodedPage {
   format: string;
   version: number;
+  layout: "viewer" | "report";
   model: ModelData;
   run: RunData;
   frames: {
@@ -115,6 +118,7 @@ export interface PageEvent {
 }
 
 export interface Page {
+  layout: "viewer" | "report";
   model: ModelData;
   run: RunData;
   every: number;
@@ -181,6 +185,7 @@ export function decodePage(text: string): Page {
   const p = JSON.parse(text) as EncodedPage;
   if (p.format !== "stickslip page" || p.version !== 1) throw new Error(`unknown page format ${p.format} ${p.version}`);
   return {
+    layout: p.layout,
     model: p.model,
     run: p.run,
     every: p.frames.every,

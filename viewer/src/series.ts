@@ -37,7 +37,14 @@ function largest(values: Float32Array | undefined): number {
   return most;
 }
 
-function vectorQuantity(page: Page, data: Float32Array, body: number, word: string, symbol: string, least: number): Quantity {
+function vectorQuantity(
+  page: Page,
+  data: Float32Array,
+  body: number,
+  word: string,
+  symbol: string,
+  least: number,
+): Quantity {
   const name = bodyName(page.model, body);
   return {
     id: `${word}:${body}`,
@@ -47,7 +54,10 @@ function vectorQuantity(page: Page, data: Float32Array, body: number, word: stri
     least,
     curves: () =>
       moving(
-        AXIS_NAMES.map((axis, i) => ({ name: symbol ? `${symbol}${axis}` : axis, values: component(page, data, body, i) })),
+        AXIS_NAMES.map((axis, i) => ({
+          name: symbol ? `${symbol}${axis}` : axis,
+          values: component(page, data, body, i),
+        })),
       ),
   };
 }
@@ -206,6 +216,21 @@ function residualQuantities(page: Page): Quantity[] {
       curves: () => [...page.worst].map(([name, values]) => ({ name: name.replace("_", " "), values })),
     },
   ];
+}
+
+// The first bodies that move at all, for the plots that are shown unasked; the first body where none does.
+export function movingBodies(page: Page, sceneSize: number): number[] {
+  const n = page.model.bodies.length;
+  const stride = Math.max(1, Math.floor(page.time.length / 100));
+  const moves = (body: number) => {
+    for (let frame = 0; frame < page.time.length; frame += stride)
+      for (let axis = 0; axis < 3; axis++)
+        if (Math.abs(page.position[3 * (frame * n + body) + axis] - page.position[3 * body + axis]) > 1e-4 * sceneSize)
+          return true;
+    return false;
+  };
+  const moving = page.model.bodies.map((_, body) => body).filter(moves);
+  return moving.length > 0 ? moving : [0];
 }
 
 const MOST_BODIES = 300; // in the menu

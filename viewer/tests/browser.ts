@@ -35,9 +35,15 @@ export interface Opened {
   complaints: string[];
 }
 
-export async function open(browser: Browser, name: string, options: BrowserContextOptions = {}, hash = ""): Promise<Opened> {
+export async function open(
+  browser: Browser,
+  name: string,
+  options: BrowserContextOptions = {},
+  hash = "",
+): Promise<Opened> {
   const page = await browser.newPage({
     viewport: { width: 900, height: 520 },
+    deviceScaleFactor: 0.5, // a quarter of the pixels: the tests draw without a graphics card
     reducedMotion: "reduce",
     colorScheme: "light",
     ...options,
@@ -72,7 +78,10 @@ export async function seek(page: Page, t: number): Promise<void> {
 
 export async function drawn(page: Page): Promise<void> {
   await page.evaluate(
-    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done())))),
+    () =>
+      new Promise<void>((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+      ),
   );
 }
 

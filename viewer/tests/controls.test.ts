@@ -36,7 +36,8 @@ test("keys: speed, views, theme, help", async () => {
   assert.ok((await speed()) > before, "faster");
   await page.keyboard.press("d");
   assert.equal(await page.evaluate(() => document.documentElement.dataset["theme"]), "dark");
-  for (const key of ["1", "2", "3", "4", "f", "+", "-", "b", "c", "v", "j", "n", "g", "r"]) await page.keyboard.press(key);
+  for (const key of ["1", "2", "3", "4", "f", "+", "-", "b", "c", "v", "j", "n", "g", "r"])
+    await page.keyboard.press(key);
   await page.keyboard.press("?");
   assert.ok(await page.locator("#help").isVisible(), "help");
   await page.keyboard.press("Escape");
@@ -84,7 +85,11 @@ test("plots can be added and removed", async () => {
 });
 
 test("fits a phone", async () => {
-  const { page, complaints } = await open(browser, SCENE, { viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true });
+  const { page, complaints } = await open(browser, SCENE, {
+    viewport: { width: 375, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+  });
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   assert.ok(wide <= 0, `nothing sticks out to the side (${wide} pixels)`);
   for (const id of ["#canvas", "#scrubber", ".play"]) assert.ok(await page.locator(id).isVisible(), id);
@@ -113,7 +118,9 @@ test("text is readable, light and dark", async () => {
     const worst = await page.evaluate(() => {
       const channels = (text: string) => (text.match(/[\d.]+/g) ?? []).slice(0, 3).map(Number);
       const luminance = (text: string) => {
-        const [r, g, b] = channels(text).map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+        const [r, g, b] = channels(text).map((c) =>
+          c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4,
+        );
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
       };
       const style = getComputedStyle(document.documentElement);

@@ -1,4 +1,5 @@
-// Makes a page of every scene with the built stickslip, then runs the tests in Chromium.
+// Makes a page of every scene with the built stickslip, then runs the tests in Chromium; `run.mjs gallery` makes the
+// pictures of docs/gallery instead.
 //   STICKSLIP   the executable (default: ../build/stickslip)
 //   CHROMIUM    the browser (default: /usr/bin/chromium)
 import { build } from "esbuild";
@@ -25,7 +26,8 @@ try {
     // A run without a certified step (exit code 1) has a page too, which says so.
     if (made.status !== 0 && !existsSync(page)) throw new Error(`view ${scene}: ${made.stderr}`);
   }
-  const tests = readdirSync(here).filter((name) => name.endsWith(".test.ts"));
+  const gallery = process.argv[2] === "gallery";
+  const tests = gallery ? ["make_gallery.ts"] : readdirSync(here).filter((name) => name.endsWith(".test.ts"));
   await build({
     entryPoints: tests.map((name) => join(here, name)),
     bundle: true,
@@ -38,9 +40,9 @@ try {
   });
   symlinkSync(join(here, "../node_modules"), join(work, "node_modules"));
   const files = tests.map((name) => join(work, name.replace(/\.ts$/, ".mjs")));
-  const run = spawnSync(process.execPath, ["--test", ...files], {
+  const run = spawnSync(process.execPath, gallery ? files : ["--test", ...files], {
     stdio: "inherit",
-    env: { ...process.env, STICKSLIP_PAGES: work },
+    env: { ...process.env, STICKSLIP_PAGES: work, STICKSLIP_ROOT: root },
   });
   process.exitCode = run.status ?? 1;
 } finally {

@@ -29,7 +29,13 @@ function differences(page: Page, frame: number): Promise<Difference[]> {
       const p = Array.from(position.subarray(3 * record, 3 * record + 3));
       const q = Array.from(orientation.subarray(4 * record, 4 * record + 4));
       const largest = (a: number[], b: number[]) => Math.max(...a.map((value, i) => Math.abs(value - b[i])));
-      const turned = Math.min(largest(q, shown.orientation), largest(q, shown.orientation.map((value) => -value)));
+      const turned = Math.min(
+        largest(q, shown.orientation),
+        largest(
+          q,
+          shown.orientation.map((value) => -value),
+        ),
+      );
       const far = 1 + Math.max(...p.map(Math.abs));
       return [{ body: name, position: largest(p, shown.position) / far, orientation: turned }];
     });
@@ -61,7 +67,10 @@ async function checkPlayback(page: Page): Promise<void> {
 }
 
 async function checkScrubber(page: Page): Promise<void> {
-  const [start, end] = await page.evaluate(() => [globalThis.stickslip?.player.start ?? 0, globalThis.stickslip?.player.end ?? 0]);
+  const [start, end] = await page.evaluate(() => [
+    globalThis.stickslip?.player.start ?? 0,
+    globalThis.stickslip?.player.end ?? 0,
+  ]);
   const box = await page.locator("#scrubber").boundingBox();
   assert.ok(box);
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
@@ -86,7 +95,9 @@ async function checkPlots(page: Page): Promise<void> {
   const end = await page.evaluate(() => globalThis.stickslip?.player.end ?? 0);
   near(t, end / 2, 0.1 * end, "time after a click into the plot");
   const menu = page.locator(".plot select").first();
-  const values = await menu.locator("option").evaluateAll((options) => options.map((o) => (o as HTMLOptionElement).value));
+  const values = await menu
+    .locator("option")
+    .evaluateAll((options) => options.map((o) => (o as HTMLOptionElement).value));
   for (const value of values.slice(0, 4)) await menu.selectOption(value);
   assert.equal(await page.locator(".plot").first().locator(".u-over").count(), 1, "one plot per panel");
 }

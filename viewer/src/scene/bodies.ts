@@ -17,6 +17,7 @@ import {
 import type { ModelData, ShapeData } from "../page.js";
 import { seriesColor, type Palette } from "../theme.js";
 import { solidOf, type Solid } from "./geometry.js";
+import { shapesOf } from "./stand_in.js";
 
 const OUTLINED = 400; // boxes get their edges drawn up to this many
 const MANY = 200; // round shapes get coarser above this many
@@ -58,7 +59,7 @@ export class Bodies {
       batches.set(solid.key, batch);
     };
     model.world.forEach((shape) => add(shape, -1));
-    model.bodies.forEach((body, index) => body.shapes.forEach((shape) => add(shape, index)));
+    model.bodies.forEach((body, index) => shapesOf(model, body).forEach((shape) => add(shape, index)));
     for (const batch of batches.values()) this.addBatch(batch, shadows);
     const boxes = batches.get("box");
     if (boxes && boxes.instances.length <= OUTLINED) this.addOutlines(boxes.instances);
@@ -66,7 +67,7 @@ export class Bodies {
 
   private addBatch({ solid, instances }: Batch, shadows: boolean): void {
     const material = new MeshLambertMaterial({ vertexColors: true });
-    const mesh = new InstancedMesh(solid.make(instances.length > MANY ? 16 : 32), material, instances.length);
+    const mesh = new InstancedMesh(solid.make(instances.length > MANY ? 12 : 32), material, instances.length);
     mesh.frustumCulled = false;
     mesh.castShadow = mesh.receiveShadow = shadows;
     this.meshes.push({ mesh, instances });

@@ -1,6 +1,7 @@
 // How large the scene is, without the few moments in which something flies away.
 import { Box3, Vector3 } from "three";
 import type { Page, ShapeData } from "../page.js";
+import { shapesOf } from "./stand_in.js";
 
 export interface Extent {
   box: Box3;
@@ -48,7 +49,7 @@ function bodyBox(page: Page, reaches: number[]): Box3 {
 }
 
 export function sceneExtent(page: Page): Extent {
-  const reaches = page.model.bodies.map((body) => Math.max(0, ...body.shapes.map(shapeReach)));
+  const reaches = page.model.bodies.map((body) => Math.max(0, ...shapesOf(page.model, body).map(shapeReach)));
   const box = bodyBox(page, reaches);
   for (const shape of page.model.world) {
     if (shape.type === "half-space") continue;

@@ -63,7 +63,13 @@ export class ContactArrows {
 
   // Drawn over everything else: a contact is hidden between the bodies it holds apart.
   private layer(geometry: BufferGeometry, capacity: number, opacity: number): InstancedMesh {
-    const material = new MeshBasicMaterial({ transparent: true, opacity, depthTest: false, depthWrite: false, side: DoubleSide });
+    const material = new MeshBasicMaterial({
+      transparent: true,
+      opacity,
+      depthTest: false,
+      depthWrite: false,
+      side: DoubleSide,
+    });
     const mesh = new InstancedMesh(geometry, material, capacity);
     mesh.frustumCulled = false;
     mesh.renderOrder = opacity < 1 ? 9 : 10;

@@ -1,12 +1,5 @@
 // One row per shape type: a geometry that several shapes can share, and the scale that makes it this one.
-import {
-  BoxGeometry,
-  BufferGeometry,
-  CapsuleGeometry,
-  Float32BufferAttribute,
-  SphereGeometry,
-  Vector3,
-} from "three";
+import { BoxGeometry, BufferGeometry, CapsuleGeometry, Float32BufferAttribute, SphereGeometry, Vector3 } from "three";
 import type { ShapeData } from "../page.js";
 
 export interface Solid {

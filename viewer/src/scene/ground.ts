@@ -27,22 +27,39 @@ const ONES = new Vector3(1, 1, 1);
 // Opaque in the middle, nothing at the rim: a plane has no end.
 const fade = (distance: number, rim: number) => Math.min(1, Math.max(0, 2 - (2 * distance) / rim));
 
-// Lines at round coordinates in the plane spanned by a and b through `origin`, fading towards `half`.
-function gridGeometry(origin: Vector3, a: Vector3, b: Vector3, cell: number, half: number): BufferGeometry {
+const PIECES = 10; // of a line that fades
+
+// Lines at round coordinates in the plane spanned by a and b through `origin`; those of a finite disc fade to its rim.
+function gridGeometry(
+  origin: Vector3,
+  a: Vector3,
+  b: Vector3,
+  cell: number,
+  half: number,
+  fading: boolean,
+): BufferGeometry {
   const points: number[] = [];
   const colors: number[] = [];
   const n = Math.ceil(half / cell);
   const point = (u: number, v: number) => {
-    points.push(...origin.clone().addScaledVector(a, u * cell).addScaledVector(b, v * cell).toArray());
-    colors.push(1, 1, 1, fade(Math.hypot(u, v) * cell, half));
+    points.push(
+      ...origin
+        .clone()
+        .addScaledVector(a, u * cell)
+        .addScaledVector(b, v * cell)
+        .toArray(),
+    );
+    colors.push(1, 1, 1, fading ? fade(Math.hypot(u, v) * cell, half) : 1);
   };
   for (let i = -n; i <= n; i++) {
-    for (let k = -n; k < n; k++) {
-      if (Math.hypot(i, k) > n) continue;
-      point(i, k);
-      point(i, k + 1);
-      point(k, i);
-      point(k + 1, i);
+    const reach = fading ? Math.sqrt(n * n - i * i) : n;
+    const pieces = fading ? PIECES : 1;
+    for (let k = 0; k < pieces; k++) {
+      const [from, to] = [k, k + 1].map((piece) => reach * ((2 * piece) / pieces - 1));
+      point(i, from);
+      point(i, to);
+      point(from, i);
+      point(to, i);
     }
   }
   const geometry = new BufferGeometry();
@@ -125,7 +142,7 @@ export class Ground {
     const origin = new Vector3(snap(center.x, this.cell), snap(center.y, this.cell), 0);
     const disc = discGeometry(half).translate(origin.x, origin.y, 0);
     const surface = new Mesh(disc, this.solidMaterial);
-    const grid = gridGeometry(origin, new Vector3(1, 0, 0), new Vector3(0, 1, 0), this.cell, half);
+    const grid = gridGeometry(origin, new Vector3(1, 0, 0), new Vector3(0, 1, 0), this.cell, half, true);
     const lines = new LineSegments(grid, this.gridMaterial);
     const shade = new Mesh(disc, this.shadowMaterial);
     shade.receiveShadow = shadows;
@@ -142,14 +159,22 @@ export class Ground {
     const origin = new Vector3();
     if (model.planar) {
       origin.add(along(axes.right)).add(along(axes.up));
-      const lines = new LineSegments(gridGeometry(origin, axes.right, axes.up, this.cell, 6 * extent.size), this.gridMaterial);
+      const lines = new LineSegments(
+        gridGeometry(origin, axes.right, axes.up, this.cell, 4 * extent.size, false),
+        this.gridMaterial,
+      );
       lines.renderOrder = -3;
       this.group.add(lines);
       return;
     }
     const low = Math.min(extent.box.min.dot(axes.up), extent.box.max.dot(axes.up));
     origin.add(along(axes.right)).add(along(axes.front)).addScaledVector(axes.up, low);
-    this.group.add(new LineSegments(gridGeometry(origin, axes.right, axes.front, this.cell, 1.5 * extent.size), this.gridMaterial));
+    this.group.add(
+      new LineSegments(
+        gridGeometry(origin, axes.right, axes.front, this.cell, 1.5 * extent.size, true),
+        this.gridMaterial,
+      ),
+    );
   }
 
   update(poses: Matrix4[]): void {

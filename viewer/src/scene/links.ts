@@ -12,8 +12,9 @@ import {
   Vector3,
 } from "three";
 import type { LinkData, ModelData } from "../page.js";
-import type { Palette } from "../theme.js";
+import { seriesColor, type Palette } from "../theme.js";
 import type { Motion } from "./motion.js";
+import { hasStandIn } from "./stand_in.js";
 
 const X = new Vector3(1, 0, 0);
 const Z = new Vector3(0, 0, 1);
@@ -60,8 +61,25 @@ export class Links {
     private readonly motion: Motion,
     private readonly thickness: number,
   ) {
-    for (const link of model.joints) this.items.push({ link, parts: this.jointParts(link) });
+    for (const link of model.joints) {
+      this.items.push({ link, parts: this.jointParts(link) });
+      if (link.type !== "distance") this.addBones(model, link);
+    }
     for (const link of model.forces) this.items.push({ link, parts: this.forceParts(link) });
+  }
+
+  // From the centre of a body that has no shape to its joint: a mechanism given by its joints alone is seen as rods.
+  private addBones(model: ModelData, link: LinkData): void {
+    link.bodies.forEach((body, side) => {
+      if (body < 0 || !hasStandIn(model.bodies[body])) return;
+      const material = new MeshLambertMaterial({ color: seriesColor(body) });
+      const bone: LinkData = {
+        type: "bone",
+        bodies: [body, body],
+        anchors: [model.bodies[body].center_of_mass, link.anchors[side]],
+      };
+      this.items.push({ link: bone, parts: [this.span(this.rod, material, 0.6 * this.thickness)] });
+    });
   }
 
   private anchor(link: LinkData, side: 0 | 1): Vector3 {
@@ -104,7 +122,7 @@ export class Links {
       case "distance":
         return [this.span(this.rod, this.material, 0.6 * t), this.pin(this.ball, t, 0), this.pin(this.ball, t, 1)];
       case "revolute": {
-        const ring = this.pin(this.ring, 1.7 * t, 0);
+        const ring = this.pin(this.ring, 1.2 * t, 0);
         const place = (a: Vector3, b: Vector3) => {
           ring.place(a, b);
           ring.mesh.quaternion.setFromUnitVectors(Z, this.motion.turn(link.bodies[0], axis.clone()));

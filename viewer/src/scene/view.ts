@@ -80,7 +80,10 @@ export class SceneView {
   private addLights(shadows: boolean): void {
     const { center, size } = this.extent;
     this.scene.add(new HemisphereLight(0xffffff, 0x8a94a6, 1.6));
-    this.light.position.copy(center).addScaledVector(this.axes.up, size * 1.6).addScaledVector(this.axes.front, size);
+    this.light.position
+      .copy(center)
+      .addScaledVector(this.axes.up, size * 1.6)
+      .addScaledVector(this.axes.front, size);
     this.light.position.addScaledVector(this.axes.right, -0.7 * size);
     this.light.target.position.copy(center);
     this.light.castShadow = shadows;
@@ -143,6 +146,13 @@ export class SceneView {
     const ray = new Raycaster();
     ray.setFromCamera(new Vector2(x, y), this.camera.camera);
     return this.bodies.pick(ray);
+  }
+
+  // The present picture as an image.
+  picture(): string {
+    this.invalidate();
+    this.draw();
+    return this.canvas.toDataURL("image/png");
   }
 
   // Draws if needed; true if it did.

@@ -1,6 +1,7 @@
 // What the run is worth: verdict, certificate, energy ledger, solver statistics.
 import { number } from "../format.js";
 import type { Page } from "../page.js";
+import { hasStandIn } from "../scene/stand_in.js";
 import { element } from "./dom.js";
 
 type Row = [name: string, value: string, meaning?: string];
@@ -24,9 +25,17 @@ interface Verdict {
 export function verdict(page: Page): Verdict {
   const { certificate: c, run } = page;
   if (!run.complete)
-    return { good: false, short: "✗ stopped early", long: `The run ended at t = ${number(run.end)} of ${number(run.duration)}.` };
+    return {
+      good: false,
+      short: "✗ stopped early",
+      long: `The run ended at t = ${number(run.end)} of ${number(run.duration)}.`,
+    };
   if (!c.certified)
-    return { good: false, short: "✗ not certified", long: "At least one step did not solve its own problem to the tolerance." };
+    return {
+      good: false,
+      short: "✗ not certified",
+      long: "At least one step did not solve its own problem to the tolerance.",
+    };
   return {
     good: true,
     short: "✓ certified",
@@ -78,16 +87,23 @@ export function createCertificate(root: HTMLElement, badge: HTMLElement, page: P
   if (page.solves) root.append(element("h2", {}, "Solver"), table(recordRows(page.solves)));
   root.append(element("h2", {}, "Run"), table(runRows(page)));
   const notes = pageNotes(page);
-  if (notes.length > 0) root.append(element("h2", {}, "About this page"), ...notes.map((n) => element("p", { class: "note" }, n)));
+  if (notes.length > 0)
+    root.append(element("h2", {}, "About this page"), ...notes.map((n) => element("p", { class: "note" }, n)));
 }
 
 // What the page leaves out, said plainly.
 function pageNotes(page: Page): string[] {
   const notes: string[] = [];
   if (page.every > 1)
-    notes.push(`The motion is thinned out: the page holds every ${page.every}th step of ${page.run.steps}; positions between frames are interpolated.`);
-  if (!page.contacts) notes.push("The contacts were not recorded with this result; run the scene with --html to see them.");
-  if (page.contacts?.cut) notes.push("Some frames have more contacts than the page holds; the strongest ones are shown.");
+    notes.push(
+      `The motion is thinned out: the page holds every ${page.every}th step of ${page.run.steps}; positions between frames are interpolated.`,
+    );
+  if (page.model.bodies.some(hasStandIn))
+    notes.push("Bodies without shapes are drawn as the box that has their mass and inertia, or as a point.");
+  if (!page.contacts)
+    notes.push("The contacts were not recorded with this result; run the scene with --html to see them.");
+  if (page.contacts?.cut)
+    notes.push("Some frames have more contacts than the page holds; the strongest ones are shown.");
   if (!page.velocity) notes.push("The velocities are left out to keep the page small.");
   return notes;
 }

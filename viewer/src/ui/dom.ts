@@ -37,7 +37,11 @@ export function iconButton(label: string, key: string, path: string, action: () 
   return button;
 }
 
-export function select(label: string, options: [value: string, text: string][], action: (value: string) => void): HTMLSelectElement {
+export function select(
+  label: string,
+  options: [value: string, text: string][],
+  action: (value: string) => void,
+): HTMLSelectElement {
   const node = element("select", { "aria-label": label, title: label });
   for (const [value, text] of options) node.append(new Option(text, value));
   node.addEventListener("change", () => action(node.value));

@@ -32,7 +32,9 @@ const SHOWN = 400; // rows; more would make the list slow to draw and nobody rea
 
 export function createEvents(root: HTMLElement, page: Page, player: Player): void {
   if (page.events.length === 0) {
-    root.append(element("p", { class: "note" }, "Nothing happened: no collision, no change between stick and slip, no take-off."));
+    root.append(
+      element("p", { class: "note" }, "Nothing happened: no collision, no change between stick and slip, no take-off."),
+    );
     return;
   }
   const format = timeFormatter(player.end - player.start, page.time.length * 10);
@@ -48,7 +50,13 @@ export function createEvents(root: HTMLElement, page: Page, player: Player): voi
     rows = wanted.slice(0, SHOWN).map((event) => {
       const dot = element("span", {}, element("i", { class: `dot ${event.kind}` }), event.kind);
       const names = event.bodies.map((body) => bodyName(page.model, body)).join(" – ");
-      const button = element("button", { type: "button" }, element("span", {}, `${format(event.t)} s`), dot, element("span", {}, names));
+      const button = element(
+        "button",
+        { type: "button" },
+        element("span", {}, `${format(event.t)} s`),
+        dot,
+        element("span", {}, names),
+      );
       button.addEventListener("click", () => {
         player.playing = false;
         player.seek(event.t);

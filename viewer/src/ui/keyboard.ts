@@ -39,8 +39,18 @@ function keyTable(c: Controls): Key[] {
   const { player, toolbar, view } = c;
   return [
     { keys: [" ", "k"], shown: "space", text: "play, pause", run: () => player.setPlaying(!player.playing) },
-    { keys: ["arrowleft"], shown: "← (shift: 10)", text: "frame back", run: (e) => player.stepFrames(e.shiftKey ? -10 : -1) },
-    { keys: ["arrowright"], shown: "→ (shift: 10)", text: "frame forward", run: (e) => player.stepFrames(e.shiftKey ? 10 : 1) },
+    {
+      keys: ["arrowleft"],
+      shown: "← (shift: 10)",
+      text: "frame back",
+      run: (e) => player.stepFrames(e.shiftKey ? -10 : -1),
+    },
+    {
+      keys: ["arrowright"],
+      shown: "→ (shift: 10)",
+      text: "frame forward",
+      run: (e) => player.stepFrames(e.shiftKey ? 10 : 1),
+    },
     { keys: ["home"], shown: "Home", text: "to the start", run: () => player.seek(player.start) },
     { keys: ["end"], shown: "End", text: "to the end", run: () => player.seek(player.end) },
     { keys: ["["], shown: "[", text: "previous event", run: () => c.jumper.previous() },
@@ -67,12 +77,19 @@ function keyTable(c: Controls): Key[] {
 }
 
 function fillHelp(help: HTMLDialogElement, keys: Key[]): void {
-  const rows = keys.flatMap(({ shown, text }) => [element("dt", {}, element("kbd", {}, shown)), element("dd", {}, text)]);
+  const rows = keys.flatMap(({ shown, text }) => [
+    element("dt", {}, element("kbd", {}, shown)),
+    element("dd", {}, text),
+  ]);
   const close = element("button", { type: "submit", class: "wide" }, "Close");
   help.append(
     element("h2", {}, "Keyboard"),
     element("dl", {}, ...rows),
-    element("p", { class: "note" }, "Mouse: drag to turn (planar scenes: to move), wheel to zoom, double click a body to follow it. Plots: click to go there, drag to zoom, double click to see all."),
+    element(
+      "p",
+      { class: "note" },
+      "Mouse: drag to turn (planar scenes: to move), wheel to zoom, double click a body to follow it. Plots: click to go there, drag to zoom, double click to see all.",
+    ),
     element("form", { method: "dialog" }, close),
   );
 }
@@ -82,7 +99,8 @@ function taken(event: KeyboardEvent): boolean {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLSelectElement || target instanceof HTMLDialogElement) return true;
-  const presses = target instanceof HTMLButtonElement || (target instanceof HTMLInputElement && target.type === "checkbox");
+  const presses =
+    target instanceof HTMLButtonElement || (target instanceof HTMLInputElement && target.type === "checkbox");
   return presses && event.key === " ";
 }
 

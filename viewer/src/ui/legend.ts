@@ -10,7 +10,9 @@ export function createLegend(root: HTMLElement, page: Page, player: Player): voi
     return;
   }
   const counts = STATES.map(() => document.createTextNode(""));
-  STATES.forEach((state, i) => root.append(element("span", {}, element("i", { class: `dot ${state}` }), `${state} `, counts[i])));
+  STATES.forEach((state, i) =>
+    root.append(element("span", {}, element("i", { class: `dot ${state}` }), `${state} `, counts[i])),
+  );
   let last = -1;
   const update = () => {
     const frame = player.stepFrame;

@@ -3,7 +3,7 @@ import uPlot from "uplot";
 import { number } from "../format.js";
 import type { Page } from "../page.js";
 import type { Player } from "../player.js";
-import { quantities, type Quantity } from "../series.js";
+import { movingBodies, quantities, type Quantity } from "../series.js";
 import { seriesColor, type Theme } from "../theme.js";
 import { element, iconButton } from "./dom.js";
 
@@ -52,7 +52,12 @@ class PlotPanel {
     this.menu.addEventListener("change", () => this.build());
     const closer = iconButton("Remove this plot", "mouse", CROSS, () => close(this));
     closer.title = "Remove this plot";
-    this.root = element("div", { class: "plot" }, element("div", { class: "plot-head" }, this.menu, closer), this.holder);
+    this.root = element(
+      "div",
+      { class: "plot" },
+      element("div", { class: "plot-head" }, this.menu, closer),
+      this.holder,
+    );
   }
 
   private options(quantity: Quantity, names: string[], width: number): uPlot.Options {
@@ -71,11 +76,17 @@ class PlotPanel {
       cursor: { sync: { key: "stickslip" }, drag: { x: true, y: false } },
       scales: {
         x: { time: false },
-        y: quantity.logarithmic ? { distr: 3, log: 10 } : { range: (_, low, high) => paddedRange(low, high, quantity.least) },
+        y: quantity.logarithmic
+          ? { distr: 3, log: 10 }
+          : { range: (_, low, high) => paddedRange(low, high, quantity.least) },
       },
       axes: [
         { ...axis, values, size: 28 },
-        { ...axis, values, size: (_, labels) => 16 + 6.2 * Math.max(3, ...(labels ?? []).map((label) => label.length)) },
+        {
+          ...axis,
+          values,
+          size: (_, labels) => 16 + 6.2 * Math.max(3, ...(labels ?? []).map((label) => label.length)),
+        },
       ],
       series: [
         { label: "t", value: (_, v) => (v === null ? "–" : number(v)) },
@@ -112,7 +123,11 @@ class PlotPanel {
     const clean = (values: ArrayLike<number>) =>
       quantity.logarithmic ? Array.from(values, (v) => (v > 0 ? v : null)) : Float64Array.from(values);
     const data = [this.page.time, ...curves.map((curve) => clean(curve.values))] as uPlot.AlignedData;
-    const options = this.options(quantity, curves.map((curve) => curve.name), width);
+    const options = this.options(
+      quantity,
+      curves.map((curve) => curve.name),
+      width,
+    );
     this.plot = new uPlot(options, data, this.holder);
     this.update();
   }
@@ -159,17 +174,21 @@ export class Plots {
     this.all = quantities(page, sceneSize);
     this.adder.addEventListener("click", () => this.add(this.unused()));
     root.append(this.adder);
-    for (const id of this.defaults()) this.add(id);
+    for (const id of this.defaults(sceneSize)) this.add(id);
     player.onChange(() => this.panels.forEach((panel) => panel.update()));
     theme.onChange(() => this.panels.forEach((panel) => panel.build()));
     new ResizeObserver(() => this.panels.forEach((panel) => panel.resize())).observe(root);
   }
 
-  private defaults(): string[] {
-    const force = this.all.find(({ id }) => id.startsWith("force:"))?.id;
-    return ["position:0", this.page.velocity ? "velocity:0" : "", "energy", force ?? "residuals"].filter((id) =>
-      this.all.some((quantity) => quantity.id === id),
-    );
+  private defaults(sceneSize: number): string[] {
+    const [first, second] = movingBodies(this.page, sceneSize);
+    const force = this.all.find(({ id }) => id.startsWith("force:"))?.id ?? "";
+    const motion = (body: number | undefined) => [`position:${body}`, `velocity:${body}`];
+    const wanted =
+      this.page.layout === "report"
+        ? ["energy", "ledger", ...motion(first), ...motion(second), force, "contacts"]
+        : [...motion(first), "energy", force || "residuals"];
+    return wanted.filter((id) => this.all.some((quantity) => quantity.id === id));
   }
 
   private unused(): string {

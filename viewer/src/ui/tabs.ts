@@ -12,8 +12,17 @@ export class Tabs {
 
   constructor(list: HTMLElement, panels: HTMLElement, tabs: { id: string; label: string }[]) {
     this.tabs = tabs.map(({ id, label }) => {
-      const button = element("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}` }, label);
-      const panel = element("section", { role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}`, tabindex: "0" });
+      const button = element(
+        "button",
+        { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}` },
+        label,
+      );
+      const panel = element("section", {
+        role: "tabpanel",
+        id: `panel-${id}`,
+        "aria-labelledby": `tab-${id}`,
+        tabindex: "0",
+      });
       button.addEventListener("click", () => this.show(id));
       button.addEventListener("keydown", (event) => this.move(event, id));
       list.append(button);
@@ -35,6 +44,17 @@ export class Tabs {
       button.setAttribute("aria-selected", String(selected));
       button.tabIndex = selected ? 0 : -1;
       tab.panel.hidden = !selected;
+    }
+  }
+
+  // A document instead: all panels below one another, under their names.
+  unfold(): void {
+    for (const { button, tab } of this.tabs) {
+      tab.panel.hidden = false;
+      tab.panel.setAttribute("role", "region");
+      tab.panel.prepend(element("h2", { class: "section" }, tab.label));
+      tab.panel.tabIndex = -1;
+      button.remove();
     }
   }
 

@@ -21,7 +21,8 @@ export class Toolbar {
       ["oblique", "3D", "4"],
     ];
     root.append(this.tool("Frame", "Frame the whole scene", "F", () => this.frame(planar)));
-    for (const [name, text, key] of views) root.append(this.tool(text, `Look from: ${name}`, key, () => this.look(name)));
+    for (const [name, text, key] of views)
+      root.append(this.tool(text, `Look from: ${name}`, key, () => this.look(name)));
     root.append(element("span", { class: "gap" }));
     this.followed = select(
       "Follow a body",
@@ -33,13 +34,18 @@ export class Toolbar {
       this.addLayer(root, "contacts", "Forces", "Contact forces", "C", true);
       this.addLayer(root, "cones", "Cones", "Friction cones", "V", true);
     }
-    if (page.model.joints.length + page.model.forces.length > 0) this.addLayer(root, "links", "Joints", "Joints and springs", "J", true);
+    if (page.model.joints.length + page.model.forces.length > 0)
+      this.addLayer(root, "links", "Joints", "Joints and springs", "J", true);
     this.addLayer(root, "labels", "Names", "Names of the bodies", "N", false);
     this.addLayer(root, "grid", "Grid", "Ground, grid and axes", "G", true);
   }
 
   private tool(text: string, label: string, key: string, action: () => void): HTMLButtonElement {
-    const button = element("button", { type: "button", class: "tool", title: `${label} (${key})`, "aria-label": label }, text);
+    const button = element(
+      "button",
+      { type: "button", class: "tool", title: `${label} (${key})`, "aria-label": label },
+      text,
+    );
     button.addEventListener("click", action);
     return button;
   }

@@ -1,0 +1,158 @@
+/* Checkpoints: everything a run needs to go on bit by bit as if it had not stopped.
+ *
+ * A header line, then pieces (size, bytes) in a fixed order, then a checksum over all of it. The pieces are the numbers as
+ * they are in memory: a checkpoint belongs to one version of the program on one kind of machine, and says so when it is
+ * read elsewhere. */
+#include "io/output_file.h"
+#include "io/text_file.h"
+#include "step/workspace.h"
+
+#include <stickslip/io.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char header[] = "stickslip checkpoint " SS_VERSION "\n";
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) { /* FNV-1a */
+  const unsigned char *b = bytes;
+  for (size_t i = 0; i < size; i++) hash = (hash ^ b[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static const uint64_t hash_start = 0xcbf29ce484222325u;
+
+/* What must be the same for the numbers to mean the same: bodies, their coordinates, shapes, joints, scheme and step. */
+static uint64_t fingerprint(const ss_sim *sim) {
+  const ss_model *model = sim->model;
+  uint64_t hash = hash_start;
+  for (int i = 0; i < model->n_bodies; i++) {
+    hash = hash_bytes(hash, model->bodies[i].name, strlen(model->bodies[i].name) + 1);
+    hash = hash_bytes(hash, &model->bodies[i].freedom, sizeof model->bodies[i].freedom);
+  }
+  for (int i = 0; i < model->n_shapes; i++)
+    hash = hash_bytes(hash, &model->shapes[i].type, sizeof model->shapes[i].type);
+  hash = hash_bytes(hash, &model->n_joint_rows, sizeof model->n_joint_rows);
+  hash = hash_bytes(hash, sim->options.scheme, strlen(sim->options.scheme) + 1);
+  return hash_bytes(hash, &sim->options.step, sizeof sim->options.step);
+}
+
+typedef struct piece {
+  void *bytes;
+  size_t size;
+} piece;
+
+enum { PIECES = 12 };
+
+/* The pieces in their order; those of variable length last, after the counts that tell it. */
+static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
+  const ss_model *model = sim->model;
+  ss_state *s = &sim->state;
+  const size_t nq = sizeof(double) * 7 * (size_t)model->n_bodies, nv = sizeof(double) * (size_t)model->n_v;
+  const piece all[PIECES] = {
+      {print, sizeof *print},
+      {&s->t, sizeof s->t},
+      {&s->step, sizeof s->step},
+      {s->q, nq},
+      {s->v, nv},
+      {s->angle, sizeof(double) * (size_t)model->n_angles},
+      {sim->previous_v, nv},
+      {sim->previous_weighted, nv},
+      {&sim->created_by_impacts, sizeof sim->created_by_impacts},
+      {&sim->report, sizeof sim->report},
+      {s->touch, sizeof *s->touch * (size_t)s->n_touch},
+      {s->patch, sizeof *s->patch * (size_t)s->n_patch},
+  };
+  memcpy(out, all, sizeof all);
+}
+
+ss_status ss_checkpoint_write(const ss_sim *sim, const char *path, ss_error *error) {
+  ss_output_file file = {0};
+  ss_status status = ss_output_file_create(&file, path, error);
+  FILE *stream = status == SS_OK ? fopen(file.working, "wb") : NULL;
+  if (status == SS_OK && !stream) status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+  if (status == SS_OK) {
+    ss_sim readable = *sim; /* list_pieces serves reading too, and so asks for a sim it may write to */
+    uint64_t print = fingerprint(sim), hash = hash_bytes(hash_start, header, sizeof header - 1);
+    piece pieces[PIECES];
+    list_pieces(&readable, &print, pieces);
+    bool written = fwrite(header, sizeof header - 1, 1, stream) == 1;
+    for (int i = 0; i < PIECES; i++) {
+      const uint64_t size = pieces[i].size;
+      hash = hash_bytes(hash_bytes(hash, &size, sizeof size), pieces[i].bytes, pieces[i].size);
+      written &= fwrite(&size, sizeof size, 1, stream) == 1;
+      written &= size == 0 || fwrite(pieces[i].bytes, pieces[i].size, 1, stream) == 1;
+    }
+    written &= fwrite(&hash, sizeof hash, 1, stream) == 1;
+    written &= fclose(stream) == 0;
+    if (!written) status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (status == SS_OK) status = ss_output_file_publish(&file, error);
+  }
+  if (status != SS_OK && file.working) ss_output_file_discard(&file);
+  ss_output_file_release(&file);
+  return status;
+}
+
+static ss_status damaged(const char *path, ss_error *error) {
+  return ss_fail(error, SS_ERROR_INPUT, "'%s' is not a checkpoint of this version of the program, or is damaged", path);
+}
+
+/* Checks the frame: header, pieces that fill the file exactly, checksum. */
+static bool frame_holds(const char *text, size_t length, piece found[PIECES]) {
+  size_t at = sizeof header - 1;
+  if (length < at + sizeof(uint64_t) || memcmp(text, header, at) != 0) return false;
+  for (int i = 0; i < PIECES; i++) {
+    uint64_t size;
+    if (length - at < sizeof size) return false;
+    memcpy(&size, text + at, sizeof size);
+    at += sizeof size;
+    if (size > length - at) return false;
+    found[i] = (piece){(void *)(text + at), (size_t)size};
+    at += (size_t)size;
+  }
+  uint64_t stored;
+  if (length - at != sizeof stored) return false;
+  memcpy(&stored, text + at, sizeof stored);
+  return stored == hash_bytes(hash_start, text, at);
+}
+
+static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *path, ss_error *error) {
+  uint64_t print = 0;
+  memcpy(&print, found[0].bytes, found[0].size == sizeof print ? sizeof print : 0);
+  if (print != fingerprint(sim))
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "the checkpoint '%s' is of another scene, scheme or step: bodies, shapes, joints, scheme and step must "
+        "be the same",
+        path);
+  const int touches = (int)(found[PIECES - 2].size / sizeof(ss_touch));
+  const int numbers = (int)(found[PIECES - 1].size / sizeof(double));
+  ss_status status = ss_grow((void **)&sim->state.touch, &sim->state.touch_capacity, touches, sizeof(ss_touch), error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&sim->state.patch, &sim->state.patch_capacity, numbers, sizeof(double), error);
+  if (status != SS_OK) return status;
+  sim->state.n_touch = touches;
+  sim->state.n_patch = numbers;
+  piece pieces[PIECES];
+  list_pieces(sim, &print, pieces);
+  for (int i = 0; i < PIECES; i++)
+    if (found[i].size != pieces[i].size) return damaged(path, error);
+  for (int i = 0; i < PIECES; i++)
+    if (pieces[i].size) memcpy(pieces[i].bytes, found[i].bytes, pieces[i].size);
+  /* A run that ended inside a step of its grid goes on with the rest of that step. */
+  sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
+  memcpy(sim->weighted, sim->previous_weighted, sizeof(double) * (size_t)sim->model->n_v);
+  return SS_OK;
+}
+
+ss_status ss_checkpoint_read(ss_sim *sim, const char *path, ss_error *error) {
+  char *text = NULL;
+  size_t length = 0;
+  ss_status status = ss_text_file_read(path, &text, &length, error);
+  if (status != SS_OK) return status;
+  piece found[PIECES];
+  status = frame_holds(text, length, found) ? restore(sim, found, path, error) : damaged(path, error);
+  ss_free(text);
+  return status;
+}

@@ -1,0 +1,98 @@
+/* stewart-trinkle-implicit (ST section 3.4): n, Phi, Theta and nu are taken at the new position, so that it is exactly
+ * feasible. The problem is linearised about the latest iterate q^ = q (+) h v^,
+ *
+ *     0 <= n.v+ + Phi(q^)/h - n.v^  perp  c_n >= 0,      nu.v+ + Theta(q^)/h - nu.v^ = 0,
+ *
+ * solved, and posed again about its solution; at a fixed point v+ = v^ these say Phi(q+) >= 0 and Theta(q+) = 0. The paper
+ * starts from q + h v, which may lie behind a thin obstacle; here the first problem is the one linearised at q, whose
+ * solution does not. Each iteration is a certified problem of its own. Convergence is geometric with a factor that falls
+ * with h; it is measured. Where changes grow, the iterate is averaged with the one before; where that does not help
+ * within the limit, the problem linearised at the start stands in (plain stewart-trinkle), and is counted. */
+#include "step/workspace.h"
+
+#include <string.h>
+
+enum { MOST_ITERATIONS = 40 };
+
+static double *iterate_v(const ss_sim *sim) { return sim->iterate_memory; }
+static double *iterate_q(const ss_sim *sim) { return sim->iterate_memory + sim->model->n_v; }
+
+/* q^ = q (+) h v^, and the contacts there. */
+static void linearise(ss_sim *sim, double h) {
+  const ss_model *model = sim->model;
+  for (int i = 0; i < model->n_v; i++) sim->delta[i] = iterate_v(sim)[i] - sim->state.v[i];
+  for (int k = 0; k < model->n_bodies; k++) ss_store_pose(iterate_q(sim), k, ss_advance_body(sim, k, sim->delta, h, 1));
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (!c->active) continue;
+    const ss_pose a = ss_pose_of(iterate_q(sim), c->body[0]), b = ss_pose_of(iterate_q(sim), c->body[1]);
+    ss_contact_at(model, c, &a, &b, &c->at);
+  }
+}
+
+static void relinearise_at_start(ss_sim *sim) {
+  sim->iterate_v = sim->iterate_q = NULL;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (!c->active) continue;
+    const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+    ss_contact_at(sim->model, c, &a, &b, &c->at);
+  }
+}
+
+/* Whether every contact is approached from the side on which the step began: a fixed point behind a thin obstacle is
+ * feasible too, but not the one that is meant. */
+static bool same_sides(const ss_sim *sim) {
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (!c->active) continue;
+    const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+    ss_contact_point start;
+    ss_contact_at(sim->model, c, &a, &b, &start);
+    if (v3_dot(start.normal, c->at.normal) <= 0) return false;
+  }
+  return true;
+}
+
+/* max |v+ - v^|, and v^ for the next iteration: v+, or the mean of both. */
+static double next_iterate(ss_sim *sim, bool damped) {
+  double change = 0, *v = iterate_v(sim);
+  for (int i = 0; i < sim->model->n_v; i++) {
+    change = fmax(change, fabs(sim->v_end[i] - v[i]));
+    v[i] = damped ? (v[i] + sim->v_end[i]) / 2 : sim->v_end[i];
+  }
+  return change;
+}
+
+ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  ss_solves *solves = &sim->report.solves;
+  const double enough = 1e-13 * (sim->speed_bound + sim->model->length / h);
+  double last = HUGE_VAL, contraction = 0;
+  bool damped = false, found = false;
+  sim->iterate_v = sim->iterate_q = NULL;
+  ss_status status = ss_attempt_once(sim, h, certified, error);
+  if (status != SS_OK || !*certified) return status;
+  memcpy(iterate_v(sim), sim->v_end, sizeof(double) * (size_t)sim->model->n_v);
+  sim->iterate_v = iterate_v(sim);
+  sim->iterate_q = iterate_q(sim);
+  for (int k = 0; k < MOST_ITERATIONS && !found; k++) {
+    linearise(sim, h);
+    status = ss_attempt_once(sim, h, certified, error);
+    if (status != SS_OK || !*certified) break;
+    solves->outer++;
+    const double change = next_iterate(sim, damped);
+    found = change <= enough;
+    if (k > 0 && last > 100 * enough) contraction = fmax(contraction, change / last);
+    damped = damped || (k > 1 && change > last);
+    last = change;
+  }
+  if (status != SS_OK) return status;
+  if (found && same_sides(sim)) {
+    solves->contraction = fmax(solves->contraction, contraction);
+    sim->iterate_v = sim->iterate_q = NULL;
+    return SS_OK;
+  }
+  solves->not_contracting++;
+  relinearise_at_start(sim);
+  return ss_attempt_once(sim, h, certified, error);
+}

@@ -1,0 +1,40 @@
+/* Motors: a box row per motor. The impulse z of at most h * effort in either direction brings the joint's rate to the
+ * wanted speed, or acts in full where that is not enough:
+ *
+ *     -h effort <= z <= h effort,    w = alpha (r.v+ - speed) >= 0 at the lower bound, <= 0 at the upper, 0 between
+ *
+ * The row asks for the speed at the end of the step, not of the weighted velocity: r.va = speed would make the rate
+ * swing about the speed from step to step for alpha < 1 (MDI section 9.1). In w = r.va + s this is an offset,
+ * s = -(1 - alpha) r.v - alpha speed. */
+#include "step/workspace.h"
+
+void ss_motor_rows(ss_sim *sim, const double *q, double h) {
+  const ss_model *model = sim->model;
+  ss_problem *p = &sim->problem;
+  p->first_motor = p->n;
+  for (int k = 0; k < model->n_joints; k++) {
+    const ss_joint *joint = &model->joints[k];
+    if (!joint->has_motor) continue;
+    const ss_pose a = ss_pose_of(q, joint->body[0]), b = ss_pose_of(q, joint->body[1]);
+    ss_row *row = &p->rows[p->n];
+    (void)ss_joint_coordinate(model, joint, SS_ACTION_MOTOR, &a, &b, 0, row);
+    const double rate = ss_row_dot(model, row, sim->state.v), most = h * joint->motor_effort;
+    const double behind = joint->motor_speed - rate;
+    p->offset[p->n] = -(1 - sim->alpha) * rate - sim->alpha * joint->motor_speed;
+    p->compliance[p->n] = 0;
+    p->z[p->n] = fabs(behind) <= 1e-9 * (1 + fabs(joint->motor_speed)) ? 0 : behind > 0 ? most : -most;
+    p->blocks[p->n_blocks++] =
+        (ss_block){.kind = SS_BLOCK_BOX, .first = p->n, .size = 1, .lower = -most, .upper = most};
+    p->n++;
+  }
+}
+
+double ss_motor_work(const ss_sim *sim, double fraction) {
+  const ss_problem *p = &sim->problem;
+  double work = 0;
+  for (int i = p->first_motor; i < p->first_motor + sim->model->n_motors; i++) {
+    const double start = ss_row_dot(sim->model, &p->rows[i], sim->state.v);
+    work += fraction * p->z[i] * (start + fraction / 2 * ss_row_dot(sim->model, &p->rows[i], sim->delta));
+  }
+  return work;
+}

@@ -1,0 +1,111 @@
+/* A run that is saved, stopped and taken up again ends bit by bit where an uninterrupted one does. */
+#include "scene_runner.h"
+
+#include <unistd.h>
+
+static const char *const file = BINARY_DIR "/test_checkpoint.state";
+
+/* Everything a user can read off a run. */
+static void check_identical(const run *a, const run *b) {
+  const ss_state *s = ss_sim_state(a->sim), *t = ss_sim_state(b->sim);
+  const size_t nq = 7 * sizeof(double) * (size_t)ss_model_bodies(a->model);
+  const size_t nv = sizeof(double) * (size_t)ss_model_coordinates(a->model);
+  assert_true(s->t == t->t && s->step == t->step && s->n_touch == t->n_touch);
+  assert_memory_equal(s->q, t->q, nq);
+  assert_memory_equal(s->v, t->v, nv);
+  assert_memory_equal(ss_sim_weighted_velocity(a->sim), ss_sim_weighted_velocity(b->sim), nv);
+  const ss_report *r = ss_sim_report(a->sim), *u = ss_sim_report(b->sim);
+  assert_memory_equal(&r->energy, &u->energy, sizeof r->energy);
+  assert_true(r->certificate.complementarity == u->certificate.complementarity);
+  assert_true(r->certificate.energy_created == u->certificate.energy_created);
+  assert_memory_equal(r->events, u->events, sizeof r->events);
+  assert_true(r->velocity_variation == u->velocity_variation && r->weighted_variation == u->weighted_variation);
+}
+
+static void resumes_bit_by_bit(void **state) {
+  (void)state;
+  const char *const scenes[] = {"double-pendulum-wall", "four-balls", "falling-rod", "block-on-incline",
+                                "bouncing-ball"};
+  for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+    run whole, first, second;
+    ss_error error = {0};
+    run_open(&whole, scenes[i], NULL);
+    run_open(&first, scenes[i], NULL);
+    run_open(&second, scenes[i], NULL);
+    for (int k = 0; k < 70; k++) run_step(&first);
+    run_require(ss_checkpoint_write(first.sim, file, &error), &error, "write");
+    run_require(ss_checkpoint_read(second.sim, file, &error), &error, "read");
+    for (int k = 0; k < 110; k++) run_step(&whole);
+    for (int k = 0; k < 40; k++) run_step(&second);
+    check_identical(&whole, &second);
+    run_close(&whole);
+    run_close(&first);
+    run_close(&second);
+  }
+  (void)unlink(file);
+}
+
+/* A run that stopped between two grid points goes on to the next one. */
+static void resumes_inside_a_step(void **state) {
+  (void)state;
+  run first, second;
+  ss_error error = {0};
+  run_open(&first, "bouncing-ball", &(change){.step = 0.01, .duration = 0.255});
+  while (!ss_sim_done(first.sim)) run_step(&first);
+  run_require(ss_checkpoint_write(first.sim, file, &error), &error, "write");
+  run_open(&second, "bouncing-ball", &(change){.step = 0.01, .duration = 0.4});
+  run_require(ss_checkpoint_read(second.sim, file, &error), &error, "read");
+  run_step(&second);
+  assert_true(fabs(ss_sim_state(second.sim)->t - 0.26) < 1e-15);
+  while (!ss_sim_done(second.sim)) run_step(&second);
+  assert_true(fabs(ss_sim_motion(second.sim, 0).pose.position.z - (1.1 - 9.81 / 2 * 0.16)) < 1e-13);
+  run_close(&first);
+  run_close(&second);
+  (void)unlink(file);
+}
+
+static void refuse(ss_sim *sim, const char *bytes, size_t size, const char *what) {
+  FILE *stream = fopen(file, "wb");
+  assert_non_null(stream);
+  assert_int_equal(fwrite(bytes, 1, size, stream), size);
+  assert_int_equal(fclose(stream), 0);
+  ss_error error = {0};
+  assert_int_equal(ss_checkpoint_read(sim, file, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, what));
+}
+
+static void refuses_damage_and_strangers(void **state) {
+  (void)state;
+  run a, b;
+  ss_error error = {0};
+  run_open(&a, "double-pendulum-wall", NULL);
+  run_open(&b, "single-joint", NULL);
+  for (int k = 0; k < 10; k++) run_step(&a);
+  run_require(ss_checkpoint_write(a.sim, file, &error), &error, "write");
+  static char bytes[65536];
+  FILE *stream = fopen(file, "rb");
+  assert_non_null(stream);
+  const size_t size = fread(bytes, 1, sizeof bytes, stream);
+  (void)fclose(stream);
+  assert_in_range(size, 100, sizeof bytes - 1);
+  assert_int_equal(ss_checkpoint_read(b.sim, file, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "another scene"));
+  for (size_t cut = 0; cut < size; cut += 37) refuse(a.sim, bytes, cut, "damaged");
+  for (size_t at = 0; at < size; at += 29) {
+    bytes[at] ^= 0x10;
+    refuse(a.sim, bytes, size, "damaged");
+    bytes[at] ^= 0x10;
+  }
+  run_close(&a);
+  run_close(&b);
+  (void)unlink(file);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(resumes_bit_by_bit),
+      cmocka_unit_test(resumes_inside_a_step),
+      cmocka_unit_test(refuses_damage_and_strangers),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/* stickslip solve: output, JSON, exit codes. */
+#include "cp_problems.h"
+
+#include <jansson.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char problem_path[256], broken_path[256], output[65536];
+
+static int run_solve(const char *arguments) {
+  char command[1024];
+  (void)snprintf(command, sizeof command, "%s/stickslip solve %s 2>&1", BINARY_DIR, arguments);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  const size_t length = fread(output, 1, sizeof output - 1, pipe);
+  output[length] = '\0';
+  const int status = pclose(pipe);
+  assert_true(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+static int run_on(const char *path, const char *options) {
+  char arguments[512];
+  (void)snprintf(arguments, sizeof arguments, "%s %s", path, options);
+  return run_solve(arguments);
+}
+
+static json_t *first_line(void) {
+  char *end = strchr(output, '\n');
+  assert_non_null(end);
+  json_t *object = json_loadb(output, (size_t)(end - output), 0, NULL);
+  assert_non_null(object);
+  return object;
+}
+
+static void json_has_the_contract(void **state) {
+  (void)state;
+  assert_int_equal(run_on(problem_path, "--json"), 0);
+  json_t *o = first_line();
+  assert_string_equal(json_string_value(json_object_get(o, "file")), problem_path);
+  assert_string_equal(json_string_value(json_object_get(o, "kind")), "general");
+  assert_int_equal(json_integer_value(json_object_get(o, "n")), 2);
+  assert_string_equal(json_string_value(json_object_get(o, "solver")), "auto");
+  assert_string_equal(json_string_value(json_object_get(o, "status")), "solved");
+  assert_true(json_number_value(json_object_get(o, "residual")) < 1e-14);
+  assert_true(json_is_integer(json_object_get(o, "iterations")));
+  assert_true(json_number_value(json_object_get(o, "seconds")) > 0);
+  assert_int_equal(json_array_size(json_object_get(o, "z")), 2);
+  json_decref(o);
+}
+
+static void all_solutions(void **state) {
+  (void)state;
+  assert_int_equal(run_on(problem_path, "--all-solutions --json"), 0);
+  json_t *o = first_line();
+  assert_int_equal(json_integer_value(json_object_get(o, "count")), 3);
+  assert_int_equal(json_array_size(json_object_get(o, "solutions")), 3);
+  json_decref(o);
+}
+
+static void all_solvers(void **state) {
+  (void)state;
+  assert_int_equal(run_on(problem_path, "--all-solvers --json"), 0);
+  int lines = 0, solvers = 0;
+  for (const char *c = output; *c; c++) lines += *c == '\n';
+  for (const ss_cp_solver_info *s = ss_cp_solvers(); s->name; s++) solvers++;
+  assert_int_equal(lines, solvers);
+  assert_int_equal(run_on(problem_path, "--solver lemke"), 0);
+  assert_non_null(strstr(output, "lemke"));
+}
+
+static void exit_codes(void **state) {
+  (void)state;
+  assert_int_equal(run_solve(""), 2);
+  assert_int_equal(run_on(broken_path, ""), 2);
+  assert_int_equal(run_on("/nowhere/at/all", ""), 2);
+  assert_int_equal(run_on(problem_path, "--solver magic"), 2);
+  assert_non_null(strstr(output, "magic"));
+  owned_cp p = make_lcp(2, (double[]){0, 0, 0, 0}, (double[]){-1, 1}); /* has no solution */
+  assert_int_equal(ss_cp_write(&p.cp, broken_path, NULL), SS_OK);
+  owned_free(&p);
+  assert_int_equal(run_on(broken_path, "--json"), 1);
+  json_t *o = first_line();
+  assert_string_equal(json_string_value(json_object_get(o, "status")), "ray");
+  json_decref(o);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  (void)snprintf(problem_path, sizeof problem_path, "%s/cp_cli_%ld.problem", BINARY_DIR, (long)getpid());
+  (void)snprintf(broken_path, sizeof broken_path, "%s/cp_cli_broken_%ld.problem", BINARY_DIR, (long)getpid());
+  owned_cp p = owned_create(2, 1); /* Painleve: three solutions */
+  memcpy(p.G, (double[]){1, 2, 2, 5}, 4 * sizeof(double));
+  memcpy(p.g, (double[]){0.3, 1.5}, 2 * sizeof(double));
+  add_block(&p, (ss_block){.kind = SS_BLOCK_FRICTION, .size = 2, .mu = 0.8});
+  const ss_status status = ss_cp_write(&p.cp, problem_path, NULL);
+  owned_free(&p);
+  FILE *file = fopen(broken_path, "w");
+  if (status || !file) return -1;
+  (void)fputs("stickslip-problem 1\nrows two\n", file);
+  return fclose(file);
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  return remove(problem_path) || remove(broken_path) ? -1 : 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(json_has_the_contract),
+      cmocka_unit_test(all_solutions),
+      cmocka_unit_test(all_solvers),
+      cmocka_unit_test(exit_codes),
+  };
+  return cmocka_run_group_tests_name("cp_cli", tests, set_up, tear_down);
+}

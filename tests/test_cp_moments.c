@@ -1,0 +1,86 @@
+/* Friction blocks with more than two tangential rows: torsion and rolling resistance, as a cube or as a ball. */
+#include "cp_problems.h"
+
+static ss_cp_workspace *workspace;
+
+static void random_problems(mechanics_spec s, double extra, uint64_t seed) {
+  random_source random = {seed};
+  int unsolved = 0;
+  for (int trial = 0; trial < 200; trial++) {
+    owned_cp p = random_mechanics(&random, s);
+    for (int b = 0; b < p.cp.n_blocks; b++)
+      if (p.blocks[b].kind == SS_BLOCK_FRICTION) p.blocks[b].extra = extra * random_unit(&random);
+    assert_int_equal(ss_cp_validate(&p.cp, NULL), SS_OK);
+    const ss_cp_result r = solve_with(&p, "auto", false, workspace);
+    assert_true(r.residual == ss_cp_judge(&p.cp, p.z, NULL));
+    if (r.outcome != SS_SOLVED) {
+      unsolved++;
+      print_error("cone %d, size %d, trial %d: %s by %s, residual %g\n", s.cone, s.size, trial,
+                  ss_outcome_name(r.outcome), r.solver, r.residual);
+    }
+    owned_free(&p);
+  }
+  assert_int_equal(unsolved, 0);
+}
+
+static void one_contact(void **state) {
+  (void)state;
+  for (int size = 4; size <= SS_FRICTION_ROWS; size++)
+    for (int cone = SS_CONE_PYRAMID; cone <= SS_CONE_QUADRATIC; cone++) {
+      random_problems((mechanics_spec){.dofs = 9, .contacts = 1, .cone = (ss_cone)cone, .size = size}, 0, 1);
+      random_problems((mechanics_spec){.dofs = 9, .contacts = 1, .cone = (ss_cone)cone, .size = size}, 1, 2);
+    }
+}
+
+static void several_contacts(void **state) {
+  (void)state;
+  for (int size = 4; size <= SS_FRICTION_ROWS; size++)
+    for (int cone = SS_CONE_PYRAMID; cone <= SS_CONE_QUADRATIC; cone++)
+      random_problems((mechanics_spec){.dofs = 30, .joints = 3, .contacts = 4, .cone = (ss_cone)cone, .size = size}, 0,
+                      3);
+}
+
+/* A ball by hand: unit matrix, so that z = (-g_n, P(-g_t)). */
+static void ball_by_hand(void **state) {
+  (void)state;
+  owned_cp p = owned_create(4, 1);
+  const double g[4] = {-1, 2, -3, 6};
+  for (int i = 0; i < 4; i++) p.G[5 * i] = 1, p.g[i] = g[i];
+  add_block(&p, (ss_block){.kind = SS_BLOCK_FRICTION, .size = 4, .cone = SS_CONE_QUADRATIC, .mu = 0.7});
+  const ss_cp_result r = solve_with(&p, "auto", false, workspace);
+  assert_int_equal(r.outcome, SS_SOLVED);
+  const double expected[4] = {1, -0.2, 0.3, -0.6};
+  for (int i = 0; i < 4; i++) assert_true(fabs(p.z[i] - expected[i]) < 1e-12);
+  double w[4], cone, dissipation;
+  (void)ss_cp_judge(&p.cp, p.z, w);
+  ss_cp_friction_defects(&p.cp, p.z, w, &cone, &dissipation);
+  assert_true(cone < 1e-12 && fabs(dissipation) < 1e-11);
+  const double wrong[4] = {1, -0.7, 0, 0};
+  assert_true(ss_cp_judge(&p.cp, wrong, w) > 0.01);
+  ss_cp_friction_defects(&p.cp, wrong, w, &cone, &dissipation);
+  assert_true(cone < 1e-12 && dissipation > 1);
+  p.blocks[0].cone = SS_CONE_POLYHEDRAL; /* a polygon has two rows */
+  p.blocks[0].directions = 8;
+  assert_int_equal(ss_cp_validate(&p.cp, NULL), SS_ERROR_INPUT);
+  owned_free(&p);
+}
+
+static int open_workspace(void **state) {
+  (void)state;
+  return ss_cp_workspace_create(&workspace, NULL);
+}
+
+static int close_workspace(void **state) {
+  (void)state;
+  ss_cp_workspace_destroy(workspace);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_contact),
+      cmocka_unit_test(several_contacts),
+      cmocka_unit_test(ball_by_hand),
+  };
+  return cmocka_run_group_tests(tests, open_workspace, close_workspace);
+}

@@ -1,0 +1,37 @@
+// The pictures of docs/gallery: made by `npm run gallery`, and what the tests compare the present pictures with.
+import type { Browser } from "playwright-core";
+import { join } from "node:path";
+import { drawn, open } from "./browser.js";
+
+export interface Exhibit {
+  scene: string;
+  time: number;
+  colorScheme: "light" | "dark";
+  tab: "plots" | "events" | "certificate" | "scene";
+}
+
+export const EXHIBITS: Exhibit[] = [
+  { scene: "double-pendulum-wall", time: 0.7, colorScheme: "light", tab: "plots" },
+  { scene: "four-balls", time: 0.55, colorScheme: "light", tab: "plots" },
+  { scene: "falling-rod", time: 0.45, colorScheme: "dark", tab: "plots" },
+  { scene: "block-on-incline", time: 1, colorScheme: "light", tab: "certificate" },
+  { scene: "two-carts-spring", time: 0.05, colorScheme: "light", tab: "events" },
+  { scene: "sphere-slide-to-roll", time: 0.3, colorScheme: "dark", tab: "plots" },
+];
+
+export const galleryFolder = (): string => join(process.env["STICKSLIP_ROOT"] ?? "..", "docs/gallery");
+
+export async function shoot(browser: Browser, { scene, time, colorScheme, tab }: Exhibit): Promise<Buffer> {
+  const { page } = await open(
+    browser,
+    scene,
+    { viewport: { width: 1080, height: 660 }, deviceScaleFactor: 1, colorScheme },
+    `#t=${time}`,
+  );
+  await page.click(`#tab-${tab}`);
+  await page.mouse.move(5, 5);
+  await drawn(page);
+  const picture = await page.screenshot();
+  await page.context().close();
+  return picture;
+}
