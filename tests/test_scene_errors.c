@@ -76,6 +76,7 @@ static const row top_rows[] = {
     {BALL SIM "boundary: [final(a.x) = 1]\n", BAD, 3, 11, "6 unknown velocities need at least as many"},
     {BALL SIM "boundary: {conditions: [final(a.x) = 1], continuation: {parameter: k, from: 1}}\n", BAD, 3, 68,
      "no parameter 'k'"},
+    {BALL SIM "boundary: {conditions: [final(a.x) = 1], segments: 2}\n", LATER, 3, 42, "'segments' of a boundary"},
     {BALL SIM "start: [{body: world}]\n", BAD, 3, 9, "the world does not move"},
     {BALL SIM "name: [1]\n", BAD, 3, 7, "'name' must be a text, not a list"},
     {BALL SIM "planar: xq\n", BAD, 3, 9, "unknown plane 'xq'"},
