@@ -118,9 +118,11 @@ static ss_status fill_damping(ss_patch *p, const ss_compliance_def *def, ss_erro
 /* A square lattice about the contact point; a line in planar scenes. */
 static void place_elements(ss_patch *p, const ss_compliance_def *def) {
   const int side = def->elements;
+  const double middle = (side - 1) / 2.0;
   for (int e = 0; e < p->n_elements; e++) {
-    p->place[2 * e] = def->spacing * (e % side - (side - 1) / 2.0);
-    p->place[2 * e + 1] = p->n_directions == 3 ? def->spacing * (e / side - (side - 1) / 2.0) : 0;
+    const int column = e % side, line = e / side;
+    p->place[2 * e] = def->spacing * (column - middle);
+    p->place[2 * e + 1] = p->n_directions == 3 ? def->spacing * (line - middle) : 0;
   }
 }
 
