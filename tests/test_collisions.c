@@ -184,11 +184,36 @@ static void ball_comes_straight_back_out_of_a_corner(void **state) {
   }
 }
 
+/* A planar box that is so fast that its upper corners are in reach of the floor too still stands on the lower ones. */
+static const char fast_slide[] = "planar: xy\n"
+                                 "parameters: {v: 0}\n"
+                                 "materials: [{name: default, friction: 0, restitution: 0}]\n"
+                                 "world: {shapes: [{type: half-space, normal: [0, 1, 0], offset: 0}]}\n"
+                                 "bodies:\n"
+                                 "  - {name: box, mass: 1, position: [0, 0.1], orientation: pi, velocity: [v, 0], "
+                                 "shapes: [{type: box, size: [0.4, 0.2, 0.3]}]}\n"
+                                 "simulation: {scheme: moreau, step: 0.01, duration: 1}\n";
+
+static void fast_box_stays_on_the_floor(void **state) {
+  (void)state;
+  const char *const speeds[] = {"v=0", "v=1", "v=5", "v=10", "v=100"};
+  for (const ss_table_row *scheme = ss_table_schemes(); scheme->name && scheme_is_rigid(scheme->name); scheme++)
+    for (int i = 0; i < 5; i++) {
+      run r;
+      run_parse(&r, fast_slide, &(change){.scheme = scheme->name, .set = {speeds[i]}});
+      run_finish(&r);
+      check_near(run_position(&r, 0).y, 0.1, 1e-12, "height of the box");
+      assert_int_equal(r.n_collisions, 0);
+      run_close(&r);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(short_hop_comes_down_on_the_floor),   cmocka_unit_test(shot_does_not_pass_the_plate),
-      cmocka_unit_test(crossing_balls_collide_if_they_meet), cmocka_unit_test(propeller_hits_the_floor),
-      cmocka_unit_test(starts_at_and_below_the_surface),     cmocka_unit_test(ball_comes_straight_back_out_of_a_corner),
+      cmocka_unit_test(short_hop_comes_down_on_the_floor),        cmocka_unit_test(shot_does_not_pass_the_plate),
+      cmocka_unit_test(crossing_balls_collide_if_they_meet),      cmocka_unit_test(propeller_hits_the_floor),
+      cmocka_unit_test(starts_at_and_below_the_surface),          cmocka_unit_test(fast_box_stays_on_the_floor),
+      cmocka_unit_test(ball_comes_straight_back_out_of_a_corner),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

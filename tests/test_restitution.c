@@ -193,11 +193,50 @@ static void created_energy_is_reported(void **state) {
   assert_true(created[1] > 0);
 }
 
+/* Laws by pair: a ball that falls into a corner, Newton on one wall, Poisson on the other. The walls are perpendicular and
+ * frictionless, so that each takes its own part of the velocity. */
+static const char two_laws[] =
+    "planar: xy\n"
+    "gravity: [0, 0]\n"
+    "materials: [{name: default}, {name: left, restitution: 0.5}, {name: floor, restitution: 0.25}]\n"
+    "contacts:\n"
+    "  - {between: [left, default], restitution_law: newton}\n"
+    "  - {between: [floor, default], restitution_law: poisson}\n"
+    "world: {shapes: [{type: half-space, normal: [1, 0], offset: 0, material: left}, {type: half-space, normal: [0, "
+    "1], "
+    "offset: 0, material: floor}]}\n"
+    "bodies: [{name: ball, mass: 1, freedom: [x, y], position: [1, 1], velocity: [-2, -2], shapes: [{type: point}]}]\n"
+    "simulation: {scheme: trapezoidal, step: 0.01, duration: 1}\n";
+
+static void laws_by_pair(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r, two_laws, NULL);
+  assert_true(r.scene->contacts[0].has_restitution_law &&
+              r.scene->contacts[0].restitution_law == SS_RESTITUTION_NEWTON);
+  run_finish(&r);
+  check_near(run_velocity(&r, 0).x, 1, 1e-12, "speed off the wall");
+  check_near(run_velocity(&r, 0).y, 0.5, 1e-12, "speed off the floor");
+  run_close(&r);
+  /* the same rod as above: the pair's law decides, not the simulation's */
+  char text[2048];
+  (void)snprintf(text, sizeof text, "%scontacts: [{between: [rod, world], restitution_law: newton}]\n", oblique_rod);
+  double energy[2];
+  for (int k = 0; k < 2; k++) {
+    run_parse(&r, k ? text : oblique_rod,
+              &(change){.restitution = k ? SS_RESTITUTION_POISSON : SS_RESTITUTION_NEWTON, .set = {"vx=1"}});
+    run_finish(&r);
+    energy[k] = ss_sim_report(r.sim)->energy.final;
+    run_close(&r);
+  }
+  check_near(energy[0], energy[1], 1e-14, "energy under Newton's law");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cradle_hands_the_swing_on),  cmocka_unit_test(touching_balls_move_on_together),
       cmocka_unit_test(break_shot_is_symmetric),    cmocka_unit_test(block_rocks_as_housner_says),
-      cmocka_unit_test(created_energy_is_reported),
+      cmocka_unit_test(created_energy_is_reported), cmocka_unit_test(laws_by_pair),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

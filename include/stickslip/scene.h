@@ -36,6 +36,8 @@ typedef struct ss_material_def {
   ss_mark mark;
 } ss_material_def;
 
+typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
+
 /* Override for a pair of materials, of bodies, or of one of each. NAN: keep what the materials say, which is the
  * geometric mean of the two frictions and the larger of the two restitutions, torsions and rolling resistances.
  *
@@ -49,6 +51,8 @@ typedef struct ss_contact_def {
   ss_vec3 axis;
   double friction_across;
   double torsion, rolling;
+  bool has_restitution_law; /* else that of the simulation */
+  ss_restitution restitution_law;
   ss_mark mark;
 } ss_contact_def;
 
@@ -193,8 +197,6 @@ typedef struct ss_compliance_def {
   double rayleigh[2];
   ss_mark mark;
 } ss_compliance_def;
-
-typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
 
 /* Events that are located inside a step. */
 enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };

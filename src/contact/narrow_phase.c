@@ -41,18 +41,23 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
                                 : SS_OK;
 }
 
+/* Whether two points have the same place in the plane. */
+static bool same_within(const ss_model *model, ss_vec3 a, ss_vec3 b) {
+  const ss_vec3 d = v3_sub(a, b);
+  return v3_norm(v3_axpy(d, -v3_dot(d, model->plane_normal), model->plane_normal)) <= 1e-9 * model->length;
+}
+
 /* In a planar scene features that differ only across the plane (the two ends of a box's edge) are one contact: the first
- * of them is kept. Returns how many are left. */
+ * of them is kept. Both points count: corners above each other have the same one on the floor. Returns how many are
+ * left. */
 static int merge_across_plane(const ss_model *model, ss_contact_point *points, int n) {
-  const double same = 1e-9 * model->length;
   int kept = 0;
   for (int i = 0; i < n; i++) {
     bool seen = false;
-    for (int k = 0; k < kept && !seen; k++) {
-      const ss_vec3 d = v3_sub(points[i].point_a, points[k].point_a);
-      const ss_vec3 within = v3_axpy(d, -v3_dot(d, model->plane_normal), model->plane_normal);
-      seen = v3_norm(within) <= same && v3_norm(v3_sub(points[i].normal, points[k].normal)) <= 1e-9;
-    }
+    for (int k = 0; k < kept && !seen; k++)
+      seen = same_within(model, points[i].point_a, points[k].point_a) &&
+             same_within(model, points[i].point_b, points[k].point_b) &&
+             v3_norm(v3_sub(points[i].normal, points[k].normal)) <= 1e-9;
     if (!seen) points[kept++] = points[i];
   }
   return kept;

@@ -4,7 +4,7 @@
  * compressed velocity with the extra impulse e c_n along each normal. Coulomb's law holds in both phases: the friction
  * of the decompression is bounded by mu (e c_n + c_x). LIT (6.6) bounds it by mu c_x alone, which makes a ball that
  * slides through a bounce lose mu c_n of its tangential momentum instead of mu (1 + e) c_n.
- * Newton: one problem with n.v+ + e n.v- >= 0.
+ * Newton: n.v+ + e n.v- >= 0 in compression (and decompression, where contacts of both laws meet).
  *
  * A contact that has bounced several times within one step, and whose further bounces would all end before the step
  * does, comes to rest at once: accumulating bounces (Zeno) end. */
@@ -28,6 +28,11 @@ static double restitution(const ss_sim *sim, const ss_contact *c) {
   if (!(driven > 0)) return c->restitution;
   const double accumulated = -2 * c->restitution * c->rate / driven / (1 - c->restitution);
   return accumulated <= sim->h ? 0 : c->restitution;
+}
+
+static bool obeys_newton(const ss_sim *sim, const ss_contact *c) {
+  const ss_restitution law = c->law->has_restitution_law ? c->law->restitution_law : sim->options.restitution;
+  return law == SS_RESTITUTION_NEWTON;
 }
 
 /* Energy that friction takes: impulse times mean slip. */
@@ -74,7 +79,7 @@ static bool decompress(ss_sim *sim) {
   for (int k = 0; k < sim->n_contacts; k++) {
     ss_contact *c = &sim->contacts[k];
     if (c->row < 0) continue;
-    c->returned = c->bounce * c->impulse[0];
+    c->returned = obeys_newton(sim, c) ? 0 : c->bounce * c->impulse[0];
     any |= c->returned > 0;
     p->blocks[c->block].extra = c->returned;
     for (int i = 0; i < p->n; i++) p->g[i] += p->G[(size_t)i * (size_t)p->n + (size_t)c->row] * c->returned;
@@ -101,7 +106,6 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
 }
 
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
-  const bool newton = sim->options.restitution == SS_RESTITUTION_NEWTON;
   const double before = ss_kinetic_energy(sim->model, sim->state.v);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -112,15 +116,17 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
   ss_forces_none(sim);
   ss_status status = ss_rows_impact(sim, error);
   if (status != SS_OK) return status;
+  /* not from the forces of the last part: a stress among wedged bodies would be taken for an impulse, and returned */
+  memset(sim->problem.z, 0, sizeof(double) * (size_t)sim->problem.n);
   status = ss_discretise(sim, 1, error);
   if (status != SS_OK) return status;
-  for (int i = 0; newton && i < sim->n_contacts; i++) {
+  for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (c->row >= 0 && c->rate < 0) sim->problem.g[c->row] += c->bounce * c->rate;
+    if (c->row >= 0 && c->rate < 0 && obeys_newton(sim, c)) sim->problem.g[c->row] += c->bounce * c->rate;
   }
   double friction = 0;
   status = phase(sim, &friction, error);
-  if (status == SS_OK && !newton && decompress(sim)) status = phase(sim, &friction, error);
+  if (status == SS_OK && decompress(sim)) status = phase(sim, &friction, error);
   if (status != SS_OK) return status;
   sim->last_attempt = 0; /* delta is no longer that of a part */
   const double lost = before - ss_kinetic_energy(sim->model, sim->state.v);

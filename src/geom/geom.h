@@ -17,9 +17,9 @@ typedef struct ss_shape {
   ss_pose local; /* in the body's centre-of-mass frame; capsule: axis along local x; half-space: normal along local z,
                     surface through the local origin */
   double radius; /* sphere, capsule; 0: point */
-  ss_vec3 half;  /* box: half edge lengths; capsule: half.x is half the distance of the end centres; ellipsoid: semi-axes
+  ss_vec3 half; /* box: half edge lengths; capsule: half.x is half the distance of the end centres; ellipsoid: semi-axes
                     (ellipse: 0 across the plane) */
-  double reach;  /* radius of the bounding sphere about the local origin; INFINITY: half-space */
+  double reach; /* radius of the bounding sphere about the local origin; INFINITY: half-space */
 } ss_shape;
 
 /* One feature of a pair at one configuration. */

@@ -182,8 +182,7 @@ static ss_vec3 extent_capsule(const ss_shape *s, const ss_pose *pose) {
 static ss_vec3 extent_ellipsoid(const ss_shape *s, const ss_pose *pose) {
   const ss_mat3 r = quat_matrix(pose->orientation);
   double e[3];
-  for (int i = 0; i < 3; i++)
-    e[i] = v3_norm(v3(r.m[i][0] * s->half.x, r.m[i][1] * s->half.y, r.m[i][2] * s->half.z));
+  for (int i = 0; i < 3; i++) e[i] = v3_norm(v3(r.m[i][0] * s->half.x, r.m[i][1] * s->half.y, r.m[i][2] * s->half.z));
   return v3(e[0], e[1], e[2]);
 }
 

@@ -178,6 +178,15 @@ static ss_status read_contact_axis(ss_reader *reader, const ss_yaml *node, void 
   return ss_read_direction(reader, node, &contact->axis);
 }
 
+static ss_status read_contact_law(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_contact_def *contact = object;
+  int value = 0;
+  SS_TRY(ss_read_word(reader, node, &ss_words_restitution, &value));
+  contact->has_restitution_law = true;
+  contact->restitution_law = (ss_restitution)value;
+  return SS_OK;
+}
+
 static const ss_key contact_keys[] = {
     {"between", read_contact_between, offsetof(ss_contact_def, between), true, 0},
     {"collide", ss_read_boolean, offsetof(ss_contact_def, collide), false, 0},
@@ -185,6 +194,7 @@ static const ss_key contact_keys[] = {
     {"friction_across", ss_read_nonnegative, offsetof(ss_contact_def, friction_across), false, 0},
     {"axis", read_contact_axis, 0, false, 0},
     {"restitution", ss_read_fraction, offsetof(ss_contact_def, restitution), false, 0},
+    {"restitution_law", read_contact_law, 0, false, 0},
     {"torsion", ss_read_nonnegative, offsetof(ss_contact_def, torsion), false, 0},
     {"rolling", ss_read_nonnegative, offsetof(ss_contact_def, rolling), false, 0},
     {NULL, NULL, 0, false, 0},

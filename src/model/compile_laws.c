@@ -32,7 +32,9 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *erro
                                   .across = def->friction_across,
                                   .torsion = def->torsion,
                                   .rolling = def->rolling,
-                                  .axis = def->axis};
+                                  .axis = def->axis,
+                                  .has_restitution_law = def->has_restitution_law,
+                                  .restitution_law = def->restitution_law};
     for (int side = 0; side < 2; side++) {
       override->body[side] = ss_scene_find_body(scene, def->between[side]);
       override->material[side] = override->body[side] == SS_ANY_BODY ? ss_find_material(scene, def->between[side]) : -1;
@@ -63,6 +65,10 @@ static void apply_override(ss_law *law, const ss_law_override *o, int frame) {
     law->frame = frame;
   }
   if (!isnan(o->restitution)) law->restitution = o->restitution;
+  if (o->has_restitution_law) {
+    law->has_restitution_law = true;
+    law->restitution_law = o->restitution_law;
+  }
   if (!isnan(o->torsion)) law->torsion = o->torsion;
   if (!isnan(o->rolling)) law->rolling = o->rolling;
 }

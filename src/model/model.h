@@ -62,7 +62,9 @@ typedef struct ss_law {
   double across;           /* anisotropic: coefficient across the axis; friction is the one along it */
   double torsion, rolling; /* lengths: moment per normal force */
   double mu;               /* scale of the friction set: directions are given in units of it (scheme/friction.c) */
-  ss_vec3 axis;            /* anisotropic: in the frame of the body of shape `frame` (0 or 1) */
+  bool has_restitution_law;
+  ss_restitution restitution_law;
+  ss_vec3 axis; /* anisotropic: in the frame of the body of shape `frame` (0 or 1) */
   int frame;
 } ss_law;
 
@@ -72,6 +74,8 @@ typedef struct ss_law_override {
   bool collide, has_axis;
   double friction, restitution, across, torsion, rolling; /* NAN: keep */
   ss_vec3 axis;
+  bool has_restitution_law;
+  ss_restitution restitution_law;
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };
 

@@ -103,7 +103,7 @@ static void constraint_work(ss_sim *sim) {
   const ss_problem *p = &sim->problem;
   double work = 0;
   for (int i = 0; i < p->n; i++)
-    if (i < p->n_joint || i >= p->n_free) work += p->z[i] * (p->slack[i] - p->offset[i]);
+    if (i < p->n_joint || i >= p->first_contact) work += p->z[i] * (p->slack[i] - p->offset[i]);
   if (work > sim->report.constraint_work) sim->report.constraint_work = work;
 }
 

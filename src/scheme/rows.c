@@ -169,6 +169,7 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   p->n_free = p->n;
   if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
   if (motors) ss_motor_rows(sim, sim->grad_q, h);
+  p->first_contact = p->n;
   return SS_OK;
 }
 

@@ -28,6 +28,7 @@ typedef struct ss_problem {
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   int first_motor;     /* rows: where the motors' rows start */
+  int first_contact;   /* and the contacts' */
   double h;            /* size of the step it belongs to; 0: an impact */
   double blur, unit;   /* solve: what the slacks are worth, in natural units, and that unit */
 } ss_problem;
