@@ -73,8 +73,12 @@ static void print_text(const session *s, const ss_bvp_result *r, double seconds)
     print_solution(s, &r->best);
   }
   const ss_bvp_contraction *c = &r->contraction;
-  (void)printf("\n  contraction  a fixed-point step changes differences by a factor %.3g near the best point\n",
-               c->observed);
+  if (isfinite(c->observed))
+    (void)printf("\n  contraction  a fixed-point step changes differences by a factor %.3g near the best point\n",
+                 c->observed);
+  else
+    (void)printf(
+        "\n  contraction  no fixed-point step: the conditions do not determine the velocities of free flight\n");
   if (c->applies)
     (void)printf("               BVP (28): exp(T psi) = %.3g %s %.3g%s\n", c->growth,
                  c->growth < c->bound ? "<" : ">=", c->bound,
