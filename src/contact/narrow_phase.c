@@ -37,7 +37,8 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
   }
   contact->rate = ss_contact_rate(sim->model, contact, point, &body[0], &body[1], sim->state.v);
   ss_contact_remember(sim, contact);
-  return SS_OK;
+  return sim->scheme->compliant ? ss_patch_attach(sim, contact, ss_touch_find(&sim->state, contact->key), error)
+                                : SS_OK;
 }
 
 /* Whether two points have the same place in the plane. */
@@ -65,7 +66,7 @@ static int merge_across_plane(const ss_model *model, ss_contact_point *points, i
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
   const double reach = 2 * h * sim->speed_bound + 1e-3 * sim->model->length;
-  sim->n_contacts = 0;
+  sim->n_contacts = sim->n_patch = 0;
   for (int k = 0; k < list->n; k++) {
     const ss_candidate *candidate = &list->items[k];
     const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
