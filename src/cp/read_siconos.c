@@ -42,7 +42,7 @@ static ss_status read_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
 
 /* s1 s2 n m, block ends and flags, M, q; what follows repeats the problem in another form and is not reliable. */
 static ss_status read_mixed(tokens *t, ss_cp_file *out, ss_error *error) {
-  int skip, n, m;
+  int skip, n = 0, m = 0;
   matrix M;
   double *q;
   ss_block *blocks;
