@@ -72,6 +72,10 @@ uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature);
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
                    ss_contact_point *out);
 
+/* How deep its two shapes are in each other at these poses, by all features that the pair has there: a feature that has
+ * been left behind (an edge turned away) may have any gap. Negative: apart, by this feature alone. */
+double ss_contact_depth(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b);
+
 /* Velocity of a's contact point relative to b's. */
 ss_vec3 ss_contact_velocity(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
                             const ss_pose *body_a, const ss_pose *body_b, const double *v);

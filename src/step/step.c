@@ -85,12 +85,11 @@ static bool sinks(const ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || !c->pair || c->patch) continue;
     const double size = fmin(model->shapes[c->shape[0]].reach, model->shapes[c->shape[1]].reach);
-    if (c->row < 0 || !(size > 0) || sim->speed_bound * h < far * size) continue;
+    if (!(size > 0) || sim->speed_bound * h < far * size) continue;
     const ss_pose a = ss_pose_of(sim->q_end, c->body[0]), b = ss_pose_of(sim->q_end, c->body[1]);
-    ss_contact_point at;
-    ss_contact_at(model, c, &a, &b, &at);
-    if (at.gap < fmin(c->at.gap, 0) - share * size) return true;
+    if (ss_contact_depth(model, c, &a, &b) > share * size + fmax(-c->at.gap, 0)) return true;
   }
   return false;
 }
