@@ -66,6 +66,7 @@ static inline ss_shape_def shape_definition(ss_shape_type type) {
                         .radius = 1,
                         .length = 1,
                         .size = {1, 1, 1},
+                        .semi_axes = {1, 2, type == SS_SHAPE_ELLIPSE ? 0 : 3},
                         .axis = {1, 0, 0},
                         .normal = {0, 0, 1}};
 }
@@ -82,6 +83,8 @@ static inline ss_shape random_shape(ss_shape_type type) {
   d.radius = uniform(0.1, 0.6);
   d.length = uniform(0.2, 2);
   d.size = v3(uniform(0.2, 2), uniform(0.2, 2), uniform(0.2, 2));
+  if (type == SS_SHAPE_ELLIPSOID) d.semi_axes = v3_scale(0.5, d.size);
+  if (type == SS_SHAPE_ELLIPSE) d.semi_axes = v3(0.5 * d.size.x, 0, 0.5 * d.size.z);
   return compiled(&d);
 }
 
@@ -109,6 +112,9 @@ static inline double support(const ss_shape *s, const ss_pose *p, ss_vec3 n) {
     return center + fabs(local.x) * s->half.x + fabs(local.y) * s->half.y + fabs(local.z) * s->half.z;
   case SS_SHAPE_CAPSULE:
     return center + fabs(local.x) * s->half.x + s->radius;
+  case SS_SHAPE_ELLIPSOID:
+  case SS_SHAPE_ELLIPSE:
+    return center + v3_norm(v3(local.x * s->half.x, local.y * s->half.y, local.z * s->half.z));
   default:
     return center + s->radius;
   }
@@ -122,10 +128,33 @@ static inline double slab_distance(const ss_shape *a, const ss_pose *pa, const s
 
 static inline double clip(double x, double limit) { return x < -limit ? -limit : x > limit ? limit : x; }
 
+/* The point of the ellipsoid sum (x_i / a_i)^2 <= 1 that is closest to y: x_i = a_i^2 y_i / (t + a_i^2), t by bisection.
+ */
+static inline ss_vec3 project_ellipsoid(ss_vec3 half, ss_vec3 y) {
+  double low = 0, high = 1e6;
+  double x[3] = {0};
+  for (int k = 0; k < 200; k++) {
+    const double t = k == 0 ? 0 : (low + high) / 2;
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+      const double a = v3_get(half, i);
+      x[i] = a > 0 ? a * a * v3_get(y, i) / (t + a * a) : 0;
+      sum += a > 0 ? x[i] / a * x[i] / a : 0;
+    }
+    if (k == 0 && sum <= 1) break;
+    if (sum > 1)
+      low = t;
+    else
+      high = t;
+  }
+  return v3(x[0], x[1], x[2]);
+}
+
 /* The point of the shape that is closest to x. */
 static inline ss_vec3 project(const ss_shape *s, const ss_pose *p, ss_vec3 x) {
   ss_vec3 y = pose_local(p, x), core = v3(0, 0, 0);
   if (s->type == SS_SHAPE_HALF_SPACE) return pose_point(p, v3(y.x, y.y, y.z < 0 ? y.z : 0));
+  if (s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE) return pose_point(p, project_ellipsoid(s->half, y));
   if (s->type == SS_SHAPE_BOX || s->type == SS_SHAPE_CAPSULE)
     core = v3(clip(y.x, s->half.x), clip(y.y, s->half.y), clip(y.z, s->half.z));
   const ss_vec3 d = v3_sub(y, core);

@@ -54,6 +54,9 @@ static inline ss_status run_ignore_step(void *user, const ss_sim *sim, ss_error 
   return SS_OK;
 }
 
+/* Compliant schemes run only where the scene says how contacts give. They are the last rows of the table. */
+static inline bool scheme_is_rigid(const char *name) { return !ss_scheme_is_compliant(name); }
+
 /* Model and sim from r->scene. */
 static inline void run_compile(run *r, const change *c) {
   ss_error error = {0};

@@ -4,6 +4,7 @@
 #ifdef STICKSLIP_CAIRO
 
 #include <cairo.h>
+#include <fontconfig/fontconfig.h>
 #include <stdlib.h>
 
 static const double SCALE = 2;
@@ -90,6 +91,8 @@ chart_png_result chart_write_png(const chart *c, const char *path) {
   written = written && cairo_surface_write_to_png(paper.surface, path) == CAIRO_STATUS_SUCCESS;
   cairo_destroy(paper.cairo);
   cairo_surface_destroy(paper.surface);
+  cairo_debug_reset_static_data(); /* fonts are kept for a next picture: there is none */
+  FcFini();
   return written ? CHART_PNG_DONE : CHART_PNG_FAILED;
 }
 

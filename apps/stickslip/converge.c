@@ -66,12 +66,14 @@ typedef struct scheme_list {
   char *names; /* the text of --schemes, cut at the commas */
 } scheme_list;
 
-static ss_status list_all(scheme_list *list, ss_error *error) {
+/* All that this scene can run with. */
+static ss_status list_all(scheme_list *list, bool compliance, ss_error *error) {
   int n = 0;
   for (const ss_table_row *row = ss_table_schemes(); row->name; row++) n++;
   list->tables = calloc((size_t)n + 1, sizeof *list->tables);
   if (!list->tables) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (; list->n < n; list->n++) list->tables[list->n].scheme = ss_table_schemes()[list->n].name;
+  for (const ss_table_row *row = ss_table_schemes(); row->name; row++)
+    if (compliance || !ss_scheme_is_compliant(row->name)) list->tables[list->n++].scheme = row->name;
   return SS_OK;
 }
 
@@ -90,9 +92,9 @@ static ss_status list_named(scheme_list *list, const char *text, ss_error *error
   }
 }
 
-static ss_status list_schemes(scheme_list *list, const char *wanted, const char *own, ss_error *error) {
-  if (wanted && strcmp(wanted, "all") == 0) return list_all(list, error);
-  return list_named(list, wanted ? wanted : own, error);
+static ss_status list_schemes(scheme_list *list, const char *wanted, const session *s, ss_error *error) {
+  if (wanted && strcmp(wanted, "all") == 0) return list_all(list, s->scene->compliance.given, error);
+  return list_named(list, wanted ? wanted : s->simulation.scheme, error);
 }
 
 /* --alpha and --gamma mean something to one scheme only; given without it they are a mistake. */
@@ -166,7 +168,7 @@ static int study(const converge_options *o, session *s, const double *steps, int
   scheme_list list = {0};
   reference r = {0};
   ss_error error = {0};
-  ss_status status = list_schemes(&list, o->schemes, s->simulation.scheme, &error);
+  ss_status status = list_schemes(&list, o->schemes, s, &error);
   if (!status) status = apply_weights(o, &list, &s->simulation, &error);
   if (!status) status = run_reference(o, s, &list, finest_of(steps, n_steps), &r, &error);
   for (int i = 0; !status && i < list.n; i++) status = converge_rows(&list.tables[i], s, &r, steps, n_steps, &error);

@@ -49,6 +49,10 @@ typedef struct ss_cp {
   const double *G;
   const double *g;
   const ss_block *blocks;
+  /* Instead of G, where it is too large to be written out (G is NULL then): w = G z + g. The judge takes such problems
+   * (its w must not be NULL), the solvers do not. */
+  void (*apply)(const void *user, const double *z, double *w);
+  const void *user;
 } ss_cp;
 
 /* What a solver says of itself; whether to believe it is the judge's affair. */

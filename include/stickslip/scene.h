@@ -21,12 +21,18 @@ enum { SS_X = 1, SS_Y = 2, SS_Z = 4, SS_RX = 8, SS_RY = 16, SS_RZ = 32, SS_ALL =
 
 typedef enum ss_planar { SS_SPATIAL, SS_PLANAR_XY, SS_PLANAR_XZ, SS_PLANAR_YZ } ss_planar;
 
+/* An isotropic elastic material; young 0: none given. */
+typedef struct ss_elastic {
+  double young, poisson;
+} ss_elastic;
+
 typedef struct ss_material_def {
   const char *name;
   double friction;
   double restitution;
-  double torsion; /* soft finger: moment about the normal per normal force, a length */
-  double rolling; /* rolling resistance: moment about the tangents per normal force, a length */
+  double torsion;        /* soft finger: moment about the normal per normal force, a length */
+  double rolling;        /* rolling resistance: moment about the tangents per normal force, a length */
+  ss_elastic compliance; /* compliant schemes */
   ss_mark mark;
 } ss_material_def;
 
@@ -56,6 +62,8 @@ typedef enum ss_shape_type {
   SS_SHAPE_HALF_SPACE,
   SS_SHAPE_BOX,
   SS_SHAPE_CAPSULE,
+  SS_SHAPE_ELLIPSOID,
+  SS_SHAPE_ELLIPSE, /* planar scenes: an elliptic cylinder of depth 1 across the plane */
   SS_SHAPE_TYPES
 } ss_shape_type;
 
@@ -65,6 +73,7 @@ typedef struct ss_shape_def {
   double radius;        /* sphere, capsule */
   double length;        /* capsule: between the centres of its end spheres, along the shape's x axis (see axis) */
   ss_vec3 size;         /* box: full edge lengths */
+  ss_vec3 semi_axes;    /* ellipsoid; ellipse: 0 along the axis across the plane */
   ss_vec3 axis;         /* capsule: direction in the shape's frame, any length but zero */
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
   double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
@@ -167,6 +176,28 @@ typedef struct ss_force_def {
   ss_mark mark;
 } ss_force_def;
 
+/* Compliant contact (DCC section 2.2): a patch of elements x elements (planar: elements) springs and dampers around
+ * every contact, lambda = K delta + C delta'. K is the inverse of the elastic half-space's influence matrix, or given. */
+typedef enum ss_damping {
+  SS_DAMPING_CRITICAL, /* C = 2 sqrt(K) */
+  SS_DAMPING_RAYLEIGH, /* C = rayleigh[0] + rayleigh[1] K */
+  SS_DAMPING_GIVEN
+} ss_damping;
+
+typedef struct ss_compliance_def {
+  bool given;
+  ss_elastic elastic; /* of contacts between materials that have none of their own: one elastic body on a rigid one */
+  int elements;       /* along a side; 1: the lumped model */
+  double spacing;     /* of neighbouring elements */
+  /* K and C as given, row-major, elements in the order of rows along the second tangent, (n, t, o) per element
+   * (planar: (n, t)). n_stiffness numbers: 0 none, 2 normal and tangential per element, else the whole matrix. */
+  const double *stiffness, *damping;
+  int n_stiffness, n_damping;
+  ss_damping law;
+  double rayleigh[2];
+  ss_mark mark;
+} ss_compliance_def;
+
 /* Events that are located inside a step. */
 enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };
 
@@ -181,6 +212,7 @@ typedef enum ss_stabilization {
 typedef struct ss_simulation {
   const char *scheme;  /* a name from the table of schemes */
   double alpha, gamma; /* `gavrea` only */
+  double theta;        /* `compliant-theta` only: weight of the old state, in [0, 1] */
   double step, duration;
   ss_cone cone;
   int directions;
@@ -194,6 +226,46 @@ typedef struct ss_simulation {
 } ss_simulation;
 
 ss_simulation ss_simulation_default(void);
+
+/* ---- boundary-value problems (BVP (13)): conditions that are linear in v(0) and the final state ---- */
+
+typedef enum ss_coordinate {
+  SS_POSITION = 0, /* + 0, 1, 2: x, y, z of the body's frame */
+  SS_ROTATION = 3, /* + 0, 1, 2: rotation vector (axis times angle) of the body's frame */
+  SS_VELOCITY = 6,
+  SS_SPIN = 9, /* angular velocity, world frame */
+  SS_COORDINATES = 12
+} ss_coordinate;
+
+typedef struct ss_quantity {
+  bool final; /* at the end; else at t = 0 */
+  int body;
+  int coordinate; /* SS_POSITION + axis etc. */
+} ss_quantity;
+
+/* sum of factors[i] quantities[i] = value */
+typedef struct ss_condition_def {
+  const char *text; /* as written */
+  const ss_quantity *quantities;
+  const double *factors;
+  int n;
+  double value;
+  ss_mark mark;
+} ss_condition_def;
+
+typedef struct ss_boundary_def {
+  bool given;
+  const ss_condition_def *conditions;
+  const ss_quantity *unknown; /* initial velocities to be found */
+  int n_conditions, n_unknown;
+  double tolerance; /* of the conditions */
+  int starts;       /* how many starting points are tried */
+  /* Continuation: the parameter goes from `from` to its declared value in so many steps; NULL: none. */
+  const char *parameter;
+  double from, target;
+  int steps;
+  ss_mark mark;
+} ss_boundary_def;
 
 typedef struct ss_scene {
   const char *file; /* where it came from; NULL if built in C */
@@ -211,7 +283,9 @@ typedef struct ss_scene {
   ss_simulation simulation;
   ss_parameter *parameters; /* those that a scene file declares, as they were set */
   int n_parameters;
-  struct ss_arena *arena; /* owns everything above */
+  ss_compliance_def compliance; /* its arrays live as long as the scene */
+  ss_boundary_def boundary;     /* likewise */
+  struct ss_arena *arena;       /* owns everything above */
 } ss_scene;
 
 /* An empty spatial scene with gravity 9.81 along -z. */
@@ -236,6 +310,9 @@ ss_status ss_scene_add_force(ss_scene *scene, const ss_force_def *force, ss_erro
 
 /* Index of the body with this name, SS_WORLD for "world", -2 if there is none. */
 int ss_scene_find_body(const ss_scene *scene, const char *name);
+
+/* Whether the scheme of this name is for contacts that give; such a scheme needs the scene's `compliance`. */
+bool ss_scheme_is_compliant(const char *name);
 
 /* Tables (name and one line of explanation per row, ended by NULL) behind `stickslip list`. */
 const ss_table_row *ss_table_schemes(void);

@@ -41,6 +41,9 @@ typedef struct ss_touch {
   double moment[3];   /* of torsion and rolling resistance, likewise */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
+  int patch;          /* compliant contact: where its numbers start in ss_state.patch; -1: rigid */
+  int n_patch; /* how many: deformations, then impulses, element by element in (normal, tangent, second tangent) */
+  double tangent[3]; /* compliant contact: the patch's first tangent, world frame */
 } ss_touch;
 
 typedef struct ss_state {
@@ -51,6 +54,8 @@ typedef struct ss_state {
   double *angle;   /* joint angles, counted beyond a full turn: what q alone does not tell */
   ss_touch *touch; /* ordered by key */
   int n_touch, touch_capacity;
+  double *patch; /* deformations and impulses of all patches */
+  int n_patch, patch_capacity;
 } ss_state;
 
 /* Options start from the scene's own `simulation` section. */
@@ -115,6 +120,17 @@ typedef struct ss_contact_report {
 } ss_contact_report;
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
 
+/* One element of a compliant contact's patch, in the patch's frame (normal, first tangent, second tangent). */
+typedef struct ss_element_report {
+  double place[2];       /* from the contact point, along the tangents */
+  double deformation[3]; /* by how much the surfaces give */
+  double force[3];       /* on body[0] of the contact */
+  double slip[2];        /* relative velocity of the surfaces */
+  bool closed, stuck;
+} ss_element_report;
+/* The elements of the index-th contact that ss_sim_contacts lists; 0 where it is rigid. */
+int ss_sim_elements(const ss_sim *sim, int contact, ss_element_report *out, int capacity);
+
 /* ---- what a run is worth: maxima and sums over all steps so far ---- */
 
 typedef struct ss_certificate {
@@ -149,6 +165,7 @@ typedef struct ss_solves {
   long count, iterations, fallbacks, cuts;
   long outer;           /* iterated schemes: problems per fixed point, added up */
   long not_contracting; /* parts whose fixed point was not found: the linearised problem stood in */
+  long unconverged;     /* compliant-theta: parts cut because the outer iteration did not converge */
   double contraction;   /* largest ratio of successive changes in fixed points that were found */
   double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;

@@ -1,11 +1,13 @@
 /* stickslip: rigid bodies that touch, stick, slip, collide and come apart; every step certified.
  *
  *     scene.h  describe a system      sim.h  simulate it      cp.h  complementarity problems alone
- *     io.h     files                  base.h statuses, errors, small types      theory.h  what theorems promise */
+ *     io.h     files                  base.h statuses, errors, small types      theory.h  what theorems promise
+ *     bvp.h    boundary-value problems */
 #ifndef STICKSLIP_H
 #define STICKSLIP_H
 
 #include <stickslip/base.h>
+#include <stickslip/bvp.h>
 #include <stickslip/cp.h>
 #include <stickslip/expression.h>
 #include <stickslip/io.h>

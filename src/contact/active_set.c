@@ -10,8 +10,8 @@
  *
  * Zero gap means below a tolerance at rounding level, zero speed likewise; for a contact that has collided in this step
  * already, below what gravity makes or stops within a thousandth of it: bodies would hop for ever otherwise. A scheme at position level that does not
- * locate collisions holds all contacts in reach instead: Phi/h + n.v >= 0 lets them approach (ST (3)); so does the rest
- * of a step that had too many parts. */
+ * locate collisions holds all contacts in reach instead: Phi/h + n.v >= 0 lets them approach (ST (3)); so do the
+ * compliant schemes, in which no contact collides in an instant, and the rest of a step that had too many parts. */
 #include "step/workspace.h"
 
 enum { MOST_HOPS = 2 };
@@ -21,7 +21,8 @@ static bool hops_on(const ss_contact *c) { return c->hops >= MOST_HOPS; }
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   const double gap_tolerance = 1e-10 * sim->model->length;
   const double gravity = v3_norm(sim->model->gravity);
-  const bool hold_all = (sim->scheme->position_level && !sim->locate_collisions) || sim->exhausted;
+  const bool hold_all =
+      (sim->scheme->position_level && !sim->locate_collisions) || sim->exhausted || sim->scheme->compliant;
   *collides_now = false;
   *speed_tolerance = 1e-9 * sim->h * gravity + 1e-12 * sim->speed_bound;
   sim->n_active = 0;

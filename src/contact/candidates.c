@@ -32,6 +32,19 @@ void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_po
   contact->pair->gap(a, &pa, b, &pb, contact->at.feature, out);
 }
 
+double ss_contact_depth(const ss_model *model, const ss_contact *contact, const ss_pose *body_a,
+                        const ss_pose *body_b) {
+  ss_contact_point at, now[SS_PAIR_CONTACTS];
+  ss_contact_at(model, contact, body_a, body_b, &at);
+  if (!contact->pair || at.gap >= 0) return -at.gap;
+  const ss_shape *a = &model->shapes[contact->shape[0]], *b = &model->shapes[contact->shape[1]];
+  const ss_pose pa = ss_shape_pose(a, body_a), pb = ss_shape_pose(b, body_b);
+  const int n = contact->pair->collide(a, &pa, b, &pb, 0, now);
+  double depth = 0;
+  for (int i = 0; i < n; i++) depth = fmax(depth, -now[i].gap);
+  return depth;
+}
+
 static ss_vec3 point_velocity(const ss_model *model, int body, const ss_pose *pose, const double *v, ss_vec3 point) {
   if (body < 0) return v3(0, 0, 0);
   ss_vec3 linear, angular;

@@ -4,6 +4,7 @@
 
 #include "geom/geom.h"
 #include "model/model.h"
+#include "patch/patch.h"
 
 enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not bounce from then on */
 enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about two tangents */
@@ -32,6 +33,8 @@ typedef struct ss_contact {
   int row, n_rows;                         /* row -1: none */
   int n_forces;                            /* rows that are forces, the normal one included; the others are moments */
   int block;
+  ss_patch *patch; /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
+  int memory;      /* patch: where its numbers start in the sim's patch_start and patch_end */
   double impulse[SS_CONTACT_ROWS]; /* the solution */
   double blur;                     /* of its normal velocity: what the solution's residual leaves open */
   ss_vec3 pressed; /* its forces as a vector on body a, world frame; before the solve: that of the last step */
@@ -68,6 +71,10 @@ uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature);
 /* Contact point of a known feature with its two bodies at these poses. */
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
                    ss_contact_point *out);
+
+/* How deep its two shapes are in each other at these poses, by all features that the pair has there: a feature that has
+ * been left behind (an edge turned away) may have any gap. Negative: apart, by this feature alone. */
+double ss_contact_depth(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b);
 
 /* Velocity of a's contact point relative to b's. */
 ss_vec3 ss_contact_velocity(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,

@@ -37,21 +37,27 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
   }
   contact->rate = ss_contact_rate(sim->model, contact, point, &body[0], &body[1], sim->state.v);
   ss_contact_remember(sim, contact);
-  return SS_OK;
+  return sim->scheme->compliant ? ss_patch_attach(sim, contact, ss_touch_find(&sim->state, contact->key), error)
+                                : SS_OK;
+}
+
+/* Whether two points have the same place in the plane. */
+static bool same_within(const ss_model *model, ss_vec3 a, ss_vec3 b) {
+  const ss_vec3 d = v3_sub(a, b);
+  return v3_norm(v3_axpy(d, -v3_dot(d, model->plane_normal), model->plane_normal)) <= 1e-9 * model->length;
 }
 
 /* In a planar scene features that differ only across the plane (the two ends of a box's edge) are one contact: the first
- * of them is kept. Returns how many are left. */
+ * of them is kept. Both points count: corners above each other have the same one on the floor. Returns how many are
+ * left. */
 static int merge_across_plane(const ss_model *model, ss_contact_point *points, int n) {
-  const double same = 1e-9 * model->length;
   int kept = 0;
   for (int i = 0; i < n; i++) {
     bool seen = false;
-    for (int k = 0; k < kept && !seen; k++) {
-      const ss_vec3 d = v3_sub(points[i].point_a, points[k].point_a);
-      const ss_vec3 within = v3_axpy(d, -v3_dot(d, model->plane_normal), model->plane_normal);
-      seen = v3_norm(within) <= same && v3_norm(v3_sub(points[i].normal, points[k].normal)) <= 1e-9;
-    }
+    for (int k = 0; k < kept && !seen; k++)
+      seen = same_within(model, points[i].point_a, points[k].point_a) &&
+             same_within(model, points[i].point_b, points[k].point_b) &&
+             v3_norm(v3_sub(points[i].normal, points[k].normal)) <= 1e-9;
     if (!seen) points[kept++] = points[i];
   }
   return kept;
@@ -60,7 +66,7 @@ static int merge_across_plane(const ss_model *model, ss_contact_point *points, i
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
   const double reach = 2 * h * sim->speed_bound + 1e-3 * sim->model->length;
-  sim->n_contacts = 0;
+  sim->n_contacts = sim->n_patch = 0;
   for (int k = 0; k < list->n; k++) {
     const ss_candidate *candidate = &list->items[k];
     const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];

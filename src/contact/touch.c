@@ -22,25 +22,28 @@ static int by_key(const void *left, const void *right) {
 
 ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
   ss_state *state = &sim->state;
-  const ss_status status =
+  ss_status status =
       ss_grow((void **)&state->touch, &state->touch_capacity, sim->n_contacts, sizeof *state->touch, error);
   if (status != SS_OK) return status;
-  state->n_touch = 0;
+  state->n_touch = state->n_patch = 0;
   bool sorted = true;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (!c->closed && c->hits == 0 && c->hops == 0) continue;
+    const bool patch = ss_patch_lives(sim, c);
+    if (!c->closed && c->hits == 0 && c->hops == 0 && !patch) continue;
     ss_touch *touch = &state->touch[state->n_touch++];
     *touch = (ss_touch){.key = c->key,
                         .hits = c->hits,
                         .hops = c->hops,
                         .closed = c->closed,
                         .stuck = c->stuck,
+                        .patch = -1,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
                         .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
                         .load = c->load,
                         .ratio = c->ratio,
                         .when = c->when};
+    if (patch && (status = ss_patch_store(sim, c, touch, error)) != SS_OK) return status;
     sorted &= touch == state->touch || touch[-1].key < touch->key;
   }
   if (!sorted) qsort(state->touch, (size_t)state->n_touch, sizeof *state->touch, by_key);

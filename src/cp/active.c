@@ -64,28 +64,51 @@ static int list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites) {
   return count;
 }
 
-ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error) {
+/* Everything but the matrix of the linear system. */
+static ss_status create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error) {
   const size_t n = (size_t)problem->n;
   *out = (active_set){.problem = problem};
   out->sites = SCRATCH(w, site, n);
   out->u = SCRATCH(w, unknown, n);
-  out->A = SCRATCH(w, double, n *(n + 1) + 3 * n);
+  out->rho = SCRATCH(w, double, 3 * n);
   out->row = SCRATCH(w, int, 2 * n);
-  if (!out->sites || !out->u || !out->A || !out->row) return out_of_memory(error);
-  out->rho = out->A + n * (n + 1);
+  if (!out->sites || !out->u || !out->rho || !out->row) return out_of_memory(error);
   out->y = out->rho + n;
   out->w = out->y + n;
   out->col = out->row + n;
   out->n_sites = list_sites(problem, w, out->sites);
-  if (out->n_sites < 0) return out_of_memory(error);
-  for (size_t i = 0; i < n; i++) {
-    const double d = problem->G[i * n + i];
-    out->rho[i] = d > 0 ? 1 / d : 1;
-  }
+  return out->n_sites < 0 ? out_of_memory(error) : SS_OK;
+}
+
+static double diagonal_of(const active_set *a, int i) {
+  return a->problem->G ? a->problem->G[(size_t)i * ((size_t)a->problem->n + 1)] : a->diagonal[i];
+}
+
+static void set_rho(active_set *a) {
+  const ss_cp *problem = a->problem;
+  for (int i = 0; i < problem->n; i++) a->rho[i] = diagonal_of(a, i) > 0 ? 1 / diagonal_of(a, i) : 1;
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
-    if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, out->rho + block->first);
+    if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, a->rho + block->first);
   }
+}
+
+ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error) {
+  const size_t n = (size_t)problem->n;
+  const ss_status status = create(problem, w, out, error);
+  if (status != SS_OK) return status;
+  out->A = SCRATCH(w, double, n *(n + 1));
+  if (!out->A) return out_of_memory(error);
+  set_rho(out);
+  return SS_OK;
+}
+
+ss_status active_set_create_bare(const ss_cp *problem, const double *diagonal, ss_cp_workspace *w, active_set *out,
+                                 ss_error *error) {
+  const ss_status status = create(problem, w, out, error);
+  if (status != SS_OK) return status;
+  out->diagonal = diagonal;
+  set_rho(out);
   return SS_OK;
 }
 
@@ -287,8 +310,8 @@ static void apply_site(active_set *a, int *m, const site *s, double *z) {
   }
 }
 
-/* The unknowns of all blocks; z becomes the reference, and a->y the step to it (by row). */
-static int list_unknowns(active_set *a, double *z) {
+/* Also leaves in a->y the step from z to the reference, by row. */
+int active_set_unknowns(active_set *a, double *z) {
   const ss_cp *problem = a->problem;
   int m = 0;
   for (int i = 0; i < problem->n; i++) a->y[i] = 0;
@@ -302,7 +325,7 @@ static int list_unknowns(active_set *a, double *z) {
     unknown *u = &a->u[k];
     double size = u->diagonal;
     for (int i = 0; i < u->size; i++)
-      if (u->c[i] != 0) size = fmax(size, fabs(problem->G[(size_t)(u->first + i) * ((size_t)problem->n + 1)]));
+      if (u->c[i] != 0) size = fmax(size, fabs(diagonal_of(a, u->first + i)));
     u->scale = inverse_root_power(size);
   }
   return m;
@@ -333,7 +356,7 @@ static void assemble_row(active_set *a, int m, int k) {
 
 bool active_set_solve(active_set *a, double *z, const double *w) {
   const ss_cp *problem = a->problem;
-  const int n = problem->n, m = list_unknowns(a, z), stride = m + 1;
+  const int n = problem->n, m = active_set_unknowns(a, z), stride = m + 1;
   for (int i = 0; i < n; i++) a->w[i] = w[i];
   for (int j = 0; j < n; j++) { /* w at the reference */
     if (a->y[j] == 0) continue;

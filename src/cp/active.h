@@ -37,18 +37,25 @@ typedef struct unknown {
 typedef struct active_set {
   const ss_cp *problem;
   int n_sites;
-  site *sites;    /* [n_sites] */
-  double *rho;    /* [n] 1 / diagonal of G, alike for the tangential rows of a block */
-  unknown *u;     /* [n] */
-  double *A;      /* [n * (n + 1)] */
-  double *y;      /* [n] */
-  double *w;      /* [n] */
-  int *row, *col; /* [n] */
+  site *sites;            /* [n_sites] */
+  double *rho;            /* [n] 1 / diagonal of G, alike for the tangential rows of a block */
+  const double *diagonal; /* [n] of G, where the problem has no G */
+  unknown *u;             /* [n] */
+  double *A;              /* [n * (n + 1)] */
+  double *y;              /* [n] */
+  double *w;              /* [n] */
+  int *row, *col;         /* [n] */
   double
       damping; /* added to the scaled diagonal: holds back what the equations hardly determine (redundant contacts) */
 } active_set;
 
 ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error);
+/* The same without a matrix: problem->G is not read, and active_set_solve not to be called. */
+ss_status active_set_create_bare(const ss_cp *problem, const double *diagonal, ss_cp_workspace *w, active_set *out,
+                                 ss_error *error);
+
+/* The unknowns a->u of the states, in the order of the rows; returns how many. z becomes the reference. */
+int active_set_unknowns(active_set *a, double *z);
 
 /* The states of a site that can be enumerated: first .. end - 1; an empty range for a continuum (disc). */
 int site_first_state(const site *s);

@@ -91,11 +91,12 @@ static double block_residual(const ss_block *block, const double *z, const doubl
   return worst;
 }
 
-/* w = G z + g for some rows; returns false where a number is not finite. */
+/* w = G z + g for some rows; returns false where a number is not finite. Operators have been applied before. */
 static bool apply(const ss_cp *problem, const double *z, int first, int end, double *w) {
   const int n = problem->n;
   double finite = 0; /* stays 0 while all numbers are finite */
-  for (int i = first; i < end; i++) {
+  for (int i = first; i < end && problem->apply; i++) finite += 0 * w[i - first] + 0 * z[i];
+  for (int i = first; i < end && !problem->apply; i++) {
     const double *row = problem->G + (size_t)i * (size_t)n;
     double sum = problem->g[i];
     for (int j = 0; j < n; j++) sum += row[j] * z[j];
@@ -109,6 +110,7 @@ double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
   enum { WINDOW = 256 };
   double window[WINDOW], worst = 0, largest = 0;
   for (int i = 0; i < problem->n; i++) largest = larger(largest, fabs(problem->g[i]));
+  if (problem->apply) problem->apply(problem->user, z, w);
   for (int b = 0; b < problem->n_blocks; b++) {
     ss_block part = problem->blocks[b];
     const int end = part.first + part.size;

@@ -157,12 +157,13 @@ static ss_outcome run(tableau *t, const lcp *l, const double *cover, int limit, 
     if (leaves == 2 * t->n) return SS_SOLVED;
     if (++t->stale >= REFRESH || small) refresh(t, l, cover);
     c = -1 - t->place[complement(t, leaves)];
-    r = ratio_test(t, c);
+    r = c < 0 ? -1 : ratio_test(t, c);
     if (r < 0 && t->stale) { /* believe in a ray only on a fresh tableau */
       refresh(t, l, cover);
       c = -1 - t->place[complement(t, leaves)];
-      r = ratio_test(t, c);
+      r = c < 0 ? -1 : ratio_test(t, c);
     }
+    if (c < 0) return SS_STALLED; /* the basis was singular, refresh has found another */
     if (r < 0) return SS_RAY;
   }
   return SS_LIMIT;

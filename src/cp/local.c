@@ -194,7 +194,7 @@ static void single_create(single *one, const site *s, const double *W, const dou
   enum { MOST = SS_FRICTION_ROWS };
   one->block = *s->block;
   one->block.first = 0;
-  one->cp = (ss_cp){one->block.size, 1, W, q, &one->block};
+  one->cp = (ss_cp){.n = one->block.size, .n_blocks = 1, .G = W, .g = q, .blocks = &one->block};
   one->where = *s;
   one->where.block = &one->block;
   one->where.row = 0;

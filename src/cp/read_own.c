@@ -51,7 +51,7 @@ ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error) {
   if (status) return status;
   if (!tokens_word(t, "g")) return tokens_fail(t, error, "g was expected");
   status = tokens_vector(t, (size_t)n, &g, error);
-  out->problem = (ss_cp){n, n_blocks, G, g, blocks};
+  out->problem = (ss_cp){.n = n, .n_blocks = n_blocks, .G = G, .g = g, .blocks = blocks};
   return status;
 }
 
@@ -65,7 +65,7 @@ ss_status read_plain_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
   ss_block *block = SS_ARENA_ARRAY(t->arena, ss_block, 1);
   if (!block) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   *block = (ss_block){.kind = SS_BLOCK_NONNEGATIVE, .size = n};
-  out->problem = (ss_cp){n, n > 0, G, g, block};
+  out->problem = (ss_cp){.n = n, .n_blocks = n > 0, .G = G, .g = g, .blocks = block};
   out->kind = "lcp";
   return SS_OK;
 }

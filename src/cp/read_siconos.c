@@ -42,11 +42,12 @@ static ss_status read_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
 
 /* s1 s2 n m, block ends and flags, M, q; what follows repeats the problem in another form and is not reliable. */
 static ss_status read_mixed(tokens *t, ss_cp_file *out, ss_error *error) {
-  int skip, n, m;
+  int skip, n = 0, m = 0;
   matrix M;
   double *q;
   ss_block *blocks;
-  (void)(tokens_integer(t, &skip) && tokens_integer(t, &skip) && tokens_integer(t, &n) && tokens_integer(t, &m));
+  for (int i = 0; i < 2; i++) (void)tokens_integer(t, &skip);
+  (void)(tokens_integer(t, &n) && tokens_integer(t, &m));
   for (int i = 0; i < 5; i++) (void)tokens_integer(t, &skip);
   ss_status status = read_matrix(t, &M, error);
   if (status) return status;

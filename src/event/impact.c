@@ -116,6 +116,8 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
   ss_forces_none(sim);
   ss_status status = ss_rows_impact(sim, error);
   if (status != SS_OK) return status;
+  /* not from the forces of the last part: a stress among wedged bodies would be taken for an impulse, and returned */
+  memset(sim->problem.z, 0, sizeof(double) * (size_t)sim->problem.n);
   status = ss_discretise(sim, 1, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < sim->n_contacts; i++) {

@@ -17,8 +17,9 @@ typedef struct ss_shape {
   ss_pose local; /* in the body's centre-of-mass frame; capsule: axis along local x; half-space: normal along local z,
                     surface through the local origin */
   double radius; /* sphere, capsule; 0: point */
-  ss_vec3 half;  /* box: half edge lengths; capsule: half.x is half the distance of the end centres */
-  double reach;  /* radius of the bounding sphere about the local origin; INFINITY: half-space */
+  ss_vec3 half; /* box: half edge lengths; capsule: half.x is half the distance of the end centres; ellipsoid: semi-axes
+                    (ellipse: 0 across the plane) */
+  double reach; /* radius of the bounding sphere about the local origin; INFINITY: half-space */
 } ss_shape;
 
 /* One feature of a pair at one configuration. */
@@ -49,6 +50,11 @@ typedef struct ss_pair {
 /* The pair table (upper triangle in the order of ss_shape_type). *swapped: call with a and b exchanged, i.e. give the
  * second shape first. NULL: these two do not collide with each other in this version (two half-spaces never do). */
 const ss_pair *ss_pair_find(ss_shape_type a, ss_shape_type b, bool *swapped);
+
+/* Second fundamental form of the surface where its outward normal is `normal`: the surface falls away from its tangent
+ * plane by r.Kr/2 at the tangential offset r (Hertz's paraboloid). All vectors in the world's frame. Corners and edges
+ * count as flat: a patch on them is a small flat punch. */
+double ss_shape_curvature(const ss_shape *shape, const ss_pose *pose, ss_vec3 normal, ss_vec3 r);
 
 /* Checks the definition and compiles it; body, material and the shift to the centre of mass are the model's affair. */
 ss_status ss_shape_compile(const ss_shape_def *definition, ss_shape *out, ss_error *error);

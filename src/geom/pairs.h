@@ -14,6 +14,7 @@ extern const ss_pair ss_pair_sphere_box;
 extern const ss_pair ss_pair_sphere_capsule;
 extern const ss_pair ss_pair_half_space_box;
 extern const ss_pair ss_pair_half_space_capsule;
+extern const ss_pair ss_pair_half_space_ellipsoid;
 extern const ss_pair ss_pair_box_box;
 extern const ss_pair ss_pair_box_capsule;
 extern const ss_pair ss_pair_capsule_capsule;

@@ -83,6 +83,25 @@ static ss_status compile_capsule(const ss_shape_def *d, ss_shape *out, ss_error 
   return SS_OK;
 }
 
+static ss_status compile_ellipsoid(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  const ss_vec3 a = d->semi_axes;
+  if (!(positive(a.x) && positive(a.y) && positive(a.z)))
+    return reject(error, d, "semi_axes", "three positive numbers");
+  out->half = a;
+  out->reach = fmax(fmax(a.x, a.y), a.z);
+  return SS_OK;
+}
+
+static ss_status compile_ellipse(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  const double a[3] = {d->semi_axes.x, d->semi_axes.y, d->semi_axes.z};
+  int zero = 0, good = 0;
+  for (int i = 0; i < 3; i++) zero += a[i] == 0, good += positive(a[i]);
+  if (zero != 1 || good != 2) return reject(error, d, "semi_axes", "two positive numbers");
+  out->half = d->semi_axes;
+  out->reach = fmax(fmax(a[0], a[1]), a[2]);
+  return SS_OK;
+}
+
 /* ---- mass: volume and principal moments (density 1) about the local axes ---- */
 
 static double mass_none(const ss_shape *s, ss_vec3 *moments) {
@@ -116,6 +135,24 @@ static double mass_capsule(const ss_shape *s, ss_vec3 *moments) {
   return cylinder + ball;
 }
 
+static double mass_ellipsoid(const ss_shape *s, ss_vec3 *moments) {
+  const double xx = s->half.x * s->half.x, yy = s->half.y * s->half.y, zz = s->half.z * s->half.z;
+  const double volume = 4 * pi / 3 * s->half.x * s->half.y * s->half.z;
+  *moments = v3(volume / 5 * (yy + zz), volume / 5 * (xx + zz), volume / 5 * (xx + yy));
+  return volume;
+}
+
+/* Depth 1 across the plane, along the axis whose semi-axis is 0. */
+static double mass_ellipse(const ss_shape *s, ss_vec3 *moments) {
+  const double across[3] = {s->half.x == 0, s->half.y == 0, s->half.z == 0};
+  const double volume =
+      pi * (across[0] + s->half.x) * (across[1] + s->half.y) * (across[2] + s->half.z); /* the 0 counts as 1 */
+  const double xx = across[0] / 12 + s->half.x * s->half.x / 4, yy = across[1] / 12 + s->half.y * s->half.y / 4,
+               zz = across[2] / 12 + s->half.z * s->half.z / 4;
+  *moments = v3(volume * (yy + zz), volume * (xx + zz), volume * (xx + yy));
+  return volume;
+}
+
 /* ---- bounds: half extents of the axis-aligned box about the shape's origin ---- */
 
 static ss_vec3 extent_round(const ss_shape *s, const ss_pose *pose) {
@@ -142,6 +179,13 @@ static ss_vec3 extent_capsule(const ss_shape *s, const ss_pose *pose) {
             s->half.x * fabs(axis.z) + s->radius);
 }
 
+static ss_vec3 extent_ellipsoid(const ss_shape *s, const ss_pose *pose) {
+  const ss_mat3 r = quat_matrix(pose->orientation);
+  double e[3];
+  for (int i = 0; i < 3; i++) e[i] = v3_norm(v3(r.m[i][0] * s->half.x, r.m[i][1] * s->half.y, r.m[i][2] * s->half.z));
+  return v3(e[0], e[1], e[2]);
+}
+
 /* ---- the table ---- */
 
 static const ss_table_row names[SS_SHAPE_TYPES + 1] = {
@@ -150,6 +194,8 @@ static const ss_table_row names[SS_SHAPE_TYPES + 1] = {
     [SS_SHAPE_HALF_SPACE] = {"half-space", "solid below a plane: normal (outwards), offset"},
     [SS_SHAPE_BOX] = {"box", "cuboid: size (three full edge lengths)"},
     [SS_SHAPE_CAPSULE] = {"capsule", "cylinder with round ends: radius, length (of the straight part), axis"},
+    [SS_SHAPE_ELLIPSOID] = {"ellipsoid", "semi_axes (three); touches half-spaces"},
+    [SS_SHAPE_ELLIPSE] = {"ellipse", "planar scenes: semi_axes (two); touches half-spaces"},
     {NULL, NULL}};
 
 static const struct shape_kind {
@@ -160,7 +206,9 @@ static const struct shape_kind {
                            [SS_SHAPE_SPHERE] = {compile_sphere, mass_sphere, extent_round},
                            [SS_SHAPE_HALF_SPACE] = {compile_half_space, mass_none, extent_half_space},
                            [SS_SHAPE_BOX] = {compile_box, mass_box, extent_box},
-                           [SS_SHAPE_CAPSULE] = {compile_capsule, mass_capsule, extent_capsule}};
+                           [SS_SHAPE_CAPSULE] = {compile_capsule, mass_capsule, extent_capsule},
+                           [SS_SHAPE_ELLIPSOID] = {compile_ellipsoid, mass_ellipsoid, extent_ellipsoid},
+                           [SS_SHAPE_ELLIPSE] = {compile_ellipse, mass_ellipse, extent_ellipsoid}};
 
 const ss_table_row *ss_table_shapes(void) { return names; }
 

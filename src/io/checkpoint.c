@@ -43,7 +43,7 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 11 };
+enum { PIECES = 12 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
 static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
@@ -62,6 +62,7 @@ static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
       {&sim->created_by_impacts, sizeof sim->created_by_impacts},
       {&sim->report, sizeof sim->report},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
+      {s->patch, sizeof *s->patch * (size_t)s->n_patch},
   };
   memcpy(out, all, sizeof all);
 }
@@ -125,11 +126,14 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
         "the checkpoint '%s' is of another scene, scheme or step: bodies, shapes, joints, scheme and step must "
         "be the same",
         path);
-  const int touches = (int)(found[PIECES - 1].size / sizeof(ss_touch));
-  const ss_status status =
-      ss_grow((void **)&sim->state.touch, &sim->state.touch_capacity, touches, sizeof(ss_touch), error);
+  const int touches = (int)(found[PIECES - 2].size / sizeof(ss_touch));
+  const int numbers = (int)(found[PIECES - 1].size / sizeof(double));
+  ss_status status = ss_grow((void **)&sim->state.touch, &sim->state.touch_capacity, touches, sizeof(ss_touch), error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&sim->state.patch, &sim->state.patch_capacity, numbers, sizeof(double), error);
   if (status != SS_OK) return status;
   sim->state.n_touch = touches;
+  sim->state.n_patch = numbers;
   piece pieces[PIECES];
   list_pieces(sim, &print, pieces);
   for (int i = 0; i < PIECES; i++)

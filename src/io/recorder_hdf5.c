@@ -11,6 +11,7 @@
  *     /contacts/            frame (row of /time), a, b (as in events; a is never the world), point, normal, force [K,3]
  *                           (world frame, on a; impulse over the length of a step), friction, state (0 stick, 1 slip,
  *                           2 impact), [K]
+ *     /elements/            compliant schemes: every element of every contact patch (recorder_elements.h)
  *     /model                shapes, joints and forces as the viewer needs them (JSON; docs/page-format.md)
  *     /certificate          attributes: the run's certificate and energy_created, certified (0 or 1)
  *     /solves               attributes: count, iterations, fallbacks, seconds, contacts_maximum, contacts_mean
@@ -21,6 +22,7 @@
 #include "core/arena.h"
 #include "io/hdf5_file.h"
 #include "io/page.h"
+#include "io/recorder_elements.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -41,6 +43,7 @@ typedef struct hdf5_recorder {
   ss_hdf5_column events[EVENT_COLUMNS];     /* t, kind, a, b, energy_created */
   ss_hdf5_column contacts[CONTACT_COLUMNS]; /* frame, a, b, point, normal, force, friction, state */
   ss_frame_contacts present;
+  ss_element_table elements;
 } hdf5_recorder;
 
 static ss_status cannot_write(const hdf5_recorder *h, ss_error *error) {
@@ -111,8 +114,11 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
   const double energy[ENERGY_COLUMNS] = {e->kinetic,       e->potential,   e->elastic,      e->final,    e->work,
                                          e->friction_loss, e->impact_loss, e->damping_loss, e->remainder};
   for (int i = 0; i < ENERGY_COLUMNS; i++) put(&h->energy[i], h->n_rows, &energy[i]);
-  const ss_status status = put_contacts(h, sim, error);
+  bool written = true;
+  ss_status status = put_contacts(h, sim, error);
+  if (!status) status = ss_element_table_put(&h->elements, sim, h->frame, &written, error);
   if (status) return status;
+  if (!written) return cannot_write(h, error);
   h->frame++;
   if (++h->n_rows < SS_HDF5_BLOCK || append_rows(h)) return SS_OK;
   return cannot_write(h, error);
@@ -168,6 +174,7 @@ static bool close_all(hdf5_recorder *h) {
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_release(&h->energy[i]) && good;
   for (int i = 0; i < EVENT_COLUMNS; i++) good = ss_hdf5_column_release(&h->events[i]) && good;
   for (int i = 0; i < CONTACT_COLUMNS; i++) good = ss_hdf5_column_release(&h->contacts[i]) && good;
+  good = ss_element_table_release(&h->elements) && good;
   if (h->kind_type >= 0) (void)H5Tclose(h->kind_type);
   if (h->file >= 0) good = H5Fclose(h->file) >= 0 && good;
   h->file = h->kind_type = H5I_INVALID_HID;
@@ -179,6 +186,7 @@ static ss_status hdf5_finish(ss_recorder *recorder, const ss_sim *sim, bool comp
   bool good = append_rows(h);
   good = append_events(h) && good;
   good = append_contacts(h) && good;
+  good = ss_element_table_append(&h->elements) && good;
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   good = good && write_certificate(h->file, &ss_sim_report(sim)->certificate, complete) &&
          write_solves(h->file, ss_sim_report(sim)) && ss_hdf5_set_integer(h->file, "complete", complete);
@@ -291,8 +299,10 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
   if (status) return status;
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   h->file = H5Fcreate(h->base.file.working, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  const bool good = h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) &&
-                    create_tables(h) && H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
+  const bool good =
+      h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) && create_tables(h) &&
+      (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file)) &&
+      H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
   ss_hdf5_quiet_end(quiet);
   return good ? ss_recorder_start(&h->base, sim, error) : cannot_write(h, error);
 }

@@ -46,8 +46,9 @@ static const ss_key scene_keys[] = {
     {"joints", ss_read_joints, 0, false, 0},
     {"forces", ss_read_forces, 0, false, 0},
     {"simulation", ss_read_simulation, 0, true, 0},
-    {"compliance", NULL, 0, false, 0},
-    {"boundary", NULL, 0, false, 0},
+    {"compliance", ss_read_compliance, 0, false, 0},
+    {"boundary", ss_read_boundary, 0, false, 0},
+    {"start", ss_read_start, 0, false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_scene = {"scene", scene_keys};

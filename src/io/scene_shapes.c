@@ -12,7 +12,7 @@ static const ss_key material_keys[] = {
     {"restitution", ss_read_fraction, offsetof(ss_material_def, restitution), false, 0},
     {"torsion", ss_read_nonnegative, offsetof(ss_material_def, torsion), false, 0},
     {"rolling", ss_read_nonnegative, offsetof(ss_material_def, rolling), false, 0},
-    {"compliance", NULL, 0, false, 0},
+    {"compliance", ss_read_elastic, offsetof(ss_material_def, compliance), false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_material = {"material", material_keys};
@@ -57,8 +57,9 @@ static const ss_word shape_words[] = {
     {"half-space", SS_SHAPE_HALF_SPACE, false},
     {"box", SS_SHAPE_BOX, false},
     {"capsule", SS_SHAPE_CAPSULE, false},
+    {"ellipsoid", SS_SHAPE_ELLIPSOID, false},
+    {"ellipse", SS_SHAPE_ELLIPSE, false},
     {"cylinder", 0, true},
-    {"ellipsoid", 0, true},
     {"convex", 0, true},
     {"height-field", 0, true},
     {"mesh", 0, true},
@@ -76,11 +77,33 @@ static ss_status read_size(ss_reader *reader, const ss_yaml *node, void *vec3) {
   return SS_OK;
 }
 
+static ss_status read_semi_axes(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_shape_def *shape = object;
+  double size[3] = {0};
+  if (shape->type == SS_SHAPE_ELLIPSOID) {
+    SS_TRY(ss_read_numbers(reader, node, 3, size));
+  } else {
+    if (reader->scene->planar == SS_SPATIAL)
+      return SS_READ_FAIL(reader, node, "an ellipse belongs to planar scenes; in space use an ellipsoid");
+    double in_plane[2];
+    SS_TRY(ss_read_numbers(reader, node, 2, in_plane));
+    const ss_plane plane = ss_plane_of(reader->scene->planar);
+    for (int i = 0; i < 2; i++) size[plane.axes[i]] = in_plane[i];
+  }
+  for (int i = 0; i < node->count; i++) {
+    double value;
+    SS_TRY(ss_read_positive(reader, node->items[i].value, &value));
+  }
+  shape->semi_axes = v3(size[0], size[1], size[2]);
+  return SS_OK;
+}
+
 enum {
   SPHERE = 1 << SS_SHAPE_SPHERE,
   HALF_SPACE = 1 << SS_SHAPE_HALF_SPACE,
   BOX = 1 << SS_SHAPE_BOX,
-  CAPSULE = 1 << SS_SHAPE_CAPSULE
+  CAPSULE = 1 << SS_SHAPE_CAPSULE,
+  ROUND = 1 << SS_SHAPE_ELLIPSOID | 1 << SS_SHAPE_ELLIPSE
 };
 
 static const ss_key shape_keys[] = {
@@ -89,6 +112,7 @@ static const ss_key shape_keys[] = {
     {"length", ss_read_positive, offsetof(ss_shape_def, length), true, CAPSULE},
     {"axis", ss_read_direction, offsetof(ss_shape_def, axis), false, CAPSULE},
     {"size", read_size, offsetof(ss_shape_def, size), true, BOX},
+    {"semi_axes", read_semi_axes, 0, true, ROUND},
     {"normal", ss_read_direction, offsetof(ss_shape_def, normal), true, HALF_SPACE},
     {"offset", ss_read_number, offsetof(ss_shape_def, offset), false, HALF_SPACE},
     {"position", ss_read_vector, offsetof(ss_shape_def, pose.position), false, 0},

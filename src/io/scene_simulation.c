@@ -8,8 +8,6 @@ enum { MOST_DIRECTIONS = 1024 };
 
 /* Schemes of the contract that are not in the table of schemes yet. */
 static const ss_word later_scheme_words[] = {
-    {"compliant", 0, true},
-    {"compliant-theta", 0, true},
     {NULL, 0, false},
 };
 const ss_words ss_words_later_scheme = {"scheme", later_scheme_words};
@@ -161,6 +159,7 @@ static const ss_key simulation_keys[] = {
     {"scheme", read_scheme, offsetof(ss_simulation, scheme), false, 0},
     {"alpha", ss_read_number, offsetof(ss_simulation, alpha), false, 0},
     {"gamma", ss_read_fraction, offsetof(ss_simulation, gamma), false, 0},
+    {"theta", ss_read_fraction, offsetof(ss_simulation, theta), false, 0},
     {"step", ss_read_positive, offsetof(ss_simulation, step), true, 0},
     {"duration", ss_read_positive, offsetof(ss_simulation, duration), true, 0},
     {"friction", read_friction, 0, false, 0},
@@ -184,6 +183,10 @@ static ss_status check_weights(ss_reader *reader, const ss_yaml *node, const ss_
       return SS_READ_FAIL(reader, weight, "'%s' belongs to the scheme 'gavrea', not to '%s'", weights[i],
                           simulation->scheme);
   }
+  const ss_yaml *theta = ss_yaml_get(node, "theta");
+  if (theta && strcmp(simulation->scheme, "compliant-theta") != 0)
+    return SS_READ_FAIL(reader, theta, "'theta' belongs to the scheme 'compliant-theta', not to '%s'",
+                        simulation->scheme);
   if (gavrea && !(simulation->alpha > 0 && simulation->alpha <= 1))
     return SS_READ_FAIL(reader, ss_yaml_get(node, "alpha"), "'alpha' must be above 0 and at most 1, not %g",
                         simulation->alpha);

@@ -70,6 +70,7 @@ static ss_status compile(ss_model *model, const ss_scene *scene, ss_error *error
   ss_status status = copy_scene_texts(model, scene, error);
   if (status == SS_OK) status = ss_compile_bodies(model, scene, error);
   if (status == SS_OK) status = ss_compile_laws(model, scene, error);
+  if (status == SS_OK) status = ss_compile_compliance(model, scene, error);
   if (status == SS_OK) status = ss_compile_joints(model, scene, error);
   if (status == SS_OK) status = ss_compile_forces(model, scene, error);
   if (status != SS_OK) return status;

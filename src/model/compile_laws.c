@@ -89,3 +89,23 @@ ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b)
   if (law.mu == 0) law.mu = fmax(law.torsion, law.rolling);
   return law;
 }
+
+static bool copy_numbers(ss_arena *arena, const double **numbers, int count) {
+  if (count == 0) return true;
+  double *copy = SS_ARENA_ARRAY(arena, double, count);
+  if (copy) memcpy(copy, *numbers, sizeof(double) * (size_t)count);
+  *numbers = copy;
+  return copy != NULL;
+}
+
+ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error) {
+  ss_compliance_def *c = &model->compliance;
+  *c = scene->compliance;
+  if (!c->given) return SS_OK;
+  if (!copy_numbers(model->arena, &c->stiffness, c->n_stiffness) ||
+      !copy_numbers(model->arena, &c->damping, c->n_damping))
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  if (c->elements < 1 || !(c->spacing > 0))
+    return ss_fail_at(error, scene, c->mark, SS_ERROR_INPUT, "compliance needs elements >= 1 and a positive spacing");
+  return SS_OK;
+}

@@ -96,7 +96,8 @@ struct ss_model {
   bool restitution_anywhere;
   bool moments_anywhere;    /* torsion or rolling resistance */
   ss_simulation simulation; /* the scene's own */
-  double *v0;               /* velocities at t = 0 */
+  ss_compliance_def compliance;
+  double *v0; /* velocities at t = 0 */
 };
 
 /* A model's law for two shapes: materials combined, then overrides in the order of the scene. */
@@ -109,6 +110,7 @@ int ss_find_material(const ss_scene *scene, const char *name);
 ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_joints(ss_model *model, const ss_scene *scene, ss_error *error);
+ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_forces(ss_model *model, const ss_scene *scene, ss_error *error);
 
 /* Puts the scene's file and the place into the error and returns its status. */

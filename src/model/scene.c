@@ -16,6 +16,7 @@ ss_simulation ss_simulation_default(void) {
   return (ss_simulation){.scheme = "trapezoidal",
                          .alpha = 0.5,
                          .gamma = 0.5,
+                         .theta = 0.5,
                          .step = 0.01,
                          .duration = 1,
                          .cone = SS_CONE_POLYHEDRAL,

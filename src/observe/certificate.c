@@ -25,7 +25,10 @@ void ss_certify_position(ss_sim *sim) {
     const ss_pose a = ss_pose_of(sim->state.q, contact->body[0]), b = ss_pose_of(sim->state.q, contact->body[1]);
     ss_contact_point at;
     ss_contact_at(sim->model, contact, &a, &b, &at);
-    if (-at.gap > c->penetration) c->penetration = -at.gap;
+    if (contact->patch)
+      c->penetration = fmax(c->penetration, ss_patch_overlap(sim, contact, &at));
+    else if (-at.gap > c->penetration)
+      c->penetration = fmax(c->penetration, ss_contact_depth(sim->model, contact, &a, &b));
   }
 }
 

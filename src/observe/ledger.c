@@ -33,6 +33,7 @@ static void balance(ss_sim *sim) {
   e->kinetic = ss_kinetic_energy(sim->model, sim->state.v);
   e->potential = ss_potential_energy(sim->model, sim->state.q);
   e->elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
+  if (sim->scheme->compliant) e->elastic += ss_patches_energy(sim);
   e->final = e->kinetic + e->potential + e->elastic;
   e->remainder =
       e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss + e->stabilization);
@@ -52,12 +53,13 @@ void ss_ledger_start(ss_sim *sim) {
   sim->report.certificate.energy_created = 0;
 }
 
-static void contact_losses(ss_sim *sim, double fraction) {
+static void contact_losses(ss_sim *sim, double h, double fraction) {
   ss_energy *e = &sim->report.energy;
   const ss_model *model = sim->model;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (c->row < 0 || c->impulse[0] == 0) continue;
+    if (c->patch) ss_patch_losses(sim, c, h);
+    if (c->patch || c->row < 0 || c->impulse[0] == 0) continue;
     for (int k = 0; k < c->n_rows; k++) {
       const ss_row *row = &sim->problem.rows[c->row + k];
       const double mean = ss_row_dot(model, row, sim->state.v) + fraction / 2 * ss_row_dot(model, row, sim->delta);
@@ -101,14 +103,14 @@ static void constraint_work(ss_sim *sim) {
   const ss_problem *p = &sim->problem;
   double work = 0;
   for (int i = 0; i < p->n; i++)
-    if (i < p->n_joint || i >= p->n_free) work += p->z[i] * (p->slack[i] - p->offset[i]);
+    if (i < p->n_joint || i >= p->first_contact) work += p->z[i] * (p->slack[i] - p->offset[i]);
   if (work > sim->report.constraint_work) sim->report.constraint_work = work;
 }
 
 /* Called before the state moves: the part of a step of size h that is taken, fraction of it. */
 void ss_ledger_part(ss_sim *sim, double h, double fraction) {
-  contact_losses(sim, fraction);
-  constraint_work(sim);
+  contact_losses(sim, h, fraction);
+  if (!sim->scheme->compliant) constraint_work(sim);
   if (sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) stabilization_work(sim, fraction);
   if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
   if (sim->model->n_forces == 0 && !sim->pulled) return;

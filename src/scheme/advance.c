@@ -55,6 +55,7 @@ void ss_velocity_change(ss_sim *sim) {
 
 void ss_advance(ss_sim *sim, double h) {
   ss_velocity_change(sim);
+  if (sim->scheme->compliant) ss_patch_advance(sim, h);
   for (int i = 0; i < sim->model->n_v; i++) sim->v_end[i] = sim->state.v[i] + sim->delta[i];
   for (int k = 0; k < sim->model->n_bodies; k++)
     ss_store_pose(sim->q_end, k, ss_advance_body(sim, k, sim->delta, h, 1));

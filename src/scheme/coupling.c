@@ -25,7 +25,7 @@ ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error) {
   c->offset = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!c->offset) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int k = 0; k < model->n_bodies; k++) c->offset[k] = -1;
-  if (!sim->scheme->implicit_forces) return SS_OK;
+  if (!sim->scheme->implicit_forces || sim->scheme->theta) return SS_OK;
   for (int k = 0; k < model->n_forces; k++) {
     const ss_force *force = &model->forces[k];
     if (force->type == SS_FORCE_APPLIED || force->jacobian != SS_JACOBIAN_EXACT) continue;

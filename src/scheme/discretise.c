@@ -71,12 +71,13 @@ void ss_fill_dense(const ss_sim *sim, double *G) {
     fill_column(sim, j, G);
     G[(size_t)j * n + (size_t)j] += p->compliance[j];
   }
+  if (sim->scheme->compliant) ss_patch_stiffen(sim, G);
 }
 
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   const size_t n = (size_t)p->n;
-  p->sparse = false;
+  p->sparse = p->structured = false;
   if (n == 0) return SS_OK;
   if (n * n > p->G_capacity) {
     ss_free(p->G);
@@ -127,6 +128,16 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+void ss_spread(ss_sim *sim, double alpha) {
+  ss_problem *p = &sim->problem;
+  p->alpha = alpha;
+  for (int i = 0; i < p->n; i++) {
+    spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
+    p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
+              alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
+  }
+}
+
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_coupling *c = &sim->coupling;
@@ -136,13 +147,8 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
     const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
     if (status != SS_OK) return status;
   }
-  for (int i = 0; i < n; i++) {
-    spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
-    if (c->active) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
-    p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
-              alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
-  }
-  p->alpha = alpha;
+  ss_spread(sim, alpha);
+  for (int i = 0; c->active && i < n; i++) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
   const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
   p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !c->active;
   return p->sparse ? ss_assemble_sparse(sim, error) : ss_discretise_dense(sim, error);

@@ -15,7 +15,7 @@
 static void apply_force(const ss_sim *sim, const ss_force *force, double t, double weight) {
   const ss_model *model = sim->model;
   const ss_body *body = &model->bodies[force->body[0]];
-  const ss_pose pose = ss_pose_of(sim->state.q, force->body[0]);
+  const ss_pose pose = ss_pose_of(sim->force_q, force->body[0]);
   double f[3], m[3];
   for (int i = 0; i < 3; i++) {
     f[i] = force->force[i] ? ss_expression_value(force->force[i], t) : 0;
@@ -67,10 +67,11 @@ static void element_forces(ss_sim *sim, double h) {
     double kappa;
     if (force->type == SS_FORCE_APPLIED) {
       const double t = sim->state.t;
-      if (sim->alpha < 1) apply_force(sim, force, t, h * (1 - sim->alpha));
-      apply_force(sim, force, t + h, h * sim->alpha);
+      const double weight = sim->scheme->theta ? 1 : sim->alpha;
+      if (weight < 1) apply_force(sim, force, t, h * (1 - weight));
+      apply_force(sim, force, t + h, h * weight);
     } else if (!ss_force_is_row(sim, force, h, &kappa)) {
-      const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.v);
+      const ss_link link = ss_link_at(model, force, sim->force_q, sim->force_v);
       const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
       add_row(model, &link.row, -h * tension, sim->kt);
     }
@@ -115,10 +116,11 @@ static ss_mat3 rotation_block(const ss_body *body, ss_vec3 w, double ah, bool fu
 static void gyroscopic(ss_sim *sim, int index, double h) {
   const ss_body *body = &sim->model->bodies[index];
   ss_vec3 linear, w;
-  ss_twist_of(sim->model, sim->state.v, index, &linear, &w);
+  ss_twist_of(sim->model, sim->force_v, index, &linear, &w);
   const ss_vec3 torque = v3_cross(mat3_mul(&body->inertia, w), w);
   for (int i = 0; i < 3; i++)
     if (body->slot[3 + i] >= 0) sim->kt[body->first + body->slot[3 + i]] += h * v3_get(torque, i);
+  if (sim->scheme->theta) return; /* the outer iteration does it */
 
   ss_mat3 a = rotation_block(body, w, sim->alpha * h, sim->alpha == 0.5), inverse;
   if (!invert3(&a, &inverse)) {

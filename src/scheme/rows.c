@@ -69,12 +69,14 @@ static void stiff_rows(ss_sim *sim, double h) {
     const ss_force *force = &sim->model->forces[k];
     double kappa;
     if (!ss_force_is_row(sim, force, h, &kappa)) continue;
-    const ss_link link = ss_link_at(sim->model, force, sim->state.q, sim->state.v);
+    const ss_link link = ss_link_at(sim->model, force, sim->force_q, sim->force_v);
     const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
-    const double impulse = -h * tension - sim->alpha * h * h * force->stiffness * link.rate;
+    const double rate = sim->scheme->theta ? ss_row_dot(sim->model, &link.row, sim->state.v) : link.rate;
+    const double ahead = sim->scheme->theta ? kappa * ss_row_dot(sim->model, &link.row, sim->guess) /* Newton */
+                                            : -sim->alpha * h * h * force->stiffness * rate;
     p->rows[p->n] = link.row;
     p->compliance[p->n] = sim->alpha / kappa;
-    p->offset[p->n] = -link.rate - sim->alpha / kappa * impulse;
+    p->offset[p->n] = -rate - sim->alpha / kappa * (ahead - h * tension);
     p->n++;
   }
 }
@@ -148,14 +150,14 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->at.gap >= 0) return c->at.gap / h;
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-  return held ? c->at.gap / sim->h : 0;
+  return held && !sim->relaxed ? c->at.gap / sim->h : 0;
 }
 
 static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + sim->model->n_forces;
   const int motors = h > 0 ? sim->model->n_motors : 0, most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
-  const ss_status status =
-      reserve(&sim->problem, free_rows + motors + most * sim->n_contacts, 1 + motors + sim->n_contacts, error);
+  const int places = sim->scheme->compliant ? ss_patch_elements(sim) : sim->n_contacts;
+  const ss_status status = reserve(&sim->problem, free_rows + motors + most * places, 1 + motors + places, error);
   if (status != SS_OK) return status;
   ss_problem *p = &sim->problem;
   p->n = p->n_blocks = p->n_joint = 0;
@@ -167,18 +169,22 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   p->n_free = p->n;
   if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
   if (motors) ss_motor_rows(sim, sim->grad_q, h);
+  p->first_contact = p->n;
   return SS_OK;
 }
 
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
-  const ss_status status = begin(sim, h, true, error);
-  if (status != SS_OK) return status;
-  for (int i = 0; i < sim->n_contacts; i++) {
+  ss_status status = begin(sim, h, true, error);
+  for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->row = -1;
-    if (c->active) contact_rows(sim, c, h, normal_offset(sim, c, h));
+    if (!c->active) continue;
+    if (c->patch)
+      status = ss_patch_rows(sim, c, h, error);
+    else
+      contact_rows(sim, c, h, normal_offset(sim, c, h));
   }
-  return SS_OK;
+  return status;
 }
 
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {

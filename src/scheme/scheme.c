@@ -9,14 +9,16 @@
 #include <string.h>
 
 static const ss_scheme schemes[] = {
-    /* name                   alpha gamma given implicit position midpoint locates iterated */
-    {"stewart-trinkle", 1, 1, false, false, true, false, false, false},         /* ST (3) */
-    {"stewart-trinkle-implicit", 1, 1, false, false, true, false, false, true}, /* ST section 3.4 */
-    {"anitescu-potra", 1, 1, false, false, false, false, true, false},          /* MDI [4] */
-    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true, false},     /* MDI [5] */
-    {"moreau", 1, 0.5, false, true, false, false, true, false},                 /* MDI section 4, [30] */
-    {"trapezoidal", 0.5, 0.5, false, true, false, true, true, false},           /* LIT (5.3)-(5.9) */
-    {"gavrea", 0.5, 0.5, true, true, false, false, true, false},                /* MDI (4.4) */
+    /* name                   alpha gamma given implicit position midpoint locates iterated theta compliant */
+    {"stewart-trinkle", 1, 1, false, false, true, false, false, false, false, false},         /* ST (3) */
+    {"stewart-trinkle-implicit", 1, 1, false, false, true, false, false, true, false, false}, /* ST section 3.4 */
+    {"anitescu-potra", 1, 1, false, false, false, false, true, false, false, false},          /* MDI [4] */
+    {"anitescu-potra-stiff", 1, 1, false, true, false, false, true, false, false, false},     /* MDI [5] */
+    {"moreau", 1, 0.5, false, true, false, false, true, false, false, false},                 /* MDI section 4, [30] */
+    {"trapezoidal", 0.5, 0.5, false, true, false, true, true, false, false, false},           /* LIT (5.3)-(5.9) */
+    {"gavrea", 0.5, 0.5, true, true, false, false, true, false, false, false},                /* MDI (4.4) */
+    {"compliant", 1, 1, false, false, false, false, false, false, false, true},               /* DCC (13) */
+    {"compliant-theta", 0.5, 0.5, true, true, true, false, false, false, true, true},         /* BVP (16) */
 };
 
 static const ss_table_row table[] = {
@@ -27,6 +29,8 @@ static const ss_table_row table[] = {
     {"moreau", "midpoint positions, implicit constraints"},
     {"trapezoidal", "second order, linearly implicit trapezoidal method"},
     {"gavrea", "the family itself: alpha and gamma given"},
+    {"compliant", "contact patches that give: spread forces, stick and slip element by element"},
+    {"compliant-theta", "the same at position level, with the theta rule and forces implicit in the theta state"},
     {NULL, NULL},
 };
 _Static_assert(sizeof table / sizeof *table == sizeof schemes / sizeof *schemes + 1, "one explanation per scheme");
@@ -37,4 +41,9 @@ const ss_scheme *ss_scheme_find(const char *name) {
   for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
     if (strcmp(schemes[i].name, name) == 0) return &schemes[i];
   return NULL;
+}
+
+bool ss_scheme_is_compliant(const char *name) {
+  const ss_scheme *scheme = ss_scheme_find(name);
+  return scheme && scheme->compliant;
 }

@@ -13,6 +13,8 @@ typedef struct ss_scheme {
   bool rows_at_midpoint;   /* gradients of joints and contacts at q + h v/2; else at q */
   bool locates_collisions; /* by default, where nothing bounces */
   bool iterated;           /* gaps, joints and gradients at q+, by fixed-point iteration */
+  bool theta;              /* BVP (16): alpha = gamma = 1 - theta, forces at the theta state by an outer iteration */
+  bool compliant;          /* contacts are patches (patch/), never rigid; nothing collides in an instant */
 } ss_scheme;
 
 /* NULL: no scheme of that name. */

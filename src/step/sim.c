@@ -23,8 +23,18 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the duration must be positive, not %g", o->duration);
   if (o->duration / o->step > 9e15)
     return ss_fail(error, SS_ERROR_INPUT, "the step %g is too small for the duration", o->step);
-  if (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1)
+  if (sim->scheme->theta && !(o->theta >= 0 && o->theta <= 1))
+    return ss_fail(error, SS_ERROR_INPUT, "theta must be in [0, 1], not %g", o->theta);
+  if (!sim->scheme->theta && (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1))
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
+  if (sim->scheme->compliant && !sim->model->compliance.given)
+    return ss_fail(error, SS_ERROR_INPUT, "the scheme %s needs the section compliance:", sim->scheme->name);
+  if (sim->scheme->compliant && sim->model->restitution_anywhere)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "restitution has no place in the scheme %s: stiffness and damping decide how bodies bounce",
+                   sim->scheme->name);
+  if (sim->scheme->compliant && sim->options.has_events && sim->options.events)
+    return ss_fail(error, SS_ERROR_INPUT, "the scheme %s locates no events", sim->scheme->name);
   if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->alpha != sim->gamma)
     return ss_fail(
         error, SS_ERROR_INPUT,
@@ -53,6 +63,9 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->state.v, nv},
       {&sim->mid_q, nq},
       {&sim->iterate_memory, nq + nv},
+      {&sim->theta_q, nq},
+      {&sim->theta_v, nv},
+      {&sim->guess, nv},
       {&sim->ainv, 36 * (size_t)model->n_bodies},
       {&sim->kt, nv},
       {&sim->applied, nv},
@@ -83,6 +96,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
+  sim->patches = SS_ARENA_ARRAY(sim->arena, ss_patch *, 3 * (size_t)model->n_materials * (size_t)model->n_materials);
+  if (!sim->patches) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_status status = ss_coupling_prepare(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
@@ -90,6 +105,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
 
 static void start(ss_sim *sim) {
   const ss_model *model = sim->model;
+  sim->force_q = sim->scheme->theta ? sim->theta_q : sim->state.q;
+  sim->force_v = sim->scheme->theta ? sim->theta_v : sim->state.v;
   for (int k = 0; k < model->n_bodies; k++) {
     ss_store_pose(sim->state.q, k, model->bodies[k].pose);
     memcpy(sim->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
@@ -133,6 +150,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     sim->automatic = strcmp(sim->options.solver, "auto") == 0;
     sim->scheme = ss_scheme_find(sim->options.scheme);
     if (sim->scheme) {
+      if (sim->scheme->theta) sim->options.alpha = sim->options.gamma = 1 - sim->options.theta;
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
       sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
@@ -161,6 +179,10 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->contacts);
   ss_free(sim->state.touch);
   ss_free(sim->touch_saved);
+  ss_free(sim->state.patch);
+  ss_free(sim->patch_start);
+  ss_free(sim->patch_end);
+  ss_free(sim->patch_saved);
   ss_free(sim->coupling.w);
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
@@ -224,7 +246,7 @@ ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *er
   if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
   ss_cp problem = ss_problem_view(&sim->problem);
   double *filled = NULL;
-  if (sim->problem.sparse) {
+  if (sim->problem.sparse || sim->problem.structured) {
     problem.G = filled = ss_alloc(sizeof(double) * (size_t)problem.n * (size_t)problem.n);
     if (!filled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
     ss_fill_dense(sim, filled);

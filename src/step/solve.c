@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-static double seconds_now(void) {
+double ss_seconds(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
@@ -31,7 +31,7 @@ static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
 }
 
 /* Impulses and slip of every active contact, from z and w; worst: largest entry of the residual, in units of s/d. */
-static void distribute(ss_sim *sim, const double *w, double worst, double s) {
+void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
   const ss_problem *p = &sim->problem;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -42,6 +42,10 @@ static void distribute(ss_sim *sim, const double *w, double worst, double s) {
     c->impulse[0] = c->blur = 0;
     if (c->row < 0) continue;
     c->blur = worst * s / p->scale[c->row];
+    if (c->patch) {
+      ss_patch_distribute(sim, c, w);
+      continue;
+    }
     double slip = 0;
     for (int k = 0; k < c->n_rows; k++) {
       ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
@@ -107,9 +111,9 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   const ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
   ss_cp_result result = {0};
-  const double start = seconds_now();
+  const double start = ss_seconds();
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
-  solves->seconds += seconds_now() - start;
+  solves->seconds += ss_seconds() - start;
   solves->count++;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
@@ -133,8 +137,8 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
   p->unit = 1;
   if (p->n == 0) return SS_OK;
   if (p->sparse) {
-    const double start = seconds_now(), residual = ss_solve_sparse(sim);
-    solves->seconds += seconds_now() - start;
+    const double start = ss_seconds(), residual = ss_solve_sparse(sim);
+    solves->seconds += ss_seconds() - start;
     solves->iterations++;
     if (residual <= sim->options.tolerance) {
       solves->count++;
@@ -150,6 +154,6 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
 
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
   const ss_status status = ss_solve_problem(sim, certified, error);
-  if (status == SS_OK && *certified) distribute(sim, sim->problem.slack, sim->problem.blur, sim->problem.unit);
+  if (status == SS_OK && *certified) ss_distribute(sim, sim->problem.slack, sim->problem.blur, sim->problem.unit);
   return status;
 }

@@ -21,7 +21,7 @@ static double judge(ss_sim *sim) {
     p->slack[i] = p->alpha * ss_row_dot(model, &p->rows[i], change) + p->compliance[i] * p->z[i] + p->g[i];
     const double w = fabs(p->scale[i] * p->slack[i]);
     if (!(w <= worst)) worst = w; /* a NaN stays */
-    largest = fmax(largest, fabs(p->scale[i] * p->g[i]));
+    largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * sim->speed_bound));
   }
   return largest > 0 ? worst / (2 * largest) : worst;
 }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30 };
+enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30, MOST_SINKS = 8 };
 
 /* Pairs and contacts for a part of size h, and what the active ones demand. */
 static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
@@ -24,9 +24,13 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
   ss_forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
   if (status != SS_OK) return status;
-  status = ss_discretise(sim, sim->alpha, error);
-  if (status != SS_OK) return status;
-  status = ss_solve(sim, certified, error);
+  *certified = false;
+  if (ss_patch_is_large(sim)) status = ss_patch_solve(sim, sim->alpha, certified, error);
+  if (status == SS_OK && !*certified) {
+    status = ss_discretise(sim, sim->alpha, error);
+    if (status != SS_OK) return status;
+    status = ss_solve(sim, certified, error);
+  }
   if (status != SS_OK || !*certified) return status;
   ss_advance(sim, h);
   sim->last_attempt = h;
@@ -35,6 +39,7 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
 }
 
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  if (sim->scheme->theta) return ss_attempt_theta(sim, h, certified, error);
   return (sim->scheme->iterated ? ss_attempt_iterated : ss_attempt_once)(sim, h, certified, error);
 }
 
@@ -45,7 +50,8 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     const bool carries = c->impulse[0] > 0;
-    const bool closed = carries || (velocity_level && sim->problem.slack[c->row] <= speed_tolerance + c->blur);
+    const bool closed =
+        carries || (velocity_level && !c->patch && sim->problem.slack[c->row] <= speed_tolerance + c->blur);
     if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
     if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
     if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
@@ -72,8 +78,25 @@ static void accept(ss_sim *sim, double h, double tau) {
   sim->state.t += tau;
 }
 
+/* Whether an active contact would end a good deal deeper than it started: rows hold at the start of the part (or in its
+ * middle), and a body that turns or rolls over far in it leaves them. */
+static bool sinks(const ss_sim *sim, double h) {
+  static const double share = 0.01, far = 0.1;
+  const ss_model *model = sim->model;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || !c->pair || c->patch) continue;
+    const double size = fmin(model->shapes[c->shape[0]].reach, model->shapes[c->shape[1]].reach);
+    if (!(size > 0) || sim->speed_bound * h < far * size) continue;
+    const ss_pose a = ss_pose_of(sim->q_end, c->body[0]), b = ss_pose_of(sim->q_end, c->body[1]);
+    if (ss_contact_depth(model, c, &a, &b) > share * size + fmax(-c->at.gap, 0)) return true;
+  }
+  return false;
+}
+
 /* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
 static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
+  sim->relaxed = false;
   sim->speed_bound = 1.5 * ss_largest_speed(sim->model, sim->state.v) + 2 * *h * v3_norm(sim->model->gravity);
   for (int cuts = 0; cuts <= MOST_CUTS;) {
     bool certified = false;
@@ -92,6 +115,16 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     }
     if (status != SS_OK) return status;
     if (!certified) {
+      const bool pushes = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
+      const bool shorter = sim->relaxed || !pushes; /* once the same without pushing anything out, then shorter */
+      sim->relaxed = true;
+      if (!shorter) continue;
+      cuts++;
+      sim->report.solves.cuts++;
+      *h /= 2;
+      continue;
+    }
+    if (cuts < MOST_SINKS && sinks(sim, *h)) {
       cuts++;
       sim->report.solves.cuts++;
       *h /= 2;
@@ -104,11 +137,14 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g", sim->state.t, *h);
 }
 
-static ss_status show_problem(const ss_sim *sim, ss_error *error) {
-  const ss_cp problem = ss_problem_view(&sim->problem);
-  for (int i = 0; i < sim->n_observers && problem.n > 0; i++) {
+static ss_status show_problem(ss_sim *sim, ss_error *error) {
+  for (int i = 0; i < sim->n_observers && sim->problem.n > 0; i++) {
     const ss_observer *o = &sim->observers[i];
-    const ss_status status = o->problem ? o->problem(o->user, sim, &problem, sim->problem.z, error) : SS_OK;
+    if (!o->problem) continue;
+    ss_status status = sim->problem.structured ? ss_discretise_dense(sim, error) : SS_OK;
+    if (status != SS_OK) return status;
+    const ss_cp problem = ss_problem_view(&sim->problem);
+    status = o->problem(o->user, sim, &problem, sim->problem.z, error);
     if (status != SS_OK) return status;
   }
   return SS_OK;
@@ -138,14 +174,18 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
 
 static ss_status save(ss_sim *sim, ss_error *error) {
   const ss_state *s = &sim->state;
-  const ss_status status =
+  ss_status status =
       ss_grow((void **)&sim->touch_saved, &sim->touch_saved_capacity, s->n_touch, sizeof *s->touch, error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&sim->patch_saved, &sim->patch_saved_capacity, s->n_patch, sizeof *s->patch, error);
   if (status != SS_OK) return status;
   memcpy(sim->q_saved, s->q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(sim->v_saved, s->v, sizeof(double) * (size_t)sim->model->n_v);
   if (sim->model->n_angles) memcpy(sim->angle_saved, s->angle, sizeof(double) * (size_t)sim->model->n_angles);
   if (s->n_touch) memcpy(sim->touch_saved, s->touch, sizeof *s->touch * (size_t)s->n_touch);
   sim->n_touch_saved = s->n_touch;
+  if (s->n_patch) memcpy(sim->patch_saved, s->patch, sizeof *s->patch * (size_t)s->n_patch);
+  sim->n_patch_saved = s->n_patch;
   sim->report_saved = sim->report;
   return SS_OK;
 }
@@ -157,6 +197,8 @@ static void restore(ss_sim *sim, double t) {
   if (sim->model->n_angles) memcpy(s->angle, sim->angle_saved, sizeof(double) * (size_t)sim->model->n_angles);
   if (sim->n_touch_saved) memcpy(s->touch, sim->touch_saved, sizeof *s->touch * (size_t)sim->n_touch_saved);
   s->n_touch = sim->n_touch_saved;
+  if (sim->n_patch_saved) memcpy(s->patch, sim->patch_saved, sizeof *s->patch * (size_t)sim->n_patch_saved);
+  s->n_patch = sim->n_patch_saved;
   s->t = t;
   sim->report = sim->report_saved;
   sim->report.certificate.certified = false;

@@ -21,12 +21,14 @@ typedef struct ss_problem {
   size_t G_capacity;   /* numbers */
   bool sparse;         /* discretise: joints and stiff forces alone, and many: G is in the sim's lu */
   double alpha;        /* discretise: weight of v+ */
+  bool structured;     /* solve: by the structure of patches, without G */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
   double *scale;       /* [n] solve: d of the natural units */
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   int first_motor;     /* rows: where the motors' rows start */
+  int first_contact;   /* and the contacts' */
   double h;            /* size of the step it belongs to; 0: an impact */
   double blur, unit;   /* solve: what the slacks are worth, in natural units, and that unit */
 } ss_problem;
@@ -67,6 +69,7 @@ struct ss_sim {
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
+  bool relaxed;        /* penetrations are not pushed out in this part: wedged bodies may leave no way to do so */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
   ss_candidates all;   /* every pair, where they are few */
@@ -79,10 +82,16 @@ struct ss_sim {
   double *mid_q;        /* [7 n_bodies] rows */
   const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken */
   const double *iterate_v,
-      *iterate_q;         /* iterated schemes: latest v+ and q+, about which rows are linearised; else NULL */
-  double *iterate_memory; /* [n_v + 7 n_bodies] */
+      *iterate_q;                  /* iterated schemes: latest v+ and q+, about which rows are linearised; else NULL */
+  double *iterate_memory;          /* [n_v + 7 n_bodies] */
+  const double *force_q, *force_v; /* where forces are evaluated: the state, or the theta state */
+  double *theta_q, *theta_v;       /* [7 n_bodies], [n_v] outer iteration: theta x + (1 - theta) x+ */
+  double *guess;                   /* [n_v] outer iteration: v+ - v of the iterate before */
   ss_problem problem;
-  int *first_row;                         /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
+  int *first_row;                  /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
+  ss_patch **patches;              /* [n_materials][n_materials][3] laws, made when first needed; compliant schemes */
+  double *patch_start, *patch_end; /* [n_patch] narrow phase, advance: deformations and impulses of the contacts */
+  int n_patch, patch_capacity[2];
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
   ss_coupling coupling;                   /* forces */
   bool definite;                          /* forces: A is positive definite with its full Jacobians, which are used */
@@ -104,6 +113,8 @@ struct ss_sim {
   double *q_saved, *v_saved, *angle_saved;
   ss_touch *touch_saved;
   int n_touch_saved, touch_saved_capacity;
+  double *patch_saved;
+  int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
 
   ss_pull pull; /* applied while pulled */
@@ -131,6 +142,10 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
 ss_status ss_rows_projection(ss_sim *sim, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
+void ss_spread(ss_sim *sim, double alpha); /* its part without G: A^-1 J^T and g */
+/* From forces to advance, once; and the theta rule's outer iteration around that. */
+ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
+ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error);
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
 /* Solves a part of size h and computes where it ends. */
@@ -167,6 +182,9 @@ double ss_solve_sparse(ss_sim *sim);
 
 /* Solves and judges without telling the contacts. */
 ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
+/* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */
+void ss_distribute(ss_sim *sim, const double *w, double worst, double s);
+double ss_seconds(void); /* wall clock */
 
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
@@ -212,6 +230,31 @@ double ss_largest_speed(const ss_model *model, const double *v);
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
 void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the last step knew of it */
+
+/* Compliant contact: patches of contacts (patch/contact_patch.c) ... */
+ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
+ss_vec3 ss_element_shift(const ss_contact *contact, int element); /* from the contact point, world */
+double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at, int element);
+bool ss_patch_lives(const ss_sim *sim, const ss_contact *contact);
+ss_status ss_patch_store(ss_sim *sim, const ss_contact *contact, ss_touch *touch, ss_error *error);
+/* Largest overlap of the deformed surfaces at the end of the step. */
+double ss_patch_overlap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at);
+double ss_patches_energy(const ss_sim *sim); /* of all contacts at the end of the step */
+void ss_patch_losses(ss_sim *sim, const ss_contact *contact, double h);
+/* ... and in the step's problem (patch/patch_rows.c). */
+int ss_patch_elements(const ss_sim *sim); /* of all active contacts together */
+ss_status ss_patch_rows(ss_sim *sim, ss_contact *contact, double h, ss_error *error);
+void ss_patch_stiffen(const ss_sim *sim, double *G); /* adds R */
+/* Large problems of patches, solved by their structure, without G (patch/patch_newton.c). *certified is false where that
+ * does not lead to a solution. */
+bool ss_patch_is_large(const ss_sim *sim);
+ss_status ss_patch_solve(ss_sim *sim, double alpha, bool *certified, ss_error *error);
+void ss_patch_distribute(const ss_sim *sim, ss_contact *contact, const double *w);
+void ss_patch_advance(ss_sim *sim, double h); /* patch_end */
+
+/* Deformations, then impulses of a contact's patch at the two ends of the part. */
+static inline double *ss_patch_start(const ss_sim *sim, const ss_contact *c) { return sim->patch_start + c->memory; }
+static inline double *ss_patch_end(const ss_sim *sim, const ss_contact *c) { return sim->patch_end + c->memory; }
 
 /* Ledger and certificate. */
 double ss_kinetic_energy(const ss_model *model, const double *v);

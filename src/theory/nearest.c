@@ -17,13 +17,19 @@
 enum { MOST_POINTS = 2000 };
 static const double gap_tolerance = 1e-13; /* of x . p, relative to the largest square of a point */
 
+/* A point of the set: the impulses of one contact, and the Gram matrix times them. */
+typedef struct hull_point {
+  int first, size; /* rows of contacts */
+  double z[SS_FRICTION_ROWS];
+  double *image; /* [rows] */
+} hull_point;
+
 typedef struct corral {
   const ss_cone_gram *gram;
   const double *weight; /* by block */
   int rows;             /* of contacts */
   int n, capacity;      /* points */
-  double *point;        /* [capacity][rows] impulses */
-  double *image;        /* [capacity][rows] Gram matrix times impulses */
+  hull_point *points;   /* [capacity] */
   double *share;        /* [capacity] weights that add up to one */
   double *affine;       /* [capacity] the same for the nearest point of the affine hull */
   double *matrix;       /* [capacity][capacity] */
@@ -37,16 +43,13 @@ static double dot(const double *a, const double *b, int n) {
   return sum;
 }
 
-static void multiply(const corral *c, const double *z, double *out) {
-  const int first = c->gram->n_free, n = c->gram->n;
-  for (int i = 0; i < c->rows; i++)
-    out[i] = dot(c->gram->reduced + (size_t)(first + i) * (size_t)n + (size_t)first, z, c->rows);
-}
+/* p . q in the norm of kinetic energy, from q's image. */
+static double inner(const hull_point *p, const double *image) { return dot(p->z, image + p->first, p->size); }
 
 /* The point with the smallest inner product with x; returns that product. */
-static double lowest(const corral *c, double *point) {
+static double lowest(const corral *c, hull_point *point) {
   const ss_cp *problem = c->gram->problem;
-  double best = HUGE_VAL, s[8];
+  double best = HUGE_VAL, s[SS_FRICTION_ROWS];
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     if (block->kind != SS_BLOCK_FRICTION && block->kind != SS_BLOCK_NONNEGATIVE) continue;
@@ -54,8 +57,9 @@ static double lowest(const corral *c, double *point) {
     const double value = ss_cone_support(block, c->gx + row, s) / c->weight[b];
     if (!(value < best)) continue;
     best = value;
-    memset(point, 0, sizeof(double) * (size_t)c->rows);
-    for (int i = 0; i < block->size; i++) point[row + i] = s[i] / c->weight[b];
+    point->first = row;
+    point->size = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
+    for (int i = 0; i < point->size; i++) point->z[i] = s[i] / c->weight[b];
   }
   return best;
 }
@@ -81,8 +85,7 @@ static bool affine_shares(corral *c) {
   const int n = c->n, stride = c->capacity;
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++)
-      c->matrix[(size_t)i * (size_t)stride + (size_t)j] =
-          c->largest + dot(c->point + (size_t)i * (size_t)c->rows, c->image + (size_t)j * (size_t)c->rows, c->rows);
+      c->matrix[(size_t)i * (size_t)stride + (size_t)j] = c->largest + inner(&c->points[i], c->points[j].image);
   if (!factorise(c->matrix, n, stride)) return false;
   double sum = 0;
   for (int i = 0; i < n; i++)
@@ -98,9 +101,9 @@ static bool affine_shares(corral *c) {
 }
 
 static void drop(corral *c, int k) {
-  const size_t width = sizeof(double) * (size_t)c->rows, last = (size_t)--c->n * (size_t)c->rows;
-  memmove(c->point + (size_t)k * (size_t)c->rows, c->point + last, width);
-  memmove(c->image + (size_t)k * (size_t)c->rows, c->image + last, width);
+  const hull_point dropped = c->points[k]; /* its image's memory stays in use */
+  c->points[k] = c->points[--c->n];
+  c->points[c->n] = dropped;
   c->share[k] = c->share[c->n];
 }
 
@@ -120,29 +123,38 @@ static void settle(corral *c) {
   if (c->n > 1) drop(c, c->n - 1); /* the newcomer depends on the others */
 }
 
-static void add(corral *c, const double *point) {
-  memcpy(c->point + (size_t)c->n * (size_t)c->rows, point, sizeof(double) * (size_t)c->rows);
-  multiply(c, point, c->image + (size_t)c->n * (size_t)c->rows);
-  c->largest = fmax(c->largest, dot(point, c->image + (size_t)c->n * (size_t)c->rows, c->rows));
+static void add(corral *c, const hull_point *point) {
+  hull_point *p = &c->points[c->n];
+  double *image = p->image;
+  *p = *point;
+  p->image = image;
+  const int first = c->gram->n_free, n = c->gram->n;
+  for (int i = 0; i < c->rows; i++)
+    image[i] = dot(c->gram->reduced + (size_t)(first + i) * (size_t)n + (size_t)(first + p->first), p->z, p->size);
+  c->largest = fmax(c->largest, inner(p, image));
   c->share[c->n] = c->n == 0 ? 1 : 0;
   c->n++;
 }
 
 static void combine(corral *c) {
   memset(c->x, 0, sizeof(double) * (size_t)c->rows);
-  for (int k = 0; k < c->n; k++)
-    for (int i = 0; i < c->rows; i++) c->x[i] += c->share[k] * c->point[(size_t)k * (size_t)c->rows + (size_t)i];
-  multiply(c, c->x, c->gx);
+  memset(c->gx, 0, sizeof(double) * (size_t)c->rows);
+  for (int k = 0; k < c->n; k++) {
+    const hull_point *p = &c->points[k];
+    for (int i = 0; i < p->size; i++) c->x[p->first + i] += c->share[k] * p->z[i];
+    for (int i = 0; i < c->rows; i++) c->gx[i] += c->share[k] * p->image[i];
+  }
 }
 
 static ss_status create(corral *c, ss_arena *arena, ss_error *error) {
   const size_t rows = (size_t)c->rows, points = rows + 2;
   c->capacity = (int)points;
-  c->point = SS_ARENA_ARRAY(arena, double, points *rows);
-  c->image = SS_ARENA_ARRAY(arena, double, points *rows);
+  c->points = SS_ARENA_ARRAY(arena, hull_point, points);
+  double *images = SS_ARENA_ARRAY(arena, double, points *rows);
   c->matrix = SS_ARENA_ARRAY(arena, double, points *points);
   c->share = SS_ARENA_ARRAY(arena, double, 2 * points + 2 * rows);
-  if (!c->point || !c->image || !c->matrix || !c->share) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  if (!c->points || !images || !c->matrix || !c->share) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (size_t k = 0; k < points; k++) c->points[k].image = images + k * rows;
   c->affine = c->share + points;
   c->x = c->affine + points;
   c->gx = c->x + rows;
@@ -153,21 +165,21 @@ ss_status ss_cone_nearest(const ss_cone_gram *gram, const double *weight, ss_are
                           ss_error *error) {
   corral c = {.gram = gram, .weight = weight, .rows = gram->n - gram->n_free};
   *out = (ss_nearest_point){.z = SS_ARENA_ARRAY(arena, double, gram->n + 1), .upper = HUGE_VAL, .lower = HUGE_VAL};
-  double *candidate = SS_ARENA_ARRAY(arena, double, c.rows + 1);
-  if (!out->z || !candidate) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  hull_point candidate = {0};
+  if (!out->z) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   if (c.rows == 0) return SS_OK;
   const ss_status status = create(&c, arena, error);
   if (status != SS_OK) return status;
-  (void)lowest(&c, candidate);
-  add(&c, candidate);
+  (void)lowest(&c, &candidate);
+  add(&c, &candidate);
   for (int k = 0; k < MOST_POINTS; k++) {
     settle(&c);
     combine(&c);
-    const double square = fmax(dot(c.x, c.gx, c.rows), 0), product = lowest(&c, candidate);
+    const double square = fmax(dot(c.x, c.gx, c.rows), 0), product = lowest(&c, &candidate);
     out->upper = sqrt(square);
     out->lower = out->upper > 0 ? fmax(product / out->upper, 0) : 0;
     if (product >= square - gap_tolerance * c.largest || c.n == c.capacity) break;
-    add(&c, candidate);
+    add(&c, &candidate);
   }
   memcpy(out->z + gram->n_free, c.x, sizeof(double) * (size_t)c.rows);
   return SS_OK;

@@ -84,6 +84,7 @@ static void scheme_table(page *p, const history *references) {
   page_text(p, "\n|---|");
   for (int k = 0; k < SCENES; k++) page_text(p, "---|");
   for (const ss_table_row *row = ss_table_schemes(); row->name; row++) {
+    if (ss_scheme_is_compliant(row->name)) continue; /* these scenes are rigid */
     page_text(p, "\n| `%s` |", row->name);
     for (int k = 0; k < SCENES; k++) {
       double error[ROWS];

@@ -1,0 +1,45 @@
+/* Pieces of the boundary-value solver. */
+#ifndef SS_BVP_BVP_H
+#define SS_BVP_BVP_H
+
+#include "core/arena.h"
+
+#include <stickslip/bvp.h>
+
+/* F(u): runs the simulation from velocities u and leaves the conditions' residuals in f (m of them). */
+typedef struct ss_shooting {
+  ss_scene scene; /* a copy whose bodies' velocities are ours to set */
+  ss_simulation options;
+  const ss_boundary_def *boundary;
+  int n, m;
+  long simulations;
+  ss_status status; /* of the last thing that went wrong beyond a failed run */
+  ss_error error;
+  double psi; /* of the last run, BVP (24); measured only where asked for */
+  bool measure;
+  double best_residual; /* over all runs */
+  double *best_u, *best_f;
+  const char *best_method, *method;
+} ss_shooting;
+
+ss_status ss_shooting_create(const ss_scene *scene, const ss_simulation *options, ss_arena *arena, ss_shooting **out,
+                             ss_error *error);
+
+/* False: the run failed (f is then large), or memory or input did (status says so). */
+bool ss_shoot(ss_shooting *s, const double *u, double *f);
+
+double ss_largest(const double *x, int n);
+
+/* The velocities that the scene itself gives. */
+void ss_shooting_start(const ss_shooting *s, double *u);
+
+/* u <- u - B^-1 F(u), BVP (27), with Anderson acceleration; binverse is [n][n] (square problems). Ends at the
+ * tolerance, after `limit` runs, or where it diverges. True: converged. */
+bool ss_fixed_point(ss_shooting *s, const double *binverse, double tolerance, int limit, double *u, double *scratch);
+size_t ss_fixed_point_scratch(int n);
+
+/* Powell's hybrid method (square problems) or Levenberg-Marquardt (more conditions than unknowns), from u. */
+bool ss_powell(ss_shooting *s, double tolerance, double *u, double *scratch);
+size_t ss_powell_scratch(int n, int m);
+
+#endif

@@ -1,0 +1,157 @@
+/* One shot: velocities in, residuals of the conditions out. Every shot compiles the scene anew, so that nothing of the
+ * last one is left; a shot that the simulation cannot certify counts as a very bad one. */
+#include "bvp/bvp.h"
+
+#include "core/math3.h"
+#include "model/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double failed_residual = 1e6;
+
+double ss_largest(const double *x, int n) {
+  double largest = 0;
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(x[i])) return INFINITY;
+    largest = fmax(largest, fabs(x[i]));
+  }
+  return largest;
+}
+
+static double *velocity_of(ss_body_def *body, int coordinate) {
+  ss_vec3 *v = coordinate < SS_SPIN ? &body->velocity : &body->angular_velocity;
+  const int axis = (coordinate - SS_VELOCITY) % 3;
+  return axis == 0 ? &v->x : axis == 1 ? &v->y : &v->z;
+}
+
+void ss_bvp_apply(ss_scene *scene, const double *unknown) {
+  for (int i = 0; i < scene->boundary.n_unknown; i++) {
+    const ss_quantity *q = &scene->boundary.unknown[i];
+    *velocity_of(&scene->bodies[q->body], q->coordinate) = unknown[i];
+  }
+}
+
+void ss_quantity_name(const ss_scene *scene, const ss_quantity *q, char *text, size_t size) {
+  static const char *const names[SS_COORDINATES] = {"x",  "y",  "z",  "rx", "ry", "rz",
+                                                    "vx", "vy", "vz", "wx", "wy", "wz"};
+  (void)snprintf(text, size, "%s.%s", scene->bodies[q->body].name, names[q->coordinate]);
+}
+
+ss_status ss_shooting_create(const ss_scene *scene, const ss_simulation *options, ss_arena *arena, ss_shooting **out,
+                             ss_error *error) {
+  ss_shooting *s = SS_ARENA_ARRAY(arena, ss_shooting, 1);
+  ss_body_def *bodies = SS_ARENA_ARRAY(arena, ss_body_def, scene->n_bodies);
+  if (!s || !bodies) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  s->scene = *scene;
+  memcpy(bodies, scene->bodies, sizeof *bodies * (size_t)scene->n_bodies);
+  s->scene.bodies = bodies;
+  s->options = options ? *options : scene->simulation;
+  s->boundary = &s->scene.boundary;
+  s->n = s->boundary->n_unknown;
+  s->m = s->boundary->n_conditions;
+  s->best_residual = INFINITY;
+  s->best_u = SS_ARENA_ARRAY(arena, double, s->n);
+  s->best_f = SS_ARENA_ARRAY(arena, double, s->m);
+  if (!s->best_u || !s->best_f) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  *out = s;
+  return SS_OK;
+}
+
+void ss_shooting_start(const ss_shooting *s, double *u) {
+  for (int i = 0; i < s->n; i++) {
+    const ss_quantity *q = &s->boundary->unknown[i];
+    u[i] = *velocity_of(&s->scene.bodies[q->body], q->coordinate);
+  }
+}
+
+static double final_value(const ss_sim *sim, const ss_quantity *q) {
+  const ss_motion motion = ss_sim_motion(sim, q->body);
+  const int axis = q->coordinate % 3;
+  switch (q->coordinate - axis) {
+  case SS_POSITION:
+    return v3_get(motion.pose.position, axis);
+  case SS_ROTATION:
+    return v3_get(quat_log(motion.pose.orientation), axis);
+  case SS_VELOCITY:
+    return v3_get(motion.velocity, axis);
+  default:
+    return v3_get(motion.angular_velocity, axis);
+  }
+}
+
+static void conditions(ss_shooting *s, const ss_sim *sim, double *f) {
+  for (int i = 0; i < s->m; i++) {
+    const ss_condition_def *c = &s->boundary->conditions[i];
+    f[i] = -c->value;
+    for (int k = 0; k < c->n; k++) {
+      const ss_quantity *q = &c->quantities[k];
+      f[i] += c->factors[k] * (q->final ? final_value(sim, q) : *velocity_of(&s->scene.bodies[q->body], q->coordinate));
+    }
+  }
+}
+
+typedef struct norms {
+  double state, change;
+} norms;
+
+/* |x| and |x+ - x| over positions, orientations, velocities and deformations (of patches that live on). */
+static void measure_psi(ss_shooting *s, const ss_sim *sim, double *q, double *v) {
+  const ss_state *now = ss_sim_state(sim);
+  const int nq = 7 * ss_model_bodies(ss_sim_model(sim)), nv = ss_model_coordinates(ss_sim_model(sim));
+  norms x = {0};
+  for (int i = 0; i < nq; i++) x.state += q[i] * q[i], x.change += (now->q[i] - q[i]) * (now->q[i] - q[i]);
+  for (int i = 0; i < nv; i++) x.state += v[i] * v[i], x.change += (now->v[i] - v[i]) * (now->v[i] - v[i]);
+  s->psi = fmax(s->psi, sqrt(x.change) / (s->options.step * (1 + sqrt(x.state))));
+  memcpy(q, now->q, sizeof(double) * (size_t)nq);
+  memcpy(v, now->v, sizeof(double) * (size_t)nv);
+}
+
+static ss_status run(ss_shooting *s, ss_sim *sim, ss_error *error) {
+  const ss_model *model = ss_sim_model(sim);
+  const int nq = 7 * ss_model_bodies(model), nv = ss_model_coordinates(model);
+  double *q = NULL;
+  if (s->measure) {
+    q = ss_alloc(sizeof(double) * (size_t)(nq + nv));
+    if (!q) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    memcpy(q, ss_sim_state(sim)->q, sizeof(double) * (size_t)nq);
+    memcpy(q + nq, ss_sim_state(sim)->v, sizeof(double) * (size_t)nv);
+  }
+  ss_status status = SS_OK;
+  while (status == SS_OK && !ss_sim_done(sim)) {
+    status = ss_sim_step(sim, error);
+    if (status == SS_OK && s->measure) measure_psi(s, sim, q, q + nq);
+  }
+  ss_free(q);
+  return status;
+}
+
+static void keep_best(ss_shooting *s, const double *u, const double *f) {
+  const double residual = ss_largest(f, s->m);
+  if (!(residual < s->best_residual)) return;
+  s->best_residual = residual;
+  s->best_method = s->method;
+  memcpy(s->best_u, u, sizeof(double) * (size_t)s->n);
+  memcpy(s->best_f, f, sizeof(double) * (size_t)s->m);
+}
+
+bool ss_shoot(ss_shooting *s, const double *u, double *f) {
+  for (int i = 0; i < s->m; i++) f[i] = failed_residual;
+  if (!isfinite(ss_largest(u, s->n))) return false;
+  ss_model *model = NULL;
+  ss_sim *sim = NULL;
+  ss_bvp_apply(&s->scene, u);
+  s->simulations++;
+  s->psi = 0;
+  ss_status status = ss_model_create(&s->scene, &model, &s->error);
+  if (status == SS_OK) status = ss_sim_create(model, &s->options, &sim, &s->error);
+  if (status == SS_OK) status = run(s, sim, &s->error);
+  if (status == SS_OK) {
+    conditions(s, sim, f);
+    keep_best(s, u, f);
+  }
+  ss_sim_destroy(sim);
+  ss_model_destroy(model);
+  if (status != SS_OK && status != SS_ERROR_UNCERTIFIED) s->status = status;
+  return status == SS_OK;
+}

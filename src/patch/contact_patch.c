@@ -1,0 +1,179 @@
+/* Patches of the contacts of a step: where their deformations come from, and their end.
+ *
+ * A patch belongs to a contact's key. It appears with the contact, with the surfaces just touching (delta_n = the
+ * overlap of the rigid shapes), moves with the contact point, keeps its deformations as long as the shapes overlap or
+ * an element carries force, and vanishes with the contact. Its frame follows the normal with the least turn. */
+#include "step/workspace.h"
+
+#include <string.h>
+
+ss_vec3 ss_element_shift(const ss_contact *c, int e) {
+  const double *place = c->patch->place + 2 * (ptrdiff_t)e;
+  return v3_add(v3_scale(place[0], c->direction[1]), v3_scale(place[1], c->direction[2]));
+}
+
+double ss_element_gap(const ss_sim *sim, const ss_contact *c, const ss_contact_point *at, int e) {
+  double gap = at->gap;
+  if (c->patch->n_elements == 1) return gap;
+  const ss_vec3 r = ss_element_shift(c, e);
+  for (int side = 0; side < 2; side++) {
+    const ss_shape *shape = &sim->model->shapes[c->shape[side]];
+    const ss_pose body = ss_pose_of(sim->state.q, c->body[side]), pose = ss_shape_pose(shape, &body);
+    const ss_vec3 outward = side == 0 ? v3_neg(at->normal) : at->normal;
+    gap += ss_shape_curvature(shape, &pose, outward, r) / 2;
+  }
+  return gap;
+}
+
+/* ---- the beginning: narrow phase ---- */
+
+/* The materials' own moduli; where neither has one, the scene's: it belongs to the body that can move, and is shared by
+ * two that both can (then normal and tangential deformations do not couple). */
+static ss_status find_law(ss_sim *sim, ss_contact *c, ss_error *error) {
+  const ss_model *model = sim->model;
+  if (c->law->anisotropic || c->law->torsion > 0 || c->law->rolling > 0)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "%s: patches have isotropic friction, and torsion and rolling resistance of their own making",
+                   sim->scheme->name);
+  const int a = model->shapes[c->shape[0]].material, b = model->shapes[c->shape[1]].material;
+  const int which = c->body[0] < 0 ? 1 : c->body[1] < 0 ? 0 : 2;
+  ss_patch **law = &sim->patches[3 * ((ptrdiff_t)a * model->n_materials + b) + which];
+  if (!*law) {
+    ss_elastic ea = model->materials[a].compliance, eb = model->materials[b].compliance;
+    if (!(ea.young > 0) && !(eb.young > 0)) {
+      const ss_elastic given = model->compliance.elastic, half = {2 * given.young, given.poisson};
+      if (which != 1) ea = which == 2 ? half : given;
+      if (which != 0) eb = which == 2 ? half : given;
+    }
+    const ss_status status =
+        ss_patch_create(&model->compliance, ea, eb, model->planar == SS_SPATIAL ? 3 : 2, sim->arena, law, error);
+    if (status != SS_OK) return status;
+  }
+  c->patch = *law;
+  return SS_OK;
+}
+
+/* The frame of the last step, turned with the normal; planar: in the plane. */
+static void carry_frame(const ss_sim *sim, ss_contact *c, const ss_touch *touch) {
+  const ss_vec3 n = c->at.normal;
+  ss_vec3 t = v3_perpendicular(n);
+  if (sim->model->planar != SS_SPATIAL) {
+    t = v3_cross(n, sim->model->plane_normal);
+  } else if (touch && touch->patch >= 0) {
+    const ss_vec3 old = v3(touch->tangent[0], touch->tangent[1], touch->tangent[2]);
+    const ss_vec3 flat = v3_axpy(old, -v3_dot(old, n), n);
+    if (v3_norm(flat) > 1e-3) t = flat;
+  }
+  c->direction[0] = n;
+  c->direction[1] = v3_normalize(t);
+  c->direction[2] = v3_cross(n, c->direction[1]);
+}
+
+ss_status ss_patch_attach(ss_sim *sim, ss_contact *c, const ss_touch *touch, ss_error *error) {
+  ss_status status = find_law(sim, c, error);
+  if (status != SS_OK) return status;
+  const int n = c->patch->n;
+  c->memory = sim->n_patch;
+  sim->n_patch += 2 * n;
+  status = ss_grow((void **)&sim->patch_start, &sim->patch_capacity[0], sim->n_patch, sizeof(double), error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&sim->patch_end, &sim->patch_capacity[1], sim->n_patch, sizeof(double), error);
+  if (status != SS_OK) return status;
+  carry_frame(sim, c, touch);
+  double *delta = ss_patch_start(sim, c);
+  if (touch && touch->n_patch == 2 * n) {
+    memcpy(delta, sim->state.patch + touch->patch, sizeof(double) * 2 * (size_t)n);
+  } else {
+    memset(delta, 0, sizeof(double) * 2 * (size_t)n);
+    for (int e = 0; e < c->patch->n_elements; e++)
+      delta[e * c->patch->n_directions] = fmax(0, -ss_element_gap(sim, c, &c->at, e));
+  }
+  memcpy(ss_patch_end(sim, c), delta, sizeof(double) * 2 * (size_t)n);
+  return SS_OK;
+}
+
+/* ---- the end ---- */
+
+bool ss_patch_lives(const ss_sim *sim, const ss_contact *c) {
+  if (!c->patch || !c->active) return false;
+  if (c->closed) return true;
+  const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
+  ss_contact_point at;
+  ss_contact_at(sim->model, c, &a, &b, &at);
+  return at.gap <= 0;
+}
+
+ss_status ss_patch_store(ss_sim *sim, const ss_contact *c, ss_touch *touch, ss_error *error) {
+  ss_state *s = &sim->state;
+  const int count = 2 * c->patch->n;
+  const ss_status status = ss_grow((void **)&s->patch, &s->patch_capacity, s->n_patch + count, sizeof *s->patch, error);
+  if (status != SS_OK) return status;
+  memcpy(s->patch + s->n_patch, ss_patch_end(sim, c), sizeof(double) * (size_t)count);
+  touch->patch = s->n_patch;
+  touch->n_patch = count;
+  touch->tangent[0] = c->direction[1].x, touch->tangent[1] = c->direction[1].y, touch->tangent[2] = c->direction[1].z;
+  s->n_patch += count;
+  return SS_OK;
+}
+
+double ss_patch_overlap(const ss_sim *sim, const ss_contact *c, const ss_contact_point *at) {
+  double largest = -HUGE_VAL;
+  for (int e = 0; e < c->patch->n_elements; e++)
+    largest = fmax(largest, -ss_element_gap(sim, c, at, e) - ss_patch_end(sim, c)[e * c->patch->n_directions]);
+  return largest;
+}
+
+/* ---- energy ---- */
+
+/* (x - y).A (x - y); y NULL: zero. */
+static double quadratic(const double *matrix, const double *x, const double *y, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    double line = 0;
+    for (int j = 0; j < n; j++) line += matrix[(size_t)i * (size_t)n + (size_t)j] * (x[j] - (y ? y[j] : 0));
+    sum += (x[i] - (y ? y[i] : 0)) * line;
+  }
+  return sum;
+}
+
+double ss_patches_energy(const ss_sim *sim) {
+  double sum = 0;
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (ss_patch_lives(sim, &sim->contacts[i]))
+      sum +=
+          quadratic(sim->contacts[i].patch->K, ss_patch_end(sim, &sim->contacts[i]), NULL, sim->contacts[i].patch->n) /
+          2;
+  return sum;
+}
+
+/* Friction takes -z_t.s_t, the dampers h delta'.C delta'. A patch that vanishes gives up what it still stores. */
+void ss_patch_losses(ss_sim *sim, const ss_contact *c, double h) {
+  ss_energy *e = &sim->report.energy;
+  for (int i = 0; c->row >= 0 && i < c->n_rows * c->patch->n_elements; i++)
+    if (i % c->n_rows) e->friction_loss -= sim->problem.z[c->row + i] * sim->problem.slack[c->row + i];
+  e->damping_loss += quadratic(c->patch->C, ss_patch_end(sim, c), ss_patch_start(sim, c), c->patch->n) / h;
+}
+
+/* ---- what can be asked ---- */
+
+int ss_sim_elements(const ss_sim *sim, int index, ss_element_report *out, int capacity) {
+  const ss_contact *c = NULL;
+  for (int i = 0, seen = 0; i < sim->n_contacts && !c; i++)
+    if (sim->contacts[i].active && seen++ == index) c = &sim->contacts[i];
+  if (!c || !c->patch || c->row < 0) return 0;
+  const int d = c->patch->n_directions;
+  const double *delta = ss_patch_end(sim, c), *slack = sim->problem.slack + c->row;
+  const double still = 1e-9 * (1e-3 + sim->speed_bound);
+  for (int e = 0; e < c->patch->n_elements && e < capacity; e++) {
+    ss_element_report *r = &out[e];
+    *r = (ss_element_report){.place = {c->patch->place[2 * e], c->patch->place[2 * e + 1]}};
+    for (int k = 0; k < d; k++) {
+      r->deformation[k] = delta[e * d + k];
+      r->force[k] = delta[c->patch->n + e * d + k] / sim->problem.h;
+    }
+    for (int k = 1; k < c->n_rows; k++) r->slip[k - 1] = slack[e * c->n_rows + k];
+    r->closed = r->force[0] > 0;
+    r->stuck = r->closed && c->n_rows > 1 && hypot(r->slip[0], r->slip[1]) <= still;
+  }
+  return c->patch->n_elements;
+}

@@ -1,0 +1,118 @@
+/* A patch in the step's problem: n_rows rows and one block per element, R = E^-1 / h between all of them.
+ *
+ * Normal condition of an element with gap Psi_e (contact point's gap plus Hertz's paraboloid):
+ *   compliant        0 <= s_n for elements that carry force (DCC 2.3); an element that is open may close its gap
+ *   compliant-theta  0 <= (Psi + delta)/h + s_n for all (BVP (16)) */
+#include "step/workspace.h"
+
+#include <string.h>
+
+int ss_patch_elements(const ss_sim *sim) {
+  int sum = 0;
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (sim->contacts[i].active) sum += sim->contacts[i].patch ? sim->contacts[i].patch->n_elements : 1;
+  return sum;
+}
+
+/* Component of the patch that row k of element e belongs to. */
+static int component(const ss_contact *c, int e, int k) { return e * c->patch->n_directions + k; }
+
+/* Rows of an element; their offsets but for the gap are -E^-1 K delta. */
+static void element_rows(ss_sim *sim, const ss_contact *c, const ss_pose pose[2], int e) {
+  ss_problem *p = &sim->problem;
+  const int n = c->patch->n;
+  const double *delta = ss_patch_start(sim, c), *impulse = delta + n;
+  const ss_vec3 shift = ss_element_shift(c, e);
+  p->blocks[p->n_blocks++] = (ss_block){.kind = c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE,
+                                        .first = p->n,
+                                        .size = c->n_rows,
+                                        .mu = c->mu,
+                                        .cone = sim->options.cone,
+                                        .directions = sim->options.directions};
+  for (int k = 0; k < c->n_rows; k++) {
+    const double *line = c->patch->recovery + (size_t)component(c, e, k) * (size_t)n;
+    double sum = 0;
+    for (int j = 0; j < n; j++) sum += line[j] * delta[j];
+    p->rows[p->n] = ss_row_points(sim->model, c->body[0], &pose[0], v3_add(c->at.point_a, shift), c->body[1], &pose[1],
+                                  v3_add(c->at.point_b, shift), c->direction[k]);
+    p->offset[p->n] = -sum;
+    p->compliance[p->n] = 0;
+    p->z[p->n] = impulse[component(c, e, k)];
+    p->n++;
+  }
+}
+
+ss_status ss_patch_rows(ss_sim *sim, ss_contact *c, double h, ss_error *error) {
+  const double usual = sim->options.step; /* ends of steps are rounded: one set of matrices for all of them */
+  const ss_status status = ss_patch_prepare(c->patch, fabs(h - usual) <= 1e-12 * usual ? usual : h, error);
+  if (status != SS_OK) return status;
+  const double *delta = ss_patch_start(sim, c), *impulse = delta + c->patch->n;
+  const ss_pose pose[2] = {ss_pose_of(sim->state.q, c->body[0]), ss_pose_of(sim->state.q, c->body[1])};
+  c->row = sim->problem.n;
+  c->block = sim->problem.n_blocks;
+  c->n_rows = c->n_forces = c->mu > 0 ? c->patch->n_directions : 1;
+  for (int e = 0; e < c->patch->n_elements; e++) {
+    const int row = sim->problem.n, normal = component(c, e, 0);
+    element_rows(sim, c, pose, e);
+    const double gap = ss_element_gap(sim, c, &c->at, e) + delta[normal];
+    if (sim->scheme->position_level)
+      sim->problem.offset[row] += gap / h;
+    else if (!(impulse[normal] > 0))
+      sim->problem.offset[row] += fmax(0, gap) / h;
+  }
+  return SS_OK;
+}
+
+static void stiffen(const ss_sim *sim, const ss_contact *c, double *G) {
+  const ss_problem *p = &sim->problem;
+  const size_t n = (size_t)c->patch->n;
+  const int rows = c->n_rows, count = rows * c->patch->n_elements;
+  for (int i = 0; i < count; i++) {
+    const double *line = c->patch->flexibility + (size_t)component(c, i / rows, i % rows) * n;
+    double *out = G + (size_t)(c->row + i) * (size_t)p->n + (size_t)c->row;
+    for (int j = 0; j < count; j++) out[j] += line[component(c, j / rows, j % rows)] / p->h;
+  }
+}
+
+void ss_patch_stiffen(const ss_sim *sim, double *G) {
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (sim->contacts[i].patch && sim->contacts[i].row >= 0) stiffen(sim, &sim->contacts[i], G);
+}
+
+/* Sums over the elements; a patch sticks as long as one of its elements does. */
+void ss_patch_distribute(const ss_sim *sim, ss_contact *c, const double *w) {
+  const ss_problem *p = &sim->problem;
+  for (int k = 0; k < c->n_rows; k++) c->impulse[k] = 0;
+  for (int e = 0; e < c->patch->n_elements; e++) {
+    const int row = c->row + e * c->n_rows;
+    double slip = 0;
+    for (int k = 0; k < c->n_rows; k++) {
+      c->impulse[k] += p->z[row + k];
+      c->pressed = v3_axpy(c->pressed, p->z[row + k], c->direction[k]);
+      if (k > 0) slip += w[row + k] * w[row + k];
+    }
+    c->stuck |= c->n_rows > 1 && p->z[row] > 0 && sqrt(slip) <= 1e-9 * (1e-3 + sim->speed_bound);
+  }
+}
+
+/* delta+ = delta + E^-1 (z - h K delta) */
+static void advance_patch(ss_sim *sim, const ss_contact *c, double h) {
+  const int n = c->patch->n;
+  const double *delta = ss_patch_start(sim, c);
+  double *end = ss_patch_end(sim, c), *impulse = end + n;
+  memset(impulse, 0, sizeof(double) * (size_t)n);
+  for (int i = 0; i < c->n_rows * c->patch->n_elements; i++)
+    impulse[component(c, i / c->n_rows, i % c->n_rows)] = sim->problem.z[c->row + i];
+  for (int i = 0; i < n; i++) {
+    const double *given = c->patch->flexibility + (size_t)i * (size_t)n;
+    const double *back = c->patch->recovery + (size_t)i * (size_t)n;
+    double sum = delta[i];
+    for (int j = 0; j < n; j++) sum += given[j] * impulse[j] - h * back[j] * delta[j];
+    end[i] = sum;
+  }
+}
+
+void ss_patch_advance(ss_sim *sim, double h) {
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (sim->contacts[i].patch && sim->contacts[i].row >= 0) advance_patch(sim, &sim->contacts[i], h);
+}

@@ -1,0 +1,62 @@
+/* The theta rule (BVP (16)): forces belong to q^theta = theta q + (1-theta) q+ and v^theta, which the solution decides.
+ *
+ *     M (v+ - v) = h [ f(t+h, q^theta, v^theta) + Gamma^T lambda ],   q+ = q + h v^theta
+ *
+ * Outer iteration: forces at the last iterate's theta state, contact problem, next iterate. Springs and dampers enter
+ * linearised about the iterate, as rows with compliance (rows.c), so that for them it is Newton's method; gyroscopic and
+ * applied forces are repeated substitution, which contracts for h times the spin below one. Where the velocities do not
+ * settle the part is cut in half, and the report counts it as unconverged. Scenes whose forces do not depend on the
+ * state need one pass; theta = 1 is explicit and needs none either. */
+#include "step/workspace.h"
+
+#include <string.h>
+
+enum { MOST_PASSES = 40 };
+
+static bool forces_depend_on_state(const ss_sim *sim) {
+  const ss_model *model = sim->model;
+  if (model->n_forces > 0) return true;
+  for (int k = 0; k < model->n_bodies; k++)
+    if (model->bodies[k].gyroscopic) return true;
+  return false;
+}
+
+/* The theta state of the velocity change `delta`. */
+static void set_theta_state(ss_sim *sim, double h, const double *delta) {
+  for (int i = 0; i < sim->model->n_v; i++) {
+    sim->guess[i] = delta[i];
+    sim->theta_v[i] = sim->state.v[i] + sim->alpha * delta[i];
+  }
+  for (int k = 0; k < sim->model->n_bodies; k++)
+    ss_store_pose(sim->theta_q, k, ss_advance_body(sim, k, delta, sim->alpha * h, 1));
+}
+
+/* Largest change of a velocity, against the largest velocity. */
+static double change(const ss_sim *sim, double h) {
+  double largest = 0, size = h * v3_norm(sim->model->gravity);
+  for (int i = 0; i < sim->model->n_v; i++) {
+    largest = fmax(largest, fabs(sim->delta[i] - sim->guess[i]));
+    size = fmax(size, fabs(sim->v_end[i]));
+  }
+  return size > 0 ? largest / size : 0;
+}
+
+ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  static const double settled = 1e-12;
+  const bool once = sim->alpha == 0 || !forces_depend_on_state(sim);
+  memset(sim->delta, 0, sizeof(double) * (size_t)sim->model->n_v);
+  set_theta_state(sim, h, sim->delta);
+  double last = INFINITY;
+  for (int pass = 0; pass < MOST_PASSES; pass++) {
+    const ss_status status = ss_attempt_once(sim, h, certified, error);
+    sim->report.solves.outer++;
+    if (status != SS_OK || !*certified || once) return status;
+    const double now = change(sim, h);
+    if (now <= settled || (now <= 1e3 * settled && now >= last)) return SS_OK; /* at rounding level */
+    last = now;
+    set_theta_state(sim, h, sim->delta);
+  }
+  sim->report.solves.unconverged++;
+  *certified = false;
+  return SS_OK;
+}
