@@ -10,7 +10,8 @@
 
 #include <math.h>
 
-static const double pendulum_gravity = 9.81, pendulum_third = 1.0471975511965976, pendulum_fifth = 0.6283185307179586;
+static const double pendulum_gravity = 9.81;
+static const double pendulum_start[2] = {1.0471975511965976, 0.6283185307179586}; /* pi/3, pi/5 */
 
 /* ---- angles ---- */
 
@@ -50,16 +51,16 @@ static inline int pendulum_angles_potential(void *user, double t, const double *
   return 0;
 }
 
-static inline ss_system pendulum_in_angles(double restitution) {
+/* gaps: memory for the two, which the model copies. */
+static inline ss_system pendulum_in_angles(double restitution, ss_gap_def gaps[2]) {
   static const char *const names[2] = {"theta1", "theta2"};
-  static const double start[2] = {pendulum_third, pendulum_fifth};
-  static ss_gap_def gaps[2] = {{.name = "bob1"}, {.name = "bob2"}};
-  gaps[0].restitution = gaps[1].restitution = restitution;
+  gaps[0] = (ss_gap_def){.name = "bob1", .restitution = restitution};
+  gaps[1] = (ss_gap_def){.name = "bob2", .restitution = restitution};
   ss_system s = ss_system_default();
   s.name = "double pendulum with a wall, in angles";
   s.n = 2;
   s.names = names;
-  s.q0 = start;
+  s.q0 = pendulum_start;
   s.mass = pendulum_angles_mass;
   s.force = pendulum_angles_force;
   s.n_gaps = 2;
@@ -107,14 +108,13 @@ static inline int pendulum_positions_potential(void *user, double t, const doubl
   return 0;
 }
 
-static inline ss_system pendulum_in_positions(double restitution) {
+static inline ss_system pendulum_in_positions(double restitution, ss_gap_def gaps[2], double start[4]) {
   static const char *const names[4] = {"x1", "y1", "x2", "y2"}, *const rods[2] = {"rod1", "rod2"};
-  static double start[4];
-  start[0] = sin(pendulum_third);
-  start[1] = -cos(pendulum_third);
-  start[2] = start[0] + sin(pendulum_fifth);
-  start[3] = start[1] - cos(pendulum_fifth);
-  ss_system s = pendulum_in_angles(restitution);
+  start[0] = sin(pendulum_start[0]);
+  start[1] = -cos(pendulum_start[0]);
+  start[2] = start[0] + sin(pendulum_start[1]);
+  start[3] = start[1] - cos(pendulum_start[1]);
+  ss_system s = pendulum_in_angles(restitution, gaps);
   s.name = "double pendulum with a wall, in positions";
   s.n = 4;
   s.names = names;

@@ -11,7 +11,7 @@
 #include <math.h>
 
 typedef struct slider_crank {
-  double l1, l2, a, b, c;            /* crank, rod, half length and half height of the slider, clearance */
+  double l1, l2, a, b, c; /* crank, rod, half length and half height of the slider, clearance */
   double m1, m2, m3, J1, J2, J3, g;
 } slider_crank;
 

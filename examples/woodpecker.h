@@ -11,10 +11,10 @@
 #include <stickslip/stickslip.h>
 
 typedef struct woodpecker {
-  double m_M, J_M, m_S, J_S;                    /* masses and moments of inertia of sleeve and bird */
-  double c_phi, g;                              /* spring, gravity */
-  double r_0, r_M, h_M, l_M, l_G, h_S, l_S;     /* radii of pole and sleeve, half height, distances */
-  double friction, restitution[3];              /* of the three contacts */
+  double m_M, J_M, m_S, J_S;                /* masses and moments of inertia of sleeve and bird */
+  double c_phi, g;                          /* spring, gravity */
+  double r_0, r_M, h_M, l_M, l_G, h_S, l_S; /* radii of pole and sleeve, half height, distances */
+  double friction, restitution[3];          /* of the three contacts */
 } woodpecker;
 
 static const woodpecker woodpecker_of_glocker = {.m_M = 0.0003,
@@ -88,18 +88,19 @@ static inline int woodpecker_potential(void *user, double t, const double *q, do
   (void)t;
   const woodpecker *w = user;
   const double turn = q[2] - q[1];
-  *energy = w->c_phi * turn * turn / 2 + w->m_M * w->g * q[0] +
-            w->m_S * w->g * (q[0] + w->l_M * q[1] + w->l_G * q[2]);
+  *energy = w->c_phi * turn * turn / 2 + w->m_M * w->g * q[0] + w->m_S * w->g * (q[0] + w->l_M * q[1] + w->l_G * q[2]);
   return 0;
 }
 
 /* gaps: memory for the three, which the model copies. */
 static inline ss_system woodpecker_system(const woodpecker *w, ss_gap_def gaps[3]) {
-  static const char *const names[3] = {"y", "phi_M", "phi_S"}, *const gap_names[3] = {"beak", "lower edge", "upper edge"};
+  static const char *const names[3] = {"y", "phi_M", "phi_S"}, *const gap_names[3] = {"beak", "lower edge",
+                                                                                      "upper edge"};
   static const double q0[3] = {0, -0.1036, -0.2788}, v0[3] = {-0.3411, 0, -7.4583};
   static const double scale[3] = {0.01, 0.1, 0.1};
   for (int i = 0; i < 3; i++)
-    gaps[i] = (ss_gap_def){.name = gap_names[i], .directions = 1, .friction = w->friction, .restitution = w->restitution[i]};
+    gaps[i] =
+        (ss_gap_def){.name = gap_names[i], .directions = 1, .friction = w->friction, .restitution = w->restitution[i]};
   ss_system s = ss_system_default();
   s.name = "woodpecker toy";
   s.user = (void *)w; /* only read */
