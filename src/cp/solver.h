@@ -13,6 +13,7 @@ cp_solve_function solve_active_set; /* newton.c */
 cp_solve_function solve_lemke;      /* pivoting.c */
 cp_solve_function solve_lemke_covered;
 cp_solve_function solve_lemke_regularized;
+cp_solve_function solve_keller;
 cp_solve_function solve_nsgs_newton; /* nsgs.c */
 cp_solve_function solve_nsgs;
 cp_solve_function solve_prox;        /* prox.c */
