@@ -40,7 +40,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, variant
   return reduction_recover(&r, rest, z, w, error);
 }
 
-static bool has_friction(const ss_cp *problem) {
+bool has_friction(const ss_cp *problem) {
   for (int b = 0; b < problem->n_blocks; b++)
     if (problem->blocks[b].kind == SS_BLOCK_FRICTION && problem->blocks[b].mu > 0) return true;
   return false;
