@@ -101,7 +101,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
     memcpy(sim->state.q, from->state.q, sizeof(double) * (size_t)model->n_q);
     memcpy(sim->state.v, from->state.v, sizeof(double) * (size_t)model->n_v);
   }
-  memcpy(sim->state.angle, from->state.angle, sizeof(double) * (size_t)model->n_angles);
+  if (model->n_angles) memcpy(sim->state.angle, from->state.angle, sizeof(double) * (size_t)model->n_angles);
   ss_status status = check_place(sim, from, error);
   if (status == SS_OK) status = ss_basis_select(sim, error);
   if (status != SS_OK) {
@@ -110,7 +110,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
   }
   sim->state.t = from->state.t;
   sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
-  sim->state.n_touch = 0;
+  sim->state.n_touch = sim->state.n_patch = 0;
   const size_t size = sizeof(double) * (size_t)model->n_v;
   memcpy(sim->weighted, sim->state.v, size);
   memcpy(sim->previous_v, sim->state.v, size);
