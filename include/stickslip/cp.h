@@ -159,7 +159,7 @@ ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error);
  * decides which one it is, not the name). */
 typedef struct ss_cp_file {
   ss_cp problem;
-  const char *kind; /* lcp, mixed-lcp, box-lcp, friction, global-friction, mechanical, general */
+  const char *kind; /* lcp, mixed-lcp, box-lcp, friction, rolling-friction, global-friction, mechanical, general */
   void *memory;     /* owner of all arrays */
 } ss_cp_file;
 ss_status ss_cp_read(const char *path, ss_cp_file *out, ss_error *error);
