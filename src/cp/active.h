@@ -52,6 +52,8 @@ typedef struct active_set {
   double *r, *before, *filter; /* [n] nearest.c; z to go back to */
   double *blur;                /* [n] rounding errors of z - rho w, below which a state is not left */
   int *last, *begin;           /* [n], [n + 1] nearest.c */
+  int unknowns, rank; /* of the last system solved with pivots; A, row and col hold its factors (dense.h), stride unknowns
+                         + 1 */
   double
       damping; /* added to the scaled diagonal: holds back what the equations hardly determine (redundant contacts) */
 } active_set;
