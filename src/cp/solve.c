@@ -53,10 +53,13 @@ static const ss_cp_solver_info infos[] = {
 /* When a rung of the ladder is worth trying. */
 typedef enum rung_condition {
   ALWAYS,
+  COLD_TINY_LCP,
   FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
-  SMALL,      /* few enough LCP variables for a dense tableau to be the fastest */
-  MEDIUM,     /* still faster than many sweeps, where few have not helped */
-  MODERATE    /* slow, but sure */
+  FEW_ROWS,
+  MANY_ROWS,
+  SMALL,   /* few enough LCP variables for a dense tableau to be the fastest */
+  MEDIUM,  /* still faster than many sweeps, where few have not helped */
+  MODERATE /* slow, but sure */
 } rung_condition;
 
 typedef struct rung {
@@ -66,10 +69,12 @@ typedef struct rung {
 } rung;
 
 static const rung ladder[] = {
+    {{"lemke", solve_tiny_lcp}, COLD_TINY_LCP, 0},
     {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
-    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
     {{"lemke", solve_lemke}, MEDIUM, 0},
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
     {{"prox", solve_prox}, ALWAYS, 150},
@@ -80,7 +85,14 @@ static const rung ladder[] = {
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
 };
-enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 100, MEDIUM_LCP = 240, MODERATE_LCP = 1500 };
+enum {
+  N_RUNGS = sizeof ladder / sizeof *ladder,
+  TINY = 64,
+  FEW = 240,
+  SMALL_LCP = 100,
+  MEDIUM_LCP = 240,
+  MODERATE_LCP = 1500
+};
 
 const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
 
@@ -94,10 +106,15 @@ bool has_disc(const ss_cp *problem) {
 }
 
 static bool data_finite(const ss_cp *problem) {
-  double sum = 0; /* stays 0 while all numbers are finite */
-  for (size_t i = 0, count = (size_t)problem->n * (size_t)problem->n; i < count; i++) sum += 0 * problem->G[i];
-  for (int i = 0; i < problem->n; i++) sum += 0 * problem->g[i];
-  return sum == 0;
+  const size_t count = (size_t)problem->n * (size_t)problem->n;
+  double sum[8] = {0}; /* stay 0 while all numbers are finite; several, because each addition waits for the last */
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (size_t k = 0; k < 8; k++) sum[k] += 0 * problem->G[i + k];
+  for (; i < count; i++) sum[0] += 0 * problem->G[i];
+  for (int j = 0; j < problem->n; j++) sum[1] += 0 * problem->g[j];
+  for (int k = 1; k < 8; k++) sum[0] += sum[k];
+  return sum[0] == 0;
 }
 
 static bool only_free(const ss_cp *problem) {
@@ -155,7 +172,9 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
 
 static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
+  if (condition == COLD_TINY_LCP) return !warm && is_tiny_lcp(c->problem);
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
+  if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
   const int variables = lcp_variables(c->problem);
   if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
   if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;
