@@ -130,8 +130,8 @@ typedef struct climb {
   const ss_cp *problem;
   const ss_cp_options *options;
   ss_cp_workspace *workspace;
-  const double *start; /* z at the beginning */
-  double *z;           /* the best so far: the caller's array */
+  double *start; /* z at the beginning, then what refine starts from */
+  double *z;     /* the best so far: the caller's array */
   double *trial;
   ss_cp_result *result;
 } climb;
@@ -181,6 +181,18 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   return variables <= SMALL_LCP;
 }
 
+/* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
+ * improve what active sets cannot: contacts on the edge between two states. */
+static ss_status refine(climb *c, ss_error *error) {
+  static const solver_row row = {"nsgs-newton", solve_nsgs_newton};
+  static const double above = 1e-12;
+  enum { LIMIT = 20, MOST_ROWS = 600 };
+  if (!(c->result->residual > above) || c->problem->n > MOST_ROWS) return SS_OK;
+  for (int i = 0; i < c->problem->n; i++) c->start[i] = c->z[i];
+  ss_outcome outcome;
+  return try_row(c, &row, LIMIT, true, &outcome, error);
+}
+
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
  * iteration limit of the others. */
 static ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
@@ -189,7 +201,8 @@ static ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
     if (!worth_trying(c, ladder[k].condition, warm)) continue;
     ss_outcome outcome;
     const ss_status status = try_row(c, &ladder[k].row, ladder[k].limit, warm, &outcome, error);
-    if (status || c->result->residual <= c->options->tolerance) return status;
+    if (status) return status;
+    if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
     if (outcome != SS_SOLVED && (first == SS_SOLVED || first == SS_LIMIT)) first = outcome;
