@@ -43,16 +43,39 @@ typedef struct ss_block {
   double extra;        /* friction: normal impulse that counts for the set besides z_n: mu (z_n + extra) S; usually 0 */
 } ss_block;
 
-/* The caller owns all arrays. G is dense and row-major: G[i * n + j]. */
+/* A matrix by its rows: row i has value[k] in column col[k] for start[i] <= k < start[i + 1], columns ascending. */
+typedef struct ss_sparse {
+  int rows, cols;
+  const int *start; /* [rows + 1] */
+  const int *col;
+  const double *value;
+} ss_sparse;
+
+enum { SS_CP_BODY_ROWS = 12 }; /* no block of an operator's A is larger */
+
+/* G = J A^-1 J^T + R with A block-diagonal (masses), in general not symmetric. A matrix A of any other form is posed as
+ * free rows for the velocities, which may be sparse. */
+typedef struct ss_cp_operator {
+  ss_sparse J; /* n x m */
+  int n_bodies;
+  const int *first; /* [n_bodies + 1] first row of each block of A, from 0 to m */
+  const double *A;  /* the blocks one after the other, each row-major */
+  ss_sparse R;      /* n x n; start is NULL where there is none */
+} ss_cp_operator;
+
+/* The caller owns all arrays. The matrix is given in one of three forms: G dense and row-major, G[i * n + j]; `sparse`;
+ * `factors`. Solvers that need it dense take up to SS_CP_DENSE_ROWS rows of the other two. */
+enum { SS_CP_DENSE_ROWS = 3000 };
 typedef struct ss_cp {
   int n, n_blocks;
   const double *G;
   const double *g;
   const ss_block *blocks;
-  /* Instead of G, where it is too large to be written out (G is NULL then): w = G z + g. The judge takes such problems
-   * (its w must not be NULL), the solvers do not. */
+  /* Instead of a matrix: w = G z + g. The judge takes such problems (its w must not be NULL), the solvers do not. */
   void (*apply)(const void *user, const double *z, double *w);
   const void *user;
+  const ss_sparse *sparse;
+  const ss_cp_operator *factors;
 } ss_cp;
 
 /* What a solver says of itself; whether to believe it is the judge's affair. */
