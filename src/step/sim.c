@@ -156,6 +156,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
       sim->located = sim->options.has_events ? sim->options.events : collisions ? SS_EVENT_COLLISION : 0;
       sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
+      sim->solves_to_collisions = (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)) != 0;
     }
     status = check_options(sim, error);
   }

@@ -58,9 +58,10 @@ struct ss_sim {
   ss_simulation options;
   const ss_scheme *scheme;
   double alpha, gamma;
-  bool automatic;         /* the solver is not prescribed: linear problems may be solved sparse */
-  unsigned located;       /* SS_EVENT_...: what is located inside a step */
-  bool locate_collisions; /* the first of them */
+  bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
+  unsigned located;          /* SS_EVENT_...: what is located inside a step */
+  bool locate_collisions;    /* the first of them */
+  bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
   ss_state state;
   ss_report report;
   long steps_total;
