@@ -152,7 +152,6 @@ void ss_advance(ss_sim *sim, double h);
 /* Solves a part of size h and computes where it ends. */
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* The same for schemes whose problem is posed at its own solution. */
-ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
 ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* Shorten the part, and solve it again, so that it ends right after a jam, where slip ends, where sticking or contact
  * ends. */
