@@ -141,6 +141,8 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < sim->n_observers && sim->problem.n > 0; i++) {
     const ss_observer *o = &sim->observers[i];
     if (!o->problem) continue;
+    sim->kept_quiet = true;
+    if (sim->quiet) continue;
     ss_status status = sim->problem.structured ? ss_discretise_dense(sim, error) : SS_OK;
     if (status != SS_OK) return status;
     const ss_cp problem = ss_problem_view(&sim->problem);
@@ -196,7 +198,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   return ss_touch_store(sim, error);
 }
 
-static ss_status save(ss_sim *sim, ss_error *error) {
+ss_status ss_step_save(ss_sim *sim, ss_error *error) {
   const ss_state *s = &sim->state;
   ss_status status =
       ss_grow((void **)&sim->touch_saved, &sim->touch_saved_capacity, s->n_touch, sizeof *s->touch, error);
@@ -211,10 +213,12 @@ static ss_status save(ss_sim *sim, ss_error *error) {
   if (s->n_patch) memcpy(sim->patch_saved, s->patch, sizeof *s->patch * (size_t)s->n_patch);
   sim->n_patch_saved = s->n_patch;
   sim->report_saved = sim->report;
+  sim->created_saved = sim->created_by_impacts;
+  sim->t_saved = s->t;
   return SS_OK;
 }
 
-static void restore(ss_sim *sim, double t) {
+void ss_step_restore(ss_sim *sim) {
   ss_state *s = &sim->state;
   memcpy(s->q, sim->q_saved, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
@@ -223,14 +227,13 @@ static void restore(ss_sim *sim, double t) {
   s->n_touch = sim->n_touch_saved;
   if (sim->n_patch_saved) memcpy(s->patch, sim->patch_saved, sizeof *s->patch * (size_t)sim->n_patch_saved);
   s->n_patch = sim->n_patch_saved;
-  s->t = t;
+  s->t = sim->t_saved;
   sim->report = sim->report_saved;
-  sim->report.certificate.certified = false;
+  sim->created_by_impacts = sim->created_saved;
 }
 
 static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_report *report = &sim->report;
-  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
   ss_ledger_step(sim);
   ss_certify_position(sim);
   ss_measure_variation(sim, collided);
@@ -244,30 +247,39 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   return SS_OK;
 }
 
-ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
-  if (ss_sim_done(sim)) return SS_OK;
-  const double start = sim->state.t;
-  const bool last = sim->state.step + 1 >= sim->steps_total;
-  const double end = last ? sim->options.duration : (double)(sim->state.step + 1) * sim->options.step;
-  bool collided = false;
-  sim->h = end - start;
+ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
+  ss_status status = SS_OK;
+  sim->h = end - sim->state.t;
   sim->exhausted = false;
   sim->transitions = 0;
-  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
-  ss_status status = save(sim, error);
   double remaining = sim->h;
   for (int parts = 0; status == SS_OK && remaining > 0; parts++) {
     double taken = 0;
     sim->exhausted = parts >= MOST_PARTS;
-    status = part(sim, remaining, &taken, &collided, error);
+    status = part(sim, remaining, &taken, collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
   }
   if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
+  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
+  sim->state.t = end;
+  return status;
+}
+
+ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
+  if (ss_sim_done(sim)) return SS_OK;
+  const bool last = sim->state.step + 1 >= sim->steps_total;
+  const double end = last ? sim->options.duration : (double)(sim->state.step + 1) * sim->options.step;
+  bool collided = false;
+  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  ss_status status = ss_step_save(sim, error);
+  if (status == SS_OK)
+    status = sim->options.tolerance > 0 ? ss_step_automatic(sim, &collided, error)
+                                        : ss_step_advance(sim, end, &collided, error);
   if (status != SS_OK) {
-    restore(sim, start);
+    ss_step_restore(sim);
+    sim->report.certificate.certified = false;
     return status;
   }
-  sim->state.t = end;
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
   return observe(sim, collided, error);

@@ -52,6 +52,12 @@ typedef struct ss_basis {
   ss_row *rows; /* [n_joint_rows] scratch: all rows */
 } ss_basis;
 
+/* Automatic step size (step/automatic.c): what the next step goes by. */
+typedef struct ss_control {
+  double next;       /* size to be tried */
+  double last_ratio; /* error of the last accepted step over the tolerance */
+} ss_control;
+
 struct ss_sim {
   ss_arena *arena;
   const ss_model *model;
@@ -117,6 +123,11 @@ struct ss_sim {
   double *patch_saved;
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
+  double created_saved, t_saved;
+
+  ss_control control;
+  double *whole_q;        /* [7 n_bodies] automatic: where the whole step ends */
+  bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
 
   ss_pull pull; /* applied while pulled */
   bool pulled;
@@ -161,6 +172,15 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
+
+/* From the present state to time `end`, events and all; may fail on the way. */
+ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error);
+/* The state and the report, and back. */
+ss_status ss_step_save(ss_sim *sim, ss_error *error);
+void ss_step_restore(ss_sim *sim);
+/* A step whose size its error decides; the start is saved. */
+ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error);
+void ss_automatic_start(ss_sim *sim);
 
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
