@@ -30,9 +30,13 @@ static double next_stop(const ss_sim *sim) {
   return stop >= sim->options.duration * (1 - 1e-12) ? sim->options.duration : stop;
 }
 
-/* How far positions are from those of the whole step, as a length. */
+/* How far positions are from those of the whole step, as a length; a system's coordinates count as they are. */
 static double distance_from_whole(const ss_sim *sim) {
   double largest = 0;
+  for (int i = 0; sim->system && i < sim->model->n_q; i++) {
+    const double error = fabs(sim->state.q[i] - sim->whole_q[i]);
+    if (!(error <= largest)) largest = error;
+  }
   for (int k = 0; k < sim->model->n_bodies; k++) {
     const ss_body *body = &sim->model->bodies[k];
     const ss_pose a = ss_pose_of(sim->state.q, k), b = ss_pose_of(sim->whole_q, k);
@@ -71,7 +75,7 @@ static ss_status try_step(ss_sim *sim, double end, bool *collided, double *error
   sim->kept_quiet = false;
   sim->last_attempt = 0;
   ss_status status = ss_step_advance(sim, end, collided, error);
-  memcpy(sim->whole_q, sim->state.q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
+  memcpy(sim->whole_q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
   go_back(sim);
   if (status == SS_OK) status = halves(sim, end, collided, error);
   sim->quiet = false;
