@@ -66,7 +66,7 @@ static double slide(ss_cone cone, double mu, double angle, double heading, doubl
   r.scene->world_shapes[0].normal = quat_rotate(turn, r.scene->world_shapes[0].normal);
   block->pose.position = quat_rotate(turn, block->pose.position);
   block->pose.orientation = quat_multiply(turn, quat_multiply(block->pose.orientation, quat_exp(v3(0, 0, yaw))));
-  r.scene->simulation.tolerance = 1e-9;
+  r.scene->simulation.residual = 1e-9;
   run_compile(&r, &(change){.cone = cone, .step = 0.01, .duration = 2});
   const ss_vec3 start = run_position(&r, 0);
   run_finish(&r);

@@ -92,6 +92,7 @@ ss_status reference_run(reference *r, const session *s, double finest, ss_error 
   ss_simulation simulation = s->simulation;
   simulation.scheme = r->scheme;
   simulation.step = r->step;
+  simulation.tolerance = 0;
   r->n_q = 7 * ss_model_bodies(s->model);
   r->n_v = ss_model_coordinates(s->model);
   ss_sim *sim = NULL;

@@ -29,6 +29,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"every", OPTION_COUNT, &o->every, "N", "record each N-th step only (and the last)"},
       {"scheme", OPTION_TEXT, &o->overrides.scheme, "S", "time-stepping scheme (stickslip list schemes)"},
       {"step", OPTION_NUMBER, &o->overrides.step, "H", "step size; a constant expression such as 2^-5"},
+      {"tolerance", OPTION_NUMBER, &o->overrides.tolerance, "E",
+       "choose the steps: error of the positions per unit of time, a length"},
       {"duration", OPTION_NUMBER, &o->overrides.duration, "T", "simulated time"},
       {"solver", OPTION_TEXT, &o->overrides.solver, "X", "complementarity solver (stickslip list solvers)"},
       {"alpha", OPTION_NUMBER, &o->overrides.alpha, "A", "weight of the velocities (scheme gavrea)"},
@@ -56,6 +58,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
       options,
       "  stickslip run scenes/double-pendulum-wall.yaml\n"
       "  stickslip run scenes/double-pendulum-wall.yaml -o pendulum.h5 --step 2^-8 --scheme moreau\n"
+      "  stickslip run scenes/double-pendulum-wall.yaml --tolerance 1e-5\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --set L=2 --json\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --duration 1 --checkpoint half.state\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --resume half.state\n"};

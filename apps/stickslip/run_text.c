@@ -14,8 +14,13 @@ static void print_head(const run_result *r) {
   const ss_state *state = ss_sim_state(r->sim);
   (void)printf("%s", session_name(r->session));
   if (r->session->scene->source) (void)printf(" (%s)", r->session->scene->source);
-  (void)printf("\n  %s, step %.6g, solver %s: %ld steps to t = %.6g in %.3g s", o->scheme, o->step, o->solver,
-               state->step, state->t, r->wall_seconds);
+  const ss_steps *s = &ss_sim_report(r->sim)->steps;
+  if (o->tolerance > 0)
+    (void)printf("\n  %s, tolerance %.3g (%ld steps of %.2g to %.2g, %ld rejected)", o->scheme, o->tolerance,
+                 s->accepted, s->smallest, s->largest, s->rejected);
+  else
+    (void)printf("\n  %s, step %.6g", o->scheme, o->step);
+  (void)printf(", solver %s: %ld steps to t = %.6g in %.3g s", o->solver, state->step, state->t, r->wall_seconds);
   if (r->wall_seconds > 0) {
     const double factor = state->t / r->wall_seconds;
     (void)printf(factor < 10 ? " (%.2gx real time)" : " (%.0fx real time)", factor);

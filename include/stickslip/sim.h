@@ -62,10 +62,12 @@ typedef struct ss_state {
 ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_sim **out, ss_error *error);
 void ss_sim_destroy(ss_sim *sim);
 
-/* Advances by one step (shorter if the duration ends before). SS_ERROR_UNCERTIFIED: the state is the one before. */
+/* Advances by one step (shorter if the duration ends before; with a tolerance, of a size of its own choice). SS_ERROR_UNCERTIFIED: the state is the one before. */
 ss_status ss_sim_step(ss_sim *sim, ss_error *error);
-bool ss_sim_done(const ss_sim *sim); /* duration reached */
-long ss_sim_steps_total(const ss_sim *sim);
+bool ss_sim_done(const ss_sim *sim);        /* duration reached */
+long ss_sim_steps_total(const ss_sim *sim); /* with automatic steps: the least that there can be */
+/* Size of the step whose forces the contacts report: the last one, or with automatic steps its second half. */
+double ss_sim_step_size(const ss_sim *sim);
 
 const ss_model *ss_sim_model(const ss_sim *sim);
 const ss_simulation *ss_sim_options(const ss_sim *sim);
@@ -170,8 +172,15 @@ typedef struct ss_solves {
   double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;
 
+/* Automatic step size: how often steps were accepted and rejected, and what they were. */
+typedef struct ss_steps {
+  long accepted, rejected;
+  double smallest, largest;
+} ss_steps;
+
 typedef struct ss_report {
   ss_certificate certificate;
+  ss_steps steps;
   ss_energy energy;
   ss_solves solves;
   long events[SS_EVENT_KINDS]; /* how many of each kind */

@@ -48,7 +48,8 @@ typedef struct setup {
   const char *scene; /* file name in scenes/ without extension */
   const char *scheme;
   double step, duration;
-  bool all_events; /* located: collision, stick-slip, take-off */
+  double tolerance; /* automatic step size */
+  bool all_events;  /* located: collision, stick-slip, take-off */
   const char *set[4];
 } setup;
 
@@ -78,6 +79,7 @@ typedef struct history {
 } history;
 
 history history_record(const setup *s, long every);
+history history_end(const run *r); /* its present state alone */
 void history_release(history *h);
 /* Largest difference of a position coordinate, or of the rotation between the two orientations, in states i and j. */
 double position_error(const history *a, long i, const history *b, long j);
@@ -120,5 +122,6 @@ page falling_rod(const char *directory);  /* ST section 5 */
 page four_balls(const char *directory);
 page painleve(const char *directory); /* ST section 1.4 */
 page orders(const char *directory);
+page automatic(const char *directory);
 
 #endif
