@@ -97,12 +97,17 @@ static ss_status list_schemes(scheme_list *list, const char *wanted, const sessi
   return list_named(list, wanted ? wanted : s->simulation.scheme, error);
 }
 
-/* --alpha and --gamma mean something to one scheme only; given without it they are a mistake. */
+/* --alpha and --gamma mean something to one scheme only; given without it they are a mistake, and so is naming it without
+ * them. Among all schemes it is told which of the family is meant. */
 static ss_status apply_weights(const converge_options *o, const scheme_list *list, ss_simulation *simulation,
                                ss_error *error) {
-  if (isnan(o->alpha) && isnan(o->gamma)) return SS_OK;
   bool used = false;
   for (int i = 0; i < list->n; i++) used = used || strcmp(list->tables[i].scheme, "gavrea") == 0;
+  if (used && list->names && require_weights(simulation->scheme, o->alpha, o->gamma, error)) return SS_ERROR_INPUT;
+  if (used && !list->names && require_weights(simulation->scheme, o->alpha, o->gamma, NULL))
+    (void)fprintf(stderr, "stickslip: gavrea with alpha = %g, gamma = %g (--alpha, --gamma)\n",
+                  isnan(o->alpha) ? simulation->alpha : o->alpha, isnan(o->gamma) ? simulation->gamma : o->gamma);
+  if (isnan(o->alpha) && isnan(o->gamma)) return SS_OK;
   if (!used) return ss_fail(error, SS_ERROR_INPUT, "--alpha and --gamma belong to the scheme gavrea");
   if (!isnan(o->alpha)) simulation->alpha = o->alpha;
   if (!isnan(o->gamma)) simulation->gamma = o->gamma;

@@ -21,9 +21,17 @@ ss_status check_scheme(const char *name, ss_error *error) {
   return check_name("scheme", name, ss_table_schemes(), sizeof(ss_table_row), error);
 }
 
+ss_status require_weights(const char *own_scheme, double alpha, double gamma, ss_error *error) {
+  if (strcmp(own_scheme, "gavrea") == 0 || (!isnan(alpha) && !isnan(gamma))) return SS_OK;
+  return ss_fail(error, SS_ERROR_INPUT,
+                 "the scheme gavrea needs --alpha and --gamma: the scene, of scheme %s, has none", own_scheme);
+}
+
 static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, ss_error *error) {
   if (o->scheme) {
     if (check_scheme(o->scheme, error)) return SS_ERROR_INPUT;
+    if (strcmp(o->scheme, "gavrea") == 0 && require_weights(simulation->scheme, o->alpha, o->gamma, error))
+      return SS_ERROR_INPUT;
     simulation->scheme = o->scheme;
   }
   if (o->solver) {

@@ -23,6 +23,9 @@ typedef struct session {
 ss_status session_open(session *s, const char *path, const overrides *o, ss_error *error);
 void session_close(session *s);
 
+/* The scheme gavrea is two numbers, alpha and gamma: a scene of another scheme has none, so that both must be given. */
+ss_status require_weights(const char *own_scheme, double alpha, double gamma, ss_error *error);
+
 /* Checks the name against the table of schemes. */
 ss_status check_scheme(const char *name, ss_error *error);
 
