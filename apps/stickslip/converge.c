@@ -93,7 +93,7 @@ static ss_status list_named(scheme_list *list, const char *text, ss_error *error
 }
 
 static ss_status list_schemes(scheme_list *list, const char *wanted, const session *s, ss_error *error) {
-  if (wanted && strcmp(wanted, "all") == 0) return list_all(list, s->scene->compliance.given, error);
+  if (wanted && strcmp(wanted, "all") == 0) return list_all(list, s->scene && s->scene->compliance.given, error);
   return list_named(list, wanted ? wanted : s->simulation.scheme, error);
 }
 
@@ -199,7 +199,7 @@ int command_converge(int argc, char **argv) {
     bool created = false;
     if (!writable(o.html, &created)) code = usage_error("cannot write '%s': %s", o.html, strerror(errno));
     ss_status status = steps_parse(o.steps, &steps, &n_steps, &error);
-    if (!status) status = session_open(&s, o.scene, &o.overrides, &error);
+    if (!status) status = session_open_any(&s, o.scene, &o.overrides, &error);
     if (code == PARSE_GO_ON) code = status ? report_error(&error) : study(&o, &s, steps, n_steps);
     if (created && code == EXIT_USAGE) (void)remove(o.html);
     session_close(&s);

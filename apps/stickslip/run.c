@@ -247,7 +247,7 @@ int command_run(int argc, char **argv) {
   checkpointer checkpoints = {.path = o.checkpoint, .last = wall_clock()};
   event_list events = {.limit = o.events >= 0 ? o.events : o.json ? LONG_MAX : 10};
   ss_error error = {0};
-  ss_status status = session_open(&s, o.scene, &o.overrides, &error);
+  ss_status status = session_open_any(&s, o.scene, &o.overrides, &error);
   if (!status) status = prepare(&o, &s, &events, &checkpoints, &sim, &out, &error);
   if (!status && o.all_solutions) status = solutions_start(&solutions, sim, &error);
   if (status) {

@@ -35,6 +35,7 @@ typedef struct ss_gap_def {
 typedef struct ss_system {
   const char *name; /* NULL: "system" */
   void *user;
+  void (*release)(void *user); /* called when the model is destroyed; NULL: the user's own business */
 
   /* ---- coordinates ---- */
   int n;
@@ -87,10 +88,17 @@ typedef struct ss_system {
 /* All fields zero, but simulation. */
 ss_system ss_system_default(void);
 
-/* Copies what the fields point to, except `user`, which must outlive the model. Checks everything at t = 0: SS_ERROR_INPUT
+/* Copies what the fields point to, except `user`, which must outlive the model (and is released with it where there is a
+ * `release`; not where this function fails). Checks everything at t = 0: SS_ERROR_INPUT
  * where a mass is not symmetric positive definite, joints do not hold, gaps overlap by more than a thousandth of the
  * length, or a given Jacobian differs from the difference quotient: the message names function, row and column. */
 ss_status ss_model_create_system(const ss_system *system, ss_model **out, ss_error *error);
+
+/* A shared library that `stickslip run`, `converge` and `check` take instead of a scene (its name ends with .so) has a
+ * function stickslip_system of this type. It fills in *system, which has the defaults already; parameters are those of
+ * --set, and one that it does not know is its to refuse: a status and error->message. The library need not be linked with
+ * this one. */
+typedef ss_status ss_system_entry(ss_system *system, const ss_parameter *parameters, int n_parameters, ss_error *error);
 
 /* Models of systems have no bodies; ss_model_coordinates counts the q, ss_state.q has them. */
 bool ss_model_is_system(const ss_model *model);
