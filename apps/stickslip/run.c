@@ -52,7 +52,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
       "Simulates a scene, checks that every step solves its own complementarity problem, and prints where the bodies\n"
       "ended and what the run is worth. Nothing is written unless an output is named. If no certified step can be\n"
       "found, the exit code is 1, what there is so far is saved (marked incomplete), and the failing problem is\n"
-      "written to SCENE-failed.cp or to the file that --dump-problem names.",
+      "written to SCENE-failed.cp or to the file that --dump-problem names. A user-defined system in a shared library\n"
+      "(its name ends with .so, docs/systems.md) takes the place of a scene; --set hands it its parameters.",
       options,
       "  stickslip run scenes/double-pendulum-wall.yaml\n"
       "  stickslip run scenes/double-pendulum-wall.yaml -o pendulum.h5 --step 2^-8 --scheme moreau\n"
