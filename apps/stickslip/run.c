@@ -214,7 +214,7 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   if (closed) (void)report_error(&close_error);
   out->failed = closed != SS_OK;
   const int written = write_problem(sim, o, status == SS_ERROR_UNCERTIFIED);
-  if (status) return status == SS_ERROR_UNCERTIFIED ? EXIT_FAILED : EXIT_USAGE;
+  if (status) return status == SS_ERROR_UNCERTIFIED || status == SS_ERROR_CALLBACK ? EXIT_FAILED : EXIT_USAGE;
   if (!complete) return EXIT_SIGNAL + interrupt_signal();
   if (closed || written) return EXIT_USAGE;
   return run_certified(&result) ? code : EXIT_FAILED;

@@ -12,7 +12,8 @@
  * Functions get the `user` pointer, read t, q, v and fill in their outputs, which are all zero when they are called.
  * Matrices are row-major. A function returns 0, or anything else to refuse: the step then fails with SS_ERROR_CALLBACK and
  * a message that names the function, and the state is the one before the step. So it does where a number is NaN or
- * infinite. Functions must not depend on anything but their arguments and what `user` points to: steps are repeated, and
+ * infinite. Differences call a function near the configuration too, and up to a step before and after the time. Functions
+ * must not depend on anything but their arguments and what `user` points to: steps are repeated, and
  * simulations of one model may run in several threads. docs/systems.md has a complete example. */
 #ifndef STICKSLIP_SYSTEM_H
 #define STICKSLIP_SYSTEM_H
