@@ -9,8 +9,21 @@ static json_t *body_json(const ss_sim *sim, int body) {
                    json_vector(m.angular_velocity));
 }
 
+static json_t *coordinates_json(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  const ss_state *state = ss_sim_state(sim);
+  json_t *all = json_object();
+  for (int i = 0; all && i < ss_model_coordinates(model); i++) {
+    json_t *one = json_pack("{s:o, s:o}", "q", json_number(state->q[i]), "v", json_number(state->v[i]));
+    if (json_object_set_new(all, ss_model_coordinate_name(model, i), one)) return NULL;
+  }
+  return all;
+}
+
 static json_t *final_json(const ss_sim *sim) {
   const ss_model *model = ss_sim_model(sim);
+  if (ss_model_is_system(model))
+    return json_pack("{s:o, s:o}", "t", json_number(ss_sim_state(sim)->t), "coordinates", coordinates_json(sim));
   json_t *bodies = json_object();
   for (int body = 0; bodies && body < ss_model_bodies(model); body++)
     if (json_object_set_new(bodies, ss_model_body_name(model, body), body_json(sim, body))) return NULL;
@@ -72,8 +85,13 @@ int run_print_json(const run_result *r) {
   json_t *contacts = json_pack("{s:I, s:o}", "maximum", (json_int_t)report->contacts_maximum, "mean",
                                json_number(report->contacts_mean));
   json_t *root = json_pack(
+<<<<<<< HEAD
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene",
       json_text(session_name(r->session)), "file", json_text(r->session->scene->file), "scheme", json_text(o->scheme),
+=======
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene",
+      json_text(session_name(r->session)), "file", json_text(r->session->path), "scheme", json_text(o->scheme),
+>>>>>>> 81cb1a2874c7453531a13f6157d8641e2c418530
       "solver", json_text(o->solver), "step", json_number(o->step), "duration", json_number(o->duration), "steps",
       (json_int_t)ss_sim_state(r->sim)->step, "wall_seconds", json_number(r->wall_seconds), "complete", r->complete,
       "final", final_json(r->sim), "certificate", certificate_json(r), "energy", energy_json(&report->energy), "events",

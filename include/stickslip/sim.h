@@ -28,6 +28,7 @@ double ss_model_body_mass(const ss_model *model, int body);
 const char *ss_model_joint_row_name(const ss_model *model, int row);
 /* The scene's name, and its text as it was read (NULL if built in C), for results that say where they come from. */
 const char *ss_model_scene_name(const ss_model *model);
+const ss_simulation *ss_model_simulation(const ss_model *model); /* the scene's own */
 const char *ss_model_scene_text(const ss_model *model);
 
 /* A touching contact that the next step must remember. */
