@@ -21,7 +21,7 @@ typedef struct prox {
   ss_cp shifted;    /* the inner problem */
   double *G, *g;    /* its arrays */
   double *z, *next; /* [n] */
-  int iterations;
+  int iterations, limit;
 } prox;
 
 static ss_status prox_create(prox *p, const ss_cp *problem, ss_cp_workspace *w, ss_error *error) {
@@ -52,7 +52,8 @@ static ss_status inner(prox *p, double delta, double tolerance, ss_cp_workspace 
   const ss_status status = mixed_create(&m, &p->shifted, w, error);
   if (status) return status;
   for (size_t i = 0; i < n; i++) m.x[i] = p->z[i];
-  *reached = mixed_take_turns(&m, INNER, true);
+  const int left = p->limit - p->iterations;
+  *reached = mixed_take_turns(&m, left < INNER ? left : INNER, true);
   for (size_t i = 0; i < n; i++) p->next[i] = m.x[i];
   p->iterations += m.sweeps + m.newtons;
   scratch_release(w, mark);
@@ -63,7 +64,7 @@ static ss_status outer(prox *p, double goal, double *lowest, ss_cp_workspace *w,
   const int n = p->sub.cp.n;
   double delta = first_delta;
   *lowest = ss_cp_judge(&p->sub.cp, p->z, NULL);
-  for (int k = 0; k<OUTER && * lowest> goal; k++) {
+  for (int k = 0; k<OUTER && * lowest> goal && p->iterations < p->limit; k++) {
     double reached;
     const double tolerance = fmax(1e-15, fmin(goal, 1e-3 * *lowest));
     const ss_status status = inner(p, delta, tolerance, w, &reached, error);
@@ -82,7 +83,7 @@ static ss_status outer(prox *p, double goal, double *lowest, ss_cp_workspace *w,
 
 static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
                      ss_cp_result *result, ss_error *error) {
-  prox p = {.iterations = 0};
+  prox p = {.limit = options->iteration_limit > 0 ? options->iteration_limit : OUTER * INNER};
   ss_status status = prox_create(&p, problem, w, error);
   if (status) return status;
   if (warm)

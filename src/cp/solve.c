@@ -55,7 +55,8 @@ typedef enum rung_condition {
   ALWAYS,
   FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
   SMALL,      /* few enough LCP variables for a dense tableau to be the fastest */
-  MODERATE
+  MEDIUM,     /* still faster than many sweeps, where few have not helped */
+  MODERATE    /* slow, but sure */
 } rung_condition;
 
 typedef struct rung {
@@ -65,18 +66,21 @@ typedef struct rung {
 } rung;
 
 static const rung ladder[] = {
-    {{"active-set", solve_active_set}, FROM_START, 6},
+    {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
-    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 100},
-    {{"prox", solve_prox}, ALWAYS, 0},
+    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 40},
+    {{"lemke", solve_lemke}, MEDIUM, 0},
+    {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
+    {{"prox", solve_prox}, ALWAYS, 150},
     {{"lemke", solve_lemke}, MODERATE, 0},
+    {{"prox", solve_prox}, ALWAYS, 0},
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
 };
-enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 200, MODERATE_LCP = 1500 };
+enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 100, MEDIUM_LCP = 240, MODERATE_LCP = 1500 };
 
 const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
 
@@ -152,7 +156,10 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
 static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
-  return lcp_variables(c->problem) <= (condition == SMALL ? SMALL_LCP : MODERATE_LCP);
+  const int variables = lcp_variables(c->problem);
+  if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
+  if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;
+  return variables <= SMALL_LCP;
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
