@@ -59,6 +59,13 @@ static json_t *solves_json(const ss_solves *s) {
                    json_number(s->contraction), "seconds", json_number(s->seconds));
 }
 
+static json_t *timings_json(const double *seconds) {
+  json_t *object = json_object();
+  for (int i = 0; object && i < SS_STAGES; i++)
+    if (json_object_set_new(object, ss_stage_name((ss_stage)i), json_number(seconds[i]))) return NULL;
+  return object;
+}
+
 int run_print_json(const run_result *r) {
   const ss_simulation *o = ss_sim_options(r->sim);
   const ss_report *report = ss_sim_report(r->sim);
@@ -72,6 +79,8 @@ int run_print_json(const run_result *r) {
       "final", final_json(r->sim), "certificate", certificate_json(r), "energy", energy_json(&report->energy), "events",
       events_json(r), "contacts", contacts, "solves", solves_json(&report->solves), "velocity_variation",
       json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation));
+  const double *seconds = ss_sim_stage_seconds(r->sim);
+  if (root && seconds && json_object_set_new(root, "timings", timings_json(seconds))) root = NULL;
   if (root && r->solutions &&
       json_object_set_new(root, "solutions", solutions_json(r->solutions, ss_sim_model(r->sim))))
     root = NULL;
