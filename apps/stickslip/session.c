@@ -23,7 +23,6 @@ ss_status check_scheme(const char *name, ss_error *error) {
   return check_name("scheme", name, ss_table_schemes(), sizeof(ss_table_row), error);
 }
 
-<<<<<<< HEAD
 /* A fixed step, or a tolerance: what the command line says replaces either in the scene. */
 static ss_status apply_step(ss_simulation *simulation, const overrides *o, ss_error *error) {
   if (!isnan(o->step) && !isnan(o->tolerance))
@@ -41,12 +40,12 @@ static ss_status apply_step(ss_simulation *simulation, const overrides *o, ss_er
     if (simulation->largest_step == 0) simulation->largest_step = simulation->duration / 64;
   }
   return SS_OK;
-=======
+}
+
 ss_status require_weights(const char *own_scheme, double alpha, double gamma, ss_error *error) {
   if (strcmp(own_scheme, "gavrea") == 0 || (!isnan(alpha) && !isnan(gamma))) return SS_OK;
   return ss_fail(error, SS_ERROR_INPUT,
                  "the scheme gavrea needs --alpha and --gamma: the scene, of scheme %s, has none", own_scheme);
->>>>>>> 81cb1a2874c7453531a13f6157d8641e2c418530
 }
 
 static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, ss_error *error) {
