@@ -191,6 +191,12 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
   return ss_fail(error, SS_ERROR_INPUT, "unknown complementarity solver '%s'", name);
 }
 
+/* Nothing finite was found: the z that is returned is judged like any other. */
+static void keep_zero(climb *c) {
+  c->result->residual = ss_cp_judge(c->problem, c->z, NULL);
+  if (c->result->residual <= c->options->tolerance) c->result->outcome = SS_SOLVED;
+}
+
 ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
@@ -208,6 +214,8 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
   const bool automatic = strcmp(options->solver, "auto") == 0;
   const ss_status status = automatic ? climb_ladder(&c, warm, error) : run_named(&c, warm, error);
+  if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
+    keep_zero(&c);
   scratch_release(workspace, mark);
   return status;
 }
