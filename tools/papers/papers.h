@@ -121,6 +121,7 @@ page stick_slip(const char *directory);   /* MDI section 9.2 */
 page falling_rod(const char *directory);  /* ST section 5 */
 page four_balls(const char *directory);
 page painleve(const char *directory); /* ST section 1.4 */
+void painleve_maps(page *p);          /* its solutions over angle and friction */
 page orders(const char *directory);
 page automatic(const char *directory);
 
