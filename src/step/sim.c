@@ -237,6 +237,7 @@ const double *ss_sim_weighted_velocity(const ss_sim *sim) { return sim->weighted
 const ss_report *ss_sim_report(const ss_sim *sim) { return &sim->report; }
 
 ss_motion ss_sim_motion(const ss_sim *sim, int index) {
+  if (index < 0 || index >= sim->model->n_bodies) return (ss_motion){.pose = pose_identity()}; /* the world's */
   const ss_body *body = &sim->model->bodies[index];
   const ss_pose pose = ss_pose_of(sim->state.q, index);
   const ss_vec3 arm = quat_rotate(pose.orientation, body->com);
