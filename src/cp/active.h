@@ -45,14 +45,15 @@ typedef struct active_set {
   double *y;              /* [n] */
   double *w;              /* [n] */
   int *row, *col;         /* [n] */
-  int unknowns, rank; /* of the last system solved; A, row and col hold its factors (dense.h), stride unknowns + 1 */
-  bool large;         /* enough rows that what follows pays */
-  bool pivoting;      /* given: eliminate with pivots nevertheless */
-  bool loose;         /* solve: the equations are solved roughly only */
+  bool large;             /* enough rows that what follows pays */
+  bool pivoting;          /* given: eliminate with pivots nevertheless */
+  bool loose;             /* solve: the equations are solved roughly only */
   pattern pattern;
   double *r, *before, *filter; /* [n] nearest.c; z to go back to */
   double *blur;                /* [n] rounding errors of z - rho w, below which a state is not left */
   int *last, *begin;           /* [n], [n + 1] nearest.c */
+  int unknowns, rank; /* of the last system solved with pivots; A, row and col hold its factors (dense.h), stride unknowns
+                         + 1 */
   double
       damping; /* added to the scaled diagonal: holds back what the equations hardly determine (redundant contacts) */
 } active_set;

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { OUTER = 60, INNER = 400 };
+enum { OUTER = 60, INNER = 400, MOST_VAIN = 8 /* outer steps in a row that hardly improve anything */ };
 static const double rank_tolerance = 1e-12, first_delta = 1e-2, least_delta = 1e-9, most_delta = 1;
 
 typedef struct prox {
@@ -63,6 +63,7 @@ static ss_status inner(prox *p, double delta, double tolerance, ss_cp_workspace 
 static ss_status outer(prox *p, double goal, double *lowest, ss_cp_workspace *w, ss_error *error) {
   const int n = p->sub.cp.n;
   double delta = first_delta;
+  int vain = 0;
   *lowest = ss_cp_judge(&p->sub.cp, p->z, NULL);
   for (int k = 0; k<OUTER && * lowest> goal && p->iterations < p->limit; k++) {
     double reached;
@@ -71,12 +72,13 @@ static ss_status outer(prox *p, double goal, double *lowest, ss_cp_workspace *w,
     if (status) return status;
     const double residual = ss_cp_judge(&p->sub.cp, p->next, NULL);
     const bool easy = reached <= tolerance, better = residual < *lowest;
+    vain = residual < 0.9 * *lowest ? 0 : vain + 1;
     if (better) {
       *lowest = residual;
       for (int i = 0; i < n; i++) p->z[i] = p->next[i];
     }
     delta = fmin(fmax(easy ? delta / 4 : delta * 10, least_delta), most_delta);
-    if (!easy && !better && delta >= most_delta) break;
+    if ((!easy && !better && delta >= most_delta) || vain >= MOST_VAIN) break;
   }
   return SS_OK;
 }
