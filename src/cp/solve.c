@@ -247,6 +247,7 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   }
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
   const ss_status status = climb_or_run(&c, warm, error);
+  c.problem = problem; /* not its dense form, which ended with the climb */
   if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
     keep_zero(&c);
   scratch_release(workspace, mark);
