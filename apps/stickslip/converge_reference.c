@@ -93,6 +93,7 @@ ss_status reference_run(reference *r, const session *s, double finest, ss_error 
   ss_simulation simulation = s->simulation;
   simulation.scheme = r->scheme;
   simulation.step = r->step;
+  simulation.tolerance = 0;
   r->n_v = ss_model_coordinates(s->model);
   r->coordinates = ss_model_is_system(s->model);
   r->n_q = r->coordinates ? r->n_v : 7 * ss_model_bodies(s->model);

@@ -15,7 +15,7 @@ typedef struct run_options {
   overrides overrides;
   const char *scene, *hdf5, *csv, *html, *problem, *checkpoint, *resume;
   long every, threads, events; /* events < 0: the default */
-  bool all_solutions, json;
+  bool all_solutions, timings, json;
 } run_options;
 
 /* ---- command line ---- */
@@ -29,6 +29,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"every", OPTION_COUNT, &o->every, "N", "record each N-th step only (and the last)"},
       {"scheme", OPTION_TEXT, &o->overrides.scheme, "S", "time-stepping scheme (stickslip list schemes)"},
       {"step", OPTION_NUMBER, &o->overrides.step, "H", "step size; a constant expression such as 2^-5"},
+      {"tolerance", OPTION_NUMBER, &o->overrides.tolerance, "E",
+       "choose the steps: error of the positions per unit of time, a length"},
       {"duration", OPTION_NUMBER, &o->overrides.duration, "T", "simulated time"},
       {"solver", OPTION_TEXT, &o->overrides.solver, "X", "complementarity solver (stickslip list solvers)"},
       {"alpha", OPTION_NUMBER, &o->overrides.alpha, "A", "weight of the velocities (scheme gavrea)"},
@@ -38,6 +40,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"all-solutions", OPTION_FLAG, &o->all_solutions, NULL,
        "enumerate all solutions of every step's problem (small scenes)"},
       {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
+      {"timings", OPTION_FLAG, &o->timings, NULL, "measure the time of each stage of the steps, print and record it"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
       {"checkpoint", OPTION_TEXT, &o->checkpoint, "FILE", "save the state now and then and at the end"},
       {"resume", OPTION_TEXT, &o->resume, "FILE", "go on from a saved state, bit by bit as if it had not stopped"},
@@ -57,6 +60,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
       options,
       "  stickslip run scenes/double-pendulum-wall.yaml\n"
       "  stickslip run scenes/double-pendulum-wall.yaml -o pendulum.h5 --step 2^-8 --scheme moreau\n"
+      "  stickslip run scenes/double-pendulum-wall.yaml --tolerance 1e-5\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --set L=2 --json\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --duration 1 --checkpoint half.state\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --resume half.state\n"};
@@ -224,6 +228,7 @@ static ss_status prepare(const run_options *o, const session *s, event_list *eve
                          ss_sim **sim, outputs *out, ss_error *error) {
   ss_status status = ss_sim_create(s->model, &s->simulation, sim, error);
   if (status) return status;
+  ss_sim_time_stages(*sim, o->timings);
   const ss_observer observer = {.user = events, .step = check_events, .event = keep_event};
   const ss_observer saver = {.user = checkpoints, .step = save_now_and_then};
   status = ss_sim_observe(*sim, &observer, error);

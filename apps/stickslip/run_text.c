@@ -14,8 +14,13 @@ static void print_head(const run_result *r) {
   const ss_state *state = ss_sim_state(r->sim);
   (void)printf("%s", session_name(r->session));
   if (session_source(r->session)) (void)printf(" (%s)", session_source(r->session));
-  (void)printf("\n  %s, step %.6g, solver %s: %ld steps to t = %.6g in %.3g s", o->scheme, o->step, o->solver,
-               state->step, state->t, r->wall_seconds);
+  const ss_steps *s = &ss_sim_report(r->sim)->steps;
+  if (o->tolerance > 0)
+    (void)printf("\n  %s, tolerance %.3g (%ld steps of %.2g to %.2g, %ld rejected)", o->scheme, o->tolerance,
+                 s->accepted, s->smallest, s->largest, s->rejected);
+  else
+    (void)printf("\n  %s, step %.6g", o->scheme, o->step);
+  (void)printf(", solver %s: %ld steps to t = %.6g in %.3g s", o->solver, state->step, state->t, r->wall_seconds);
   if (r->wall_seconds > 0) {
     const double factor = state->t / r->wall_seconds;
     (void)printf(factor < 10 ? " (%.2gx real time)" : " (%.0fx real time)", factor);
@@ -95,6 +100,15 @@ static void print_events(const run_result *r) {
     (void)printf("            ... and %ld more (--events N)\n", total - r->events->n);
 }
 
+static void print_timings(const double *seconds) {
+  double total = 0;
+  for (int i = 0; i < SS_STAGES; i++) total += seconds[i];
+  (void)printf("  timings   ");
+  for (int i = 0; i < SS_STAGES; i++)
+    (void)printf("%s%s %.0f %%", i ? ", " : "", ss_stage_name((ss_stage)i), total > 0 ? 100 * seconds[i] / total : 0);
+  (void)printf(" of %.3g s\n", total);
+}
+
 void run_print_text(const run_result *r) {
   const ss_report *report = ss_sim_report(r->sim);
   print_head(r);
@@ -108,6 +122,7 @@ void run_print_text(const run_result *r) {
   (void)printf("  contacts  %ld at most, %.3g on average\n", report->contacts_maximum, report->contacts_mean);
   (void)printf("  solves    %ld with %ld iterations and %ld fallbacks in %.3g s\n", report->solves.count,
                report->solves.iterations, report->solves.fallbacks, report->solves.seconds);
+  if (ss_sim_stage_seconds(r->sim)) print_timings(ss_sim_stage_seconds(r->sim));
   if (report->solves.outer)
     (void)printf("  feasible  %ld iterations to exact feasibility, contraction %.2g, not reached in %ld parts\n",
                  report->solves.outer, report->solves.contraction, report->solves.not_contracting);

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-overrides overrides_none(void) { return (overrides){.step = NAN, .duration = NAN, .alpha = NAN, .gamma = NAN}; }
+overrides overrides_none(void) {
+  return (overrides){.step = NAN, .tolerance = NAN, .duration = NAN, .alpha = NAN, .gamma = NAN};
+}
 
 static ss_status check_name(const char *what, const char *name, const void *table, size_t stride, ss_error *error) {
   for (const char *row = table;; row += stride) {
@@ -19,6 +21,25 @@ static ss_status check_name(const char *what, const char *name, const void *tabl
 
 ss_status check_scheme(const char *name, ss_error *error) {
   return check_name("scheme", name, ss_table_schemes(), sizeof(ss_table_row), error);
+}
+
+/* A fixed step, or a tolerance: what the command line says replaces either in the scene. */
+static ss_status apply_step(ss_simulation *simulation, const overrides *o, ss_error *error) {
+  if (!isnan(o->step) && !isnan(o->tolerance))
+    return ss_fail(error, SS_ERROR_INPUT, "--step and --tolerance exclude each other");
+  if (!isnan(o->step)) {
+    if (!(o->step > 0)) return ss_fail(error, SS_ERROR_INPUT, "--step must be positive, got %g", o->step);
+    simulation->step = o->step;
+    simulation->tolerance = simulation->largest_step = 0;
+  }
+  if (!isnan(o->tolerance)) {
+    if (!(o->tolerance > 0))
+      return ss_fail(error, SS_ERROR_INPUT, "--tolerance must be positive, got %g", o->tolerance);
+    simulation->tolerance = o->tolerance;
+    /* of the scene's duration, so that --duration does not change the steps */
+    if (simulation->largest_step == 0) simulation->largest_step = simulation->duration / 64;
+  }
+  return SS_OK;
 }
 
 ss_status require_weights(const char *own_scheme, double alpha, double gamma, ss_error *error) {
@@ -40,10 +61,8 @@ static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, 
       return SS_ERROR_INPUT;
     simulation->solver = o->solver;
   }
-  if (!isnan(o->step)) {
-    if (!(o->step > 0)) return ss_fail(error, SS_ERROR_INPUT, "--step must be positive, got %g", o->step);
-    simulation->step = o->step;
-  }
+  const ss_status status = apply_step(simulation, o, error);
+  if (status) return status;
   if (!isnan(o->duration)) {
     if (!(o->duration > 0)) return ss_fail(error, SS_ERROR_INPUT, "--duration must be positive, got %g", o->duration);
     simulation->duration = o->duration;

@@ -7,7 +7,7 @@
 /* What the command line may override. NAN and NULL: what the scene says. */
 typedef struct overrides {
   const char *scheme, *solver;
-  double step, duration, alpha, gamma;
+  double step, tolerance, duration, alpha, gamma;
   text_list set; /* name=value */
 } overrides;
 

@@ -113,6 +113,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
     return status;
   }
   sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
+  ss_automatic_start(sim);
   sim->state.n_touch = sim->state.n_patch = 0;
   const size_t size = sizeof(double) * (size_t)model->n_v;
   memcpy(sim->weighted, sim->state.v, size);

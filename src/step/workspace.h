@@ -56,6 +56,12 @@ typedef struct ss_basis {
   double *drive; /* [n_joint_rows] scratch: their prescribed velocities, systems only */
 } ss_basis;
 
+/* Automatic step size (step/automatic.c): what the next step goes by. */
+typedef struct ss_control {
+  double next;       /* size to be tried */
+  double last_ratio; /* error of the last accepted step over the tolerance */
+} ss_control;
+
 struct ss_sim {
   ss_arena *arena;
   const ss_model *model;
@@ -64,9 +70,10 @@ struct ss_sim {
   const ss_mechanics *mechanics; /* of bodies, or of a system */
   struct ss_system_work *system; /* systems only, else NULL */
   double alpha, gamma;
-  bool automatic;         /* the solver is not prescribed: linear problems may be solved sparse */
-  unsigned located;       /* SS_EVENT_...: what is located inside a step */
-  bool locate_collisions; /* the first of them */
+  bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
+  unsigned located;          /* SS_EVENT_...: what is located inside a step */
+  bool locate_collisions;    /* the first of them */
+  bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
   ss_state state;
   ss_report report;
   long steps_total;
@@ -124,6 +131,14 @@ struct ss_sim {
   double *patch_saved;
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
+  double created_saved, t_saved;
+
+  ss_control control;
+  double *whole_q;        /* [7 n_bodies] automatic: where the whole step ends */
+  bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
+
+  bool timed; /* the clock is looked at between the stages */
+  double clock, stage_seconds[SS_STAGES];
 
   ss_pull pull; /* applied while pulled */
   bool pulled;
@@ -167,6 +182,15 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
 
+/* From the present state to time `end`, events and all; may fail on the way. */
+ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error);
+/* The state and the report, and back. */
+ss_status ss_step_save(ss_sim *sim, ss_error *error);
+void ss_step_restore(ss_sim *sim);
+/* A step whose size its error decides; the start is saved. */
+ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error);
+void ss_automatic_start(ss_sim *sim);
+
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
 
@@ -190,6 +214,14 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
 /* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */
 void ss_distribute(ss_sim *sim, const double *w, double worst, double s);
 double ss_seconds(void); /* wall clock */
+
+/* What has passed since the last look at the clock was this stage. */
+static inline void ss_lap(ss_sim *sim, ss_stage stage) {
+  if (!sim->timed) return;
+  const double now = ss_seconds();
+  sim->stage_seconds[stage] += now - sim->clock;
+  sim->clock = now;
+}
 
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */

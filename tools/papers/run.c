@@ -40,6 +40,7 @@ void run_open(run *r, const setup *s) {
   ss_simulation options = r->scene->simulation;
   if (s->scheme) options.scheme = s->scheme;
   if (s->step > 0) options.step = s->step;
+  if (s->tolerance > 0) options.tolerance = s->tolerance, options.largest_step = options.duration / 64;
   if (s->duration > 0) options.duration = s->duration;
   if (s->all_events) {
     options.has_events = true;
@@ -92,6 +93,17 @@ history history_record(const setup *s, long every) {
   }
   if (!run_report(&r)->certificate.certified) die("%s is not certified", s->scene);
   run_close(&r);
+  return h;
+}
+
+history history_end(const run *r) {
+  const ss_state *state = ss_sim_state(r->sim);
+  history h = {.n_q = 7 * ss_model_bodies(r->model), .n_v = ss_model_coordinates(r->model), .n = 1, .every = 1};
+  h.q = malloc(sizeof(double) * (size_t)h.n_q);
+  h.v = malloc(sizeof(double) * (size_t)h.n_v);
+  if (!h.q || !h.v) die("out of memory");
+  memcpy(h.q, state->q, sizeof(double) * (size_t)h.n_q);
+  memcpy(h.v, state->v, sizeof(double) * (size_t)h.n_v);
   return h;
 }
 
