@@ -114,7 +114,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error);
 
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
-  int body[2]; /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
+  int body[2];           /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
   ss_vec3 point, normal; /* world frame, at the start of the last (part of the) step; normal from body[1] to body[0] */
   double gap;
   ss_vec3 impulse; /* on body[0], world frame, over the last step */
@@ -183,7 +183,7 @@ const char *ss_event_name(ss_event_kind kind);
 typedef struct ss_event {
   double t;
   ss_event_kind kind;
-  int body[2]; /* systems: the gap and SS_WORLD */
+  int body[2];           /* systems: the gap and SS_WORLD */
   double energy_created; /* collisions: kinetic energy after minus before, where positive */
 } ss_event;
 

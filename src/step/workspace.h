@@ -253,7 +253,10 @@ static inline double ss_gap_rate(const ss_sim *sim, const ss_contact *c, const s
 }
 
 /* What a function of a system has refused since the step began; SS_OK for bodies. */
-ss_status ss_refused(const ss_sim *sim, ss_error *error);
+ss_status ss_system_refused(const ss_sim *sim, ss_error *error);
+static inline ss_status ss_refused(const ss_sim *sim, ss_error *error) {
+  return sim->system ? ss_system_refused(sim, error) : SS_OK;
+}
 void ss_forgive(ss_sim *sim); /* systems: it did not happen */
 /* Evaluates everything that a step's observers and the next step ask for, so that a refusal is known before. */
 void ss_system_probe(ss_sim *sim);
@@ -283,6 +286,7 @@ void ss_velocity_change(ss_sim *sim);
 /* Pose of a body at tau inside the part: q (+) tau [v + gamma fraction delta]; delta may be NULL: none. */
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
+void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q);
 
 /* Normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * sim->acceleration; }
