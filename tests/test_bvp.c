@@ -1,37 +1,5 @@
 /* Boundary-value problems: conditions as written, problems with known answers, and solutions that `run` reproduces. */
-#include "scene_runner.h"
-
-#include <stickslip/bvp.h>
-
-static ss_scene *load(const char *name, const char *const *settings, int n) {
-  char path[1024];
-  ss_scene *scene = NULL;
-  ss_error error = {0};
-  (void)snprintf(path, sizeof path, "%s/scenes/%s.yaml", SOURCE_DIR, name);
-  run_require(ss_scene_load(path, settings, n, &scene, &error), &error, name);
-  return scene;
-}
-
-static ss_bvp_result *solve(const ss_scene *scene, const char *const *settings, int n) {
-  ss_bvp_result *result = NULL;
-  ss_error error = {0};
-  run_require(ss_bvp_solve(scene, NULL, settings, n, &result, &error), &error, "bvp");
-  return result;
-}
-
-/* Writes the solution as a scene, runs that, and returns the first body's motion at the end. */
-static ss_motion reproduce(const ss_scene *scene, const double *unknown) {
-  ss_error error = {0};
-  run r = {0};
-  run_require(ss_bvp_write_scene(scene, unknown, "test_bvp_solved.yaml", &error), &error, "write");
-  run_require(ss_scene_load("test_bvp_solved.yaml", NULL, 0, &r.scene, &error), &error, "load");
-  run_compile(&r, NULL);
-  run_finish(&r);
-  const ss_motion motion = ss_sim_motion(r.sim, 0);
-  run_close(&r);
-  assert_int_equal(remove("test_bvp_solved.yaml"), 0);
-  return motion;
-}
+#include "bvp_runner.h"
 
 static void conditions_are_read_as_written(void **state) {
   (void)state;
@@ -183,6 +151,26 @@ static void continuation_in_the_stiffness(void **state) {
   ss_scene_destroy(scene);
 }
 
+/* Settings and options of the command line become part of the solved scene. */
+static void solved_scene_keeps_what_was_set(void **state) {
+  (void)state;
+  static const char *const settings[] = {"line=0.7", "mu=0.25"};
+  ss_scene *scene = load("bvp-puck", settings, 2);
+  ss_simulation options = scene->simulation;
+  options.scheme = "moreau";
+  options.step = 0.005;
+  options.duration = 1.6;
+  options.solver = "lemke";
+  ss_bvp_result *r = NULL;
+  ss_error error = {0};
+  run_require(ss_bvp_solve(scene, &options, settings, 2, &r, &error), &error, "bvp");
+  assert_true(r->n_solutions >= 1);
+  const ss_motion end = reproduce_with(scene, &options, settings, 2, r->solutions[0].unknown);
+  check_near(end.pose.position.x, 0.7, 1e-8, "line");
+  ss_bvp_result_destroy(r);
+  ss_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(conditions_are_read_as_written),
@@ -193,6 +181,7 @@ int main(void) {
       cmocka_unit_test(part_ends_aligned),
       cmocka_unit_test(contraction_of_a_damped_cart),
       cmocka_unit_test(continuation_in_the_stiffness),
+      cmocka_unit_test(solved_scene_keeps_what_was_set),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

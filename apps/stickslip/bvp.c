@@ -101,7 +101,8 @@ static int solve(const session *s, const overrides *o, const char *output, bool 
   else
     print_text(s, result, seconds);
   if (result->n_solutions > 0 && output) {
-    status = ss_bvp_write_scene(s->scene, result->solutions[0].unknown, output, &error);
+    status = ss_bvp_write_scene(s->scene, &s->simulation, o->set.items, o->set.n, result->solutions[0].unknown, output,
+                                &error);
     if (status) code = report_error(&error);
   }
   if (result->n_solutions == 0 && code == EXIT_DONE) code = EXIT_FAILED;

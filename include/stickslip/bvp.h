@@ -44,8 +44,10 @@ void ss_bvp_result_destroy(ss_bvp_result *result);
 /* Puts velocities into the scene's bodies, so that a model compiled from it starts with them. */
 void ss_bvp_apply(ss_scene *scene, const double *unknown);
 
-/* Writes the scene's text with a section `start` that holds these velocities: ss_scene_load and a run reproduce them. */
-ss_status ss_bvp_write_scene(const ss_scene *scene, const double *unknown, const char *path, ss_error *error);
+/* Writes the scene's text with a section `start` that holds these velocities, and with the settings and options (NULL:
+ * the scene's own) that they belong to: ss_scene_load and a run reproduce them. */
+ss_status ss_bvp_write_scene(const ss_scene *scene, const ss_simulation *options, const char *const *settings,
+                             int n_settings, const double *unknown, const char *path, ss_error *error);
 
 /* "puck.vx", for messages; text has room for `size` characters. */
 void ss_quantity_name(const ss_scene *scene, const ss_quantity *quantity, char *text, size_t size);

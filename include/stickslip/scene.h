@@ -261,6 +261,7 @@ typedef struct ss_boundary_def {
   int n_conditions, n_unknown;
   double tolerance; /* of the conditions */
   int starts;       /* how many starting points are tried */
+  int segments;     /* multiple shooting: parts of the duration; 1: single shooting */
   /* Continuation: the parameter goes from `from` to its declared value in so many steps; NULL: none. */
   const char *parameter;
   double from, target;

@@ -17,6 +17,7 @@ typedef struct ss_shooting {
   ss_error error;
   double psi; /* of the last run, BVP (24); measured only where asked for */
   bool measure;
+  bool fitted;          /* segments were made to fit together and to meet the conditions */
   double best_residual; /* over all runs */
   double *best_u, *best_f;
   const char *best_method, *method;
@@ -27,6 +28,9 @@ ss_status ss_shooting_create(const ss_scene *scene, const ss_simulation *options
 
 /* False: the run failed (f is then large), or memory or input did (status says so). */
 bool ss_shoot(ss_shooting *s, const double *u, double *f);
+
+/* Residuals of the conditions for a simulation that has reached its end and began with the scene's velocities. */
+void ss_shooting_conditions(const ss_shooting *s, const ss_sim *sim, double *f);
 
 double ss_largest(const double *x, int n);
 
@@ -41,5 +45,11 @@ size_t ss_fixed_point_scratch(int n);
 /* Powell's hybrid method (square problems) or Levenberg-Marquardt (more conditions than unknowns), from u. */
 bool ss_powell(ss_shooting *s, double tolerance, double *u, double *scratch);
 size_t ss_powell_scratch(int n, int m);
+
+/* Multiple shooting (multiple.c): from u, and for the states in between from a run with u or from states between the
+ * initial one and one that meets the conditions. True: the segments fit together and the conditions hold; a run from u
+ * still has to be made. */
+typedef enum ss_segment_guess { SS_GUESS_BETWEEN, SS_GUESS_RUN } ss_segment_guess;
+bool ss_multiple_shooting(ss_shooting *s, ss_segment_guess guess, double *u);
 
 #endif

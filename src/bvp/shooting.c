@@ -80,7 +80,7 @@ static double final_value(const ss_sim *sim, const ss_quantity *q) {
   }
 }
 
-static void conditions(ss_shooting *s, const ss_sim *sim, double *f) {
+void ss_shooting_conditions(const ss_shooting *s, const ss_sim *sim, double *f) {
   for (int i = 0; i < s->m; i++) {
     const ss_condition_def *c = &s->boundary->conditions[i];
     f[i] = -c->value;
@@ -147,7 +147,7 @@ bool ss_shoot(ss_shooting *s, const double *u, double *f) {
   if (status == SS_OK) status = ss_sim_create(model, &s->options, &sim, &s->error);
   if (status == SS_OK) status = run(s, sim, &s->error);
   if (status == SS_OK) {
-    conditions(s, sim, f);
+    ss_shooting_conditions(s, sim, f);
     keep_best(s, u, f);
   }
   ss_sim_destroy(sim);

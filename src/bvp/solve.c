@@ -80,9 +80,16 @@ static void choose_start(const solver *v, int index, const double *guess, double
   }
 }
 
-static bool attempt(solver *v, double *u) {
+/* Many segments first, where asked for: what they find is then polished by single shots, because a run has to reproduce
+ * it from the initial velocities alone. */
+static bool attempt(solver *v, int index, double *u) {
   ss_shooting *s = v->shooting;
   const double tolerance = s->boundary->tolerance;
+  if (s->boundary->segments > 1) {
+    if (!ss_multiple_shooting(s, index % 2 ? SS_GUESS_RUN : SS_GUESS_BETWEEN, u)) return false;
+    if (ss_shoot(s, u, v->scratch) && ss_largest(v->scratch, s->m) <= tolerance) return true;
+    return s->status == SS_OK && ss_powell(s, tolerance, u, v->scratch);
+  }
   if (v->binverse && ss_fixed_point(s, v->binverse, tolerance, FIXED_POINT_RUNS, u, v->scratch)) return true;
   return s->status == SS_OK && ss_powell(s, tolerance, u, v->scratch);
 }
@@ -144,7 +151,7 @@ static ss_status search(solver *v, double *u, ss_error *error) {
   for (int k = 0; k < s->boundary->starts && s->status == SS_OK; k++) {
     memcpy(u, own, sizeof(double) * (size_t)n);
     choose_start(v, k, guess, u);
-    if (!attempt(v, u)) continue;
+    if (!attempt(v, k, u)) continue;
     const ss_status status = add_solution(v, u, error);
     if (status != SS_OK) return status;
   }
@@ -184,7 +191,7 @@ static ss_status continue_from(solver *v, const ss_scene *scene, const char *con
     inner.binverse = NULL;
     status = ss_shooting_create(variant, &options, v->arena, &inner.shooting, error);
     if (status == SS_OK) status = prepare_fixed_point(&inner, error);
-    if (status == SS_OK && !attempt(&inner, u) && isfinite(inner.shooting->best_residual))
+    if (status == SS_OK && !attempt(&inner, 0, u) && isfinite(inner.shooting->best_residual))
       memcpy(u, inner.shooting->best_u, sizeof(double) * (size_t)inner.shooting->n);
     if (status == SS_OK) v->shooting->simulations += inner.shooting->simulations;
     ss_scene_destroy(variant);
@@ -254,7 +261,12 @@ static ss_status explain(solver *v, const double *jacobian, ss_error *error) {
   ss_bvp_result *r = v->result;
   char text[512];
   (void)snprintf(text, sizeof text, "the best residual is a minimum: nearby velocities only make it worse");
-  if (!isfinite(s->best_residual)) {
+  if (s->fitted) {
+    (void)snprintf(text, sizeof text,
+                   "the segments fit together and meet the conditions, but a run from their initial velocities does "
+                   "not: the motion magnifies rounding errors up to %.2g",
+                   s->best_residual);
+  } else if (!isfinite(s->best_residual)) {
     (void)snprintf(text, sizeof text, "no run from any start could be certified");
   } else if (jacobian) {
     const double largest = ss_largest(jacobian, s->m * s->n);

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_QUANTITIES = 64, MOST_STARTS = 1000, MOST_CONTINUATION = 1000 };
+enum { MOST_QUANTITIES = 64, MOST_STARTS = 1000, MOST_CONTINUATION = 1000, MOST_SEGMENTS = 1000 };
 
 /* ---- quantities ---- */
 
@@ -238,6 +238,9 @@ static ss_status read_count(ss_reader *reader, const ss_yaml *node, int most, in
 static ss_status read_starts(ss_reader *reader, const ss_yaml *node, void *count) {
   return read_count(reader, node, MOST_STARTS, count);
 }
+static ss_status read_segments(ss_reader *reader, const ss_yaml *node, void *count) {
+  return read_count(reader, node, MOST_SEGMENTS, count);
+}
 static ss_status read_steps(ss_reader *reader, const ss_yaml *node, void *count) {
   return read_count(reader, node, MOST_CONTINUATION, count);
 }
@@ -273,7 +276,7 @@ static const ss_key boundary_keys[] = {
     {"unknown", read_unknown, 0, false, 0},
     {"tolerance", ss_read_positive, offsetof(ss_boundary_def, tolerance), false, 0},
     {"starts", read_starts, offsetof(ss_boundary_def, starts), false, 0},
-    {"segments", NULL, 0, false, 0}, /* multiple shooting */
+    {"segments", read_segments, offsetof(ss_boundary_def, segments), false, 0},
     {"continuation", read_continuation, 0, false, 0},
     {NULL, NULL, 0, false, 0},
 };
@@ -281,7 +284,7 @@ const ss_section ss_section_boundary = {"boundary", boundary_keys};
 
 ss_status ss_read_boundary(ss_reader *reader, const ss_yaml *node, void *scene) {
   ss_boundary_def *b = &((ss_scene *)scene)->boundary;
-  *b = (ss_boundary_def){.given = true, .tolerance = 1e-8, .starts = 8, .steps = 8, .mark = node->mark};
+  *b = (ss_boundary_def){.given = true, .tolerance = 1e-8, .starts = 8, .steps = 8, .segments = 1, .mark = node->mark};
   if (node->kind == SS_YAML_LIST)
     SS_TRY(read_conditions(reader, node, b));
   else
