@@ -122,7 +122,7 @@ static void test_disc_rolls_in_a_circle(void **state) {
         "  - {name: disc, mass: m, inertia: [C, A, A], position: [R, 0, r*cos(lean)],\n"
         "     orientation: {axis: [0, 1, 0], angle: -lean}, velocity: [0, W*R, 0],\n"
         "     angular_velocity: [-W*(R/r + sin(lean))*cos(lean), 0, W - W*(R/r + sin(lean))*sin(lean)],\n"
-        "     shapes: [{type: cylinder, radius: r, length: 1e-9, axis: x}]}\n"
+        "     shapes: [{type: cylinder, radius: r, length: 0.02, axis: x, position: [0.01, 0, 0]}]}\n"
         "simulation: {scheme: trapezoidal, step: 2^-7, duration: 1}\n";
     const change c = {.step = ldexp(1, -8 - k), .duration = 1};
     run_parse(&disc, text, &c);
