@@ -71,7 +71,8 @@ typedef enum rung_condition {
   ALWAYS,
   FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
   SMALL,      /* few enough LCP variables for a dense tableau to be the fastest */
-  MODERATE
+  MEDIUM,     /* still faster than many sweeps, where few have not helped */
+  MODERATE    /* slow, but sure */
 } rung_condition;
 
 typedef struct rung {
@@ -81,18 +82,21 @@ typedef struct rung {
 } rung;
 
 static const rung ladder[] = {
-    {{"active-set", solve_active_set}, FROM_START, 6},
+    {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
-    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 100},
-    {{"prox", solve_prox}, ALWAYS, 0},
+    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 40},
+    {{"lemke", solve_lemke}, MEDIUM, 0},
+    {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
+    {{"prox", solve_prox}, ALWAYS, 150},
     {{"lemke", solve_lemke}, MODERATE, 0},
+    {{"prox", solve_prox}, ALWAYS, 0},
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
 };
-enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 200, MODERATE_LCP = 1500 };
+enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 100, MEDIUM_LCP = 240, MODERATE_LCP = 1500 };
 
 const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
 
@@ -162,7 +166,10 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
 static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
-  return lcp_variables(c->problem) <= (condition == SMALL ? SMALL_LCP : MODERATE_LCP);
+  const int variables = lcp_variables(c->problem);
+  if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
+  if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;
+  return variables <= SMALL_LCP;
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
@@ -221,6 +228,12 @@ static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
   return automatic ? climb_ladder(c, warm, error) : run_named(c, warm, error);
 }
 
+/* Nothing finite was found: the z that is returned is judged like any other. */
+static void keep_zero(climb *c) {
+  c->result->residual = ss_cp_judge(c->problem, c->z, NULL);
+  if (c->result->residual <= c->options->tolerance) c->result->outcome = SS_SOLVED;
+}
+
 ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
@@ -237,6 +250,9 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   }
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
   const ss_status status = climb_or_run(&c, warm, error);
+  c.problem = problem; /* not its dense form, which ended with the climb */
+  if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
+    keep_zero(&c);
   scratch_release(workspace, mark);
   return status;
 }

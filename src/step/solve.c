@@ -113,7 +113,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_solves *solves = &sim->report.solves;
   const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
-  const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
+  const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.residual};
   ss_cp_result result = {0};
   const double start = ss_seconds();
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
@@ -124,7 +124,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   double residual = 0;
   if (status == SS_OK) {
     residual = ss_cp_judge(&problem, p->z, p->slack);
-    *certified = residual <= sim->options.tolerance; /* false for NaN */
+    *certified = residual <= sim->options.residual; /* false for NaN */
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
@@ -144,7 +144,7 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
     const double start = ss_seconds(), residual = ss_solve_sparse(sim);
     solves->seconds += ss_seconds() - start;
     solves->iterations++;
-    if (residual <= sim->options.tolerance) {
+    if (residual <= sim->options.residual) {
       solves->count++;
       ss_certify_problem(sim, residual);
       return SS_OK;

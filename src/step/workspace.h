@@ -67,6 +67,12 @@ typedef struct ss_basis {
   double *drive; /* [n_joint_rows] scratch: their prescribed velocities, systems only */
 } ss_basis;
 
+/* Automatic step size (step/automatic.c): what the next step goes by. */
+typedef struct ss_control {
+  double next;       /* size to be tried */
+  double last_ratio; /* error of the last accepted step over the tolerance */
+} ss_control;
+
 struct ss_sim {
   ss_arena *arena;
   const ss_model *model;
@@ -75,9 +81,10 @@ struct ss_sim {
   const ss_mechanics *mechanics; /* of bodies, or of a system */
   struct ss_system_work *system; /* systems only, else NULL */
   double alpha, gamma;
-  bool automatic;         /* the solver is not prescribed: linear problems may be solved sparse */
-  unsigned located;       /* SS_EVENT_...: what is located inside a step */
-  bool locate_collisions; /* the first of them */
+  bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
+  unsigned located;          /* SS_EVENT_...: what is located inside a step */
+  bool locate_collisions;    /* the first of them */
+  bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
   ss_state state;
   ss_report report;
   long steps_total;
@@ -135,6 +142,14 @@ struct ss_sim {
   double *patch_saved;
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
+  double created_saved, t_saved;
+
+  ss_control control;
+  double *whole_q;        /* [7 n_bodies] automatic: where the whole step ends */
+  bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
+
+  bool timed; /* the clock is looked at between the stages */
+  double clock, stage_seconds[SS_STAGES];
 
   ss_pull pull; /* applied while pulled */
   bool pulled;
@@ -178,6 +193,15 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
 
+/* From the present state to time `end`, events and all; may fail on the way. */
+ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error);
+/* The state and the report, and back. */
+ss_status ss_step_save(ss_sim *sim, ss_error *error);
+void ss_step_restore(ss_sim *sim);
+/* A step whose size its error decides; the start is saved. */
+ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error);
+void ss_automatic_start(ss_sim *sim);
+
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
 
@@ -212,6 +236,14 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
 void ss_distribute(ss_sim *sim, const double *w, double worst, double s);
 double ss_seconds(void); /* wall clock */
 
+/* What has passed since the last look at the clock was this stage. */
+static inline void ss_lap(ss_sim *sim, ss_stage stage) {
+  if (!sim->timed) return;
+  const double now = ss_seconds();
+  sim->stage_seconds[stage] += now - sim->clock;
+  sim->clock = now;
+}
+
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
 bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa);
@@ -242,7 +274,10 @@ static inline double ss_gap_rate(const ss_sim *sim, const ss_contact *c, const s
 }
 
 /* What a function of a system has refused since the step began; SS_OK for bodies. */
-ss_status ss_refused(const ss_sim *sim, ss_error *error);
+ss_status ss_system_refused(const ss_sim *sim, ss_error *error);
+static inline ss_status ss_refused(const ss_sim *sim, ss_error *error) {
+  return sim->system ? ss_system_refused(sim, error) : SS_OK;
+}
 void ss_forgive(ss_sim *sim); /* systems: it did not happen */
 /* Evaluates everything that a step's observers and the next step ask for, so that a refusal is known before. */
 void ss_system_probe(ss_sim *sim);
@@ -272,6 +307,7 @@ void ss_velocity_change(ss_sim *sim);
 /* Pose of a body at tau inside the part: q (+) tau [v + gamma fraction delta]; delta may be NULL: none. */
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
+void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q);
 
 /* Normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * sim->acceleration; }
