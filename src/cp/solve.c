@@ -207,12 +207,13 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
 
 /* The problem has the form that the solver needs, or none that it could be given. */
 static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
+  enum { LAST_RESORT = 1200 }; /* rows up to which the dense solvers come to an end in bearable time */
   const bool automatic = strcmp(c->options->solver, "auto") == 0;
   ss_cp dense;
   if (automatic && large_wanted(c->problem)) {
     ss_outcome outcome;
     const ss_status status = try_row(c, &any_form[0], 0, warm, &outcome, error);
-    if (status || c->result->outcome == SS_SOLVED) return status;
+    if (status || c->result->outcome == SS_SOLVED || c->problem->n > LAST_RESORT) return status;
     c->result->fallbacks++;
   }
   if (!c->problem->G && !find_row(any_form, N_ANY_FORM, c->options->solver)) {
