@@ -113,7 +113,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error);
 
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
-  int body[2]; /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
+  int body[2];           /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
   ss_vec3 point, normal; /* world frame, at the start of the last (part of the) step; normal from body[1] to body[0] */
   double gap;
   ss_vec3 impulse; /* on body[0], world frame, over the last step */
@@ -153,13 +153,22 @@ typedef struct ss_energy {
   double stabilization; /* what pulling positions and velocities back has added */
 } ss_energy;
 
-typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_LIMIT_HIT, SS_EVENT_KINDS } ss_event_kind;
+typedef enum ss_event_kind {
+  SS_COLLISION,
+  SS_STICK,
+  SS_SLIP,
+  SS_TAKE_OFF,
+  SS_LIMIT_HIT,
+  SS_SPIN_END, /* torsion has stopped the spin about the normal */
+  SS_ROLL_END, /* rolling resistance has stopped the rolling */
+  SS_EVENT_KINDS
+} ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);
 
 typedef struct ss_event {
   double t;
   ss_event_kind kind;
-  int body[2]; /* systems: the gap and SS_WORLD */
+  int body[2];           /* systems: the gap and SS_WORLD */
   double energy_created; /* collisions: kinetic energy after minus before, where positive */
 } ss_event;
 
