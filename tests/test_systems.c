@@ -251,6 +251,63 @@ static void puck_slides_straight(void **state) {
   }
 }
 
+/* Every scheme brings it to rest; how far it gets is a matter of the step. */
+static void puck_under_every_scheme(void **state) {
+  (void)state;
+  int n = 3;
+  const double q0[3] = {0, 0, 0}, v0[3] = {1.2, -0.9, 0}, way = 1.5 * 1.5 / (2 * 0.25 * G);
+  const ss_gap_def gap = {.directions = 2, .friction = 0.25};
+  ss_system s = unit_system(&n, q0, v0);
+  s.force = weight;
+  s.potential = height_potential;
+  s.n_gaps = 1;
+  s.gaps = &gap;
+  s.gap = floor_gap;
+  s.friction = plane_friction;
+  for (const ss_table_row *row = ss_table_schemes(); row->name && scheme_is_rigid(row->name); row++)
+    for (int located = 0; located < 2; located++) {
+      run r;
+      s.simulation.scheme = row->name;
+      s.simulation.has_events = located;
+      system_open(&r, &s);
+      run_finish(&r);
+      check_near(system_q(&r)[0], 0.8 * way, 1.5 * s.simulation.step, row->name);
+      check_near(system_q(&r)[1], -0.6 * way, 1.5 * s.simulation.step, row->name);
+      check_below(ss_sim_report(r.sim)->certificate.penetration, 1e-12, "penetration");
+      check_below(ss_sim_report(r.sim)->certificate.energy_created, 1e-12, "energy created");
+      run_close(&r);
+    }
+}
+
+/* A row twice as long: friction is twice as strong along it. */
+static int uneven_friction(void *user, double t, const double *q, double *D, double *u) {
+  (void)user, (void)t, (void)q, (void)u;
+  D[0] = 1;
+  D[4] = 2;
+  return 0;
+}
+
+static void anisotropic_friction(void **state) {
+  (void)state;
+  int n = 3;
+  const double q0[3] = {0, 0, 0};
+  const ss_gap_def gap = {.directions = 2, .friction = 0.25};
+  for (int axis = 0; axis < 2; axis++) {
+    const double v0[3] = {axis == 0 ? 1.5 : 0, axis == 1 ? 1.5 : 0, 0};
+    ss_system s = unit_system(&n, q0, v0);
+    s.force = weight;
+    s.n_gaps = 1;
+    s.gaps = &gap;
+    s.gap = floor_gap;
+    s.friction = uneven_friction;
+    run r;
+    system_open(&r, &s);
+    run_finish(&r);
+    check_near(system_q(&r)[axis], 1.5 * 1.5 / (2 * (axis + 1) * 0.25 * G), 1e-9, "way along an axis");
+    run_close(&r);
+  }
+}
+
 /* ---- restitution ---- */
 
 static void ball_bounces(void **state) {
@@ -278,6 +335,96 @@ static void ball_bounces(void **state) {
     check_near(ss_sim_report(r.sim)->energy.impact_loss, G, 1e-9, "everything is lost in impacts");
     run_close(&r);
   }
+}
+
+static int paddle_gap(void *user, double t, const double *q, double *phi) {
+  (void)user;
+  phi[0] = q[0] - 3 * t;
+  return 0;
+}
+
+/* A paddle of speed 3 hits a resting unit mass: v = (1 + e) 3, and the ledger knows who did the work. */
+static void paddle_hits(void **state) {
+  (void)state;
+  int n = 1;
+  const double q0[1] = {0.75}, e = 0.5;
+  const ss_gap_def gap = {.restitution = e};
+  ss_system s = unit_system(&n, q0, NULL);
+  s.n_gaps = 1;
+  s.gaps = &gap;
+  s.gap = paddle_gap;
+  for (int law = 0; law < 2; law++) {
+    run r;
+    s.simulation.restitution = law ? SS_RESTITUTION_NEWTON : SS_RESTITUTION_POISSON;
+    system_open(&r, &s);
+    run_finish(&r);
+    check_near(r.collision_time[0], 0.25, 1e-12, "hit");
+    check_near(system_v(&r)[0], 3 * (1 + e), 1e-10, "velocity after it");
+    const ss_energy *energy = &ss_sim_report(r.sim)->energy;
+    check_near(energy->work, 3 * 3 * (1 + e), 1e-9, "work of the paddle: impulse times its speed");
+    check_near(energy->impact_loss, 3 * 3 * (1 - e * e) / 2, 1e-9, "loss, in the paddle's frame");
+    check_ledger(&r, 1e-9);
+    run_close(&r);
+  }
+}
+
+/* ---- redundant joints, adopted states ---- */
+
+static int rods_twice(void *user, double t, const double *q, double *theta) {
+  (void)pendulum_positions_joints(user, t, q, theta);
+  theta[2] = 2 * theta[0];
+  return 0;
+}
+
+static void redundant_joint_changes_nothing(void **state) {
+  (void)state;
+  ss_gap_def gaps[2];
+  double q0[4];
+  ss_system s = pendulum_in_positions(0.1, gaps, q0);
+  static const ss_stabilization ways[2] = {SS_STABILIZATION_NONE, SS_STABILIZATION_PROJECTION};
+  for (int k = 0; k < 2; k++) {
+    run once, twice;
+    s.simulation.stabilization = ways[k];
+    s.n_joints = 2;
+    s.joints = pendulum_positions_joints;
+    system_open(&once, &s);
+    s.n_joints = 3;
+    s.joint_names = NULL;
+    s.joints = rods_twice;
+    system_open(&twice, &s);
+    assert_int_equal(ss_sim_joint_rank(twice.sim), 2);
+    run_finish(&once);
+    run_finish(&twice);
+    for (int i = 0; i < 4; i++) check_near(system_q(&once)[i], system_q(&twice)[i], 1e-8, "position");
+    double impulses[3];
+    ss_error error = {0};
+    run_require(ss_sim_joint_impulses(twice.sim, impulses, &error), &error, "impulses");
+    check_near(impulses[2], 2 * impulses[0], 1e-9, "the smallest impulses share the load");
+    run_close(&once);
+    run_close(&twice);
+  }
+}
+
+static void state_is_adopted(void **state) {
+  (void)state;
+  ss_gap_def gaps[2];
+  double q0[4];
+  const ss_system s = pendulum_in_positions(0.1, gaps, q0), other = pendulum_in_angles(0.1, gaps);
+  run a, b, c;
+  ss_error error = {0};
+  system_open(&a, &s);
+  system_open(&b, &s);
+  system_open(&c, &other);
+  for (int i = 0; i < 100; i++) run_step(&a);
+  run_require(ss_sim_adopt(b.sim, a.sim, &error), &error, "adopt");
+  assert_true(ss_sim_state(b.sim)->t == ss_sim_state(a.sim)->t);
+  assert_memory_equal(system_q(&a), system_q(&b), 4 * sizeof(double));
+  assert_int_equal(ss_sim_adopt(c.sim, a.sim, &error), SS_ERROR_INPUT);
+  for (int i = 0; i < 100; i++) run_step(&a), run_step(&b);
+  for (int i = 0; i < 4; i++) check_near(system_q(&a)[i], system_q(&b)[i], 1e-12, "they go on alike");
+  run_close(&a);
+  run_close(&b);
+  run_close(&c);
 }
 
 /* ---- forces ---- */
@@ -565,12 +712,22 @@ static void units_do_not_matter(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shaken_table_lets_go),   cmocka_unit_test(driven_joint_and_pfaffian_row),
-      cmocka_unit_test(block_on_a_belt),        cmocka_unit_test(puck_slides_straight),
-      cmocka_unit_test(ball_bounces),           cmocka_unit_test(jacobians_by_differences),
-      cmocka_unit_test(mistakes_are_named),     cmocka_unit_test(failing_functions_leave_the_state),
-      cmocka_unit_test(recorded_by_coordinate), cmocka_unit_test(resumed_bit_by_bit),
+      cmocka_unit_test(shaken_table_lets_go),
+      cmocka_unit_test(driven_joint_and_pfaffian_row),
+      cmocka_unit_test(block_on_a_belt),
+      cmocka_unit_test(puck_slides_straight),
+      cmocka_unit_test(ball_bounces),
+      cmocka_unit_test(jacobians_by_differences),
+      cmocka_unit_test(mistakes_are_named),
+      cmocka_unit_test(failing_functions_leave_the_state),
+      cmocka_unit_test(recorded_by_coordinate),
+      cmocka_unit_test(resumed_bit_by_bit),
       cmocka_unit_test(units_do_not_matter),
+      cmocka_unit_test(puck_under_every_scheme),
+      cmocka_unit_test(anisotropic_friction),
+      cmocka_unit_test(paddle_hits),
+      cmocka_unit_test(redundant_joint_changes_nothing),
+      cmocka_unit_test(state_is_adopted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,9 +42,17 @@ static ss_status apply_step(ss_simulation *simulation, const overrides *o, ss_er
   return SS_OK;
 }
 
+ss_status require_weights(const char *own_scheme, double alpha, double gamma, ss_error *error) {
+  if (strcmp(own_scheme, "gavrea") == 0 || (!isnan(alpha) && !isnan(gamma))) return SS_OK;
+  return ss_fail(error, SS_ERROR_INPUT,
+                 "the scheme gavrea needs --alpha and --gamma: the scene, of scheme %s, has none", own_scheme);
+}
+
 static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, ss_error *error) {
   if (o->scheme) {
     if (check_scheme(o->scheme, error)) return SS_ERROR_INPUT;
+    if (strcmp(o->scheme, "gavrea") == 0 && require_weights(simulation->scheme, o->alpha, o->gamma, error))
+      return SS_ERROR_INPUT;
     simulation->scheme = o->scheme;
   }
   if (o->solver) {
@@ -67,19 +75,40 @@ static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, 
   return SS_OK;
 }
 
-ss_status session_open(session *s, const char *path, const overrides *o, ss_error *error) {
+static ss_status load_scene(session *s, const char *path, const overrides *o, ss_error *error) {
   ss_status status = ss_scene_load(path, o->set.items, o->set.n, &s->scene, error);
   if (status) return status;
   s->simulation = s->scene->simulation;
   status = apply_overrides(&s->simulation, o, error);
-  if (status) return status;
-  return ss_model_create(s->scene, &s->model, error);
+  return status ? status : ss_model_create(s->scene, &s->model, error);
+}
+
+ss_status session_open(session *s, const char *path, const overrides *o, ss_error *error) {
+  s->path = path;
+  if (session_is_library(path))
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "'%s' is a system in a shared library, which run, converge and check take; this command needs a scene", path);
+  return load_scene(s, path, o, error);
+}
+
+ss_status session_open_any(session *s, const char *path, const overrides *o, ss_error *error) {
+  s->path = path;
+  if (!session_is_library(path)) return load_scene(s, path, o, error);
+  const ss_status status = session_load_system(s, path, &o->set, error);
+  return status ? status : apply_overrides(&s->simulation, o, error);
 }
 
 void session_close(session *s) {
   ss_model_destroy(s->model);
   ss_scene_destroy(s->scene);
+  session_unload_system(s);
   *s = (session){0};
 }
 
-const char *session_name(const session *s) { return s->scene->name ? s->scene->name : s->scene->file; }
+const char *session_name(const session *s) {
+  if (!s->scene) return ss_model_scene_name(s->model);
+  return s->scene->name ? s->scene->name : s->scene->file;
+}
+
+const char *session_source(const session *s) { return s->scene ? s->scene->source : NULL; }

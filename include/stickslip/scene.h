@@ -64,6 +64,7 @@ typedef enum ss_shape_type {
   SS_SHAPE_CAPSULE,
   SS_SHAPE_ELLIPSOID,
   SS_SHAPE_ELLIPSE, /* planar scenes: an elliptic cylinder of depth 1 across the plane */
+  SS_SHAPE_CYLINDER,
   SS_SHAPE_TYPES
 } ss_shape_type;
 

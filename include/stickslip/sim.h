@@ -28,6 +28,7 @@ double ss_model_body_mass(const ss_model *model, int body);
 const char *ss_model_joint_row_name(const ss_model *model, int row);
 /* The scene's name, and its text as it was read (NULL if built in C), for results that say where they come from. */
 const char *ss_model_scene_name(const ss_model *model);
+const ss_simulation *ss_model_simulation(const ss_model *model); /* the scene's own */
 const char *ss_model_scene_text(const ss_model *model);
 
 /* A touching contact that the next step must remember. */
@@ -119,6 +120,7 @@ typedef struct ss_contact_report {
   ss_vec3 impulse; /* on body[0], world frame, over the last step */
   bool stuck;
   double friction; /* coefficient */
+  ss_vec3 tangent; /* compliant contact: first tangent of its patch's frame, world frame; else zero */
 } ss_contact_report;
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
 
@@ -132,6 +134,28 @@ typedef struct ss_element_report {
 } ss_element_report;
 /* The elements of the index-th contact that ss_sim_contacts lists; 0 where it is rigid. */
 int ss_sim_elements(const ss_sim *sim, int contact, ss_element_report *out, int capacity);
+
+/* Applied forces (those of the scene, in its order; not a hand's) at the present time, world frame. */
+typedef struct ss_applied_report {
+  int body;
+  ss_vec3 point; /* where the force acts */
+  ss_vec3 force, torque;
+} ss_applied_report;
+int ss_sim_applied(const ss_sim *sim, ss_applied_report *out, int capacity);
+
+/* Wall time of the stages of all steps so far, where it was asked for: looking at the clock costs a little. */
+typedef enum ss_stage {
+  SS_STAGE_SEARCH,  /* broad and narrow phase, active set */
+  SS_STAGE_ROWS,    /* forces, rows, discretisation */
+  SS_STAGE_SOLVE,   /* complementarity solver and judge */
+  SS_STAGE_ADVANCE, /* positions and velocities */
+  SS_STAGE_EVENTS,  /* impacts and what is located inside a step; without the problems that are solved again for it */
+  SS_STAGE_OBSERVE, /* ledger, certificate, contact memory, stabilisation, recorders */
+  SS_STAGES
+} ss_stage;
+const char *ss_stage_name(ss_stage stage);
+void ss_sim_time_stages(ss_sim *sim, bool on);
+const double *ss_sim_stage_seconds(const ss_sim *sim); /* [SS_STAGES]; NULL: not asked for */
 
 /* ---- what a run is worth: maxima and sums over all steps so far ---- */
 

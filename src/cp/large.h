@@ -18,6 +18,7 @@ typedef struct large {
   double residual;  /* of x, scaled problem */
   double goal;      /* residual at which to end */
   int iterations;
+  int limit; /* iterations that the caller allows; 0: the method's own choice */
 } large;
 
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */

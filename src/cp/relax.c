@@ -157,6 +157,8 @@ static void advance(relaxation *h, bool accelerate) {
 }
 
 static bool relaxation_create(relaxation *h, large *l, bool associated, bool accelerate, ss_cp_workspace *w) {
+  bool warm = false;
+  for (int i = 0; i < l->cp.n && !warm; i++) warm = l->x[i] != 0;
   const size_t n = (size_t)l->cp.n;
   *h = (relaxation){.l = l, .x = SCRATCH(w, double, 5 * n), .lowest = HUGE_VAL};
   if (!h->x) return false;
@@ -172,7 +174,8 @@ static bool relaxation_create(relaxation *h, large *l, bool associated, bool acc
   if (associated) {
     h->shift = SCRATCH(w, double, l->G.nodes);
     if (!h->shift) return false;
-    thaw(h);
+    memset(h->shift, 0, sizeof(double) * (size_t)l->G.nodes);
+    if (warm) thaw(h);
   }
   memcpy(h->x, l->x, sizeof(double) * n);
   return true;

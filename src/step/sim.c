@@ -237,6 +237,7 @@ const double *ss_sim_weighted_velocity(const ss_sim *sim) { return sim->weighted
 const ss_report *ss_sim_report(const ss_sim *sim) { return &sim->report; }
 
 ss_motion ss_sim_motion(const ss_sim *sim, int index) {
+  if (index < 0 || index >= sim->model->n_bodies) return (ss_motion){.pose = pose_identity()}; /* the world's */
   const ss_body *body = &sim->model->bodies[index];
   const ss_pose pose = ss_pose_of(sim->state.q, index);
   const ss_vec3 arm = quat_rotate(pose.orientation, body->com);
@@ -262,11 +263,22 @@ int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
                                    c->at.gap,
                                    c->pressed,
                                    c->stuck,
-                                   c->mu};
+                                   c->mu,
+                                   c->patch ? c->direction[1] : v3(0, 0, 0)};
     n++;
   }
   return n;
 }
+
+const char *ss_stage_name(ss_stage stage) {
+  static const char *const names[SS_STAGES] = {
+      [SS_STAGE_SEARCH] = "search",   [SS_STAGE_ROWS] = "rows",     [SS_STAGE_SOLVE] = "solve",
+      [SS_STAGE_ADVANCE] = "advance", [SS_STAGE_EVENTS] = "events", [SS_STAGE_OBSERVE] = "observe"};
+  return names[stage];
+}
+
+void ss_sim_time_stages(ss_sim *sim, bool on) { sim->timed = on; }
+const double *ss_sim_stage_seconds(const ss_sim *sim) { return sim->timed ? sim->stage_seconds : NULL; }
 
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error) {
   const int most = (int)(sizeof sim->observers / sizeof *sim->observers);

@@ -9,13 +9,14 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30, MOST_SINKS = 8 };
+enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 10, MOST_SINKS = 8 };
 
 /* Pairs and contacts for a part of size h, and what the active ones demand. */
 static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
   ss_status status = sim->mechanics->find_contacts(sim, h, error);
   if (status == SS_OK) status = ss_refused(sim, error);
   if (status == SS_OK) ss_active_set(sim, speed_tolerance, collides_now);
+  ss_lap(sim, SS_STAGE_SEARCH);
   return status;
 }
 
@@ -23,6 +24,7 @@ static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, b
 ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error) {
   sim->mechanics->forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
+  ss_lap(sim, SS_STAGE_ROWS);
   if (status == SS_OK) status = ss_refused(sim, error);
   if (status != SS_OK) return status;
   *certified = false;
@@ -30,12 +32,15 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
   if (status == SS_OK && !*certified) {
     status = ss_discretise(sim, sim->alpha, error);
     if (status != SS_OK) return status;
+    ss_lap(sim, SS_STAGE_ROWS);
     status = ss_solve(sim, certified, error);
   }
+  ss_lap(sim, SS_STAGE_SOLVE);
   if (status != SS_OK || !*certified) return status;
   ss_advance(sim, h);
   sim->last_attempt = h;
   *certified = isfinite(sim->mechanics->largest_speed(sim, sim->v_end));
+  ss_lap(sim, SS_STAGE_ADVANCE);
   return SS_OK;
 }
 
@@ -184,12 +189,15 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (impact) {
     *taken = 0;
     *collided = true;
-    return ss_impact(sim, speed_tolerance, error);
+    status = ss_impact(sim, speed_tolerance, error);
+    ss_lap(sim, SS_STAGE_EVENTS);
+    return status;
   }
   double tau;
   status = end_of_part(sim, &h, &tau, error);
   if (status == SS_OK) status = show_problem(sim, error);
   if (status != SS_OK) return status;
+  ss_lap(sim, SS_STAGE_EVENTS);
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
   judge_contacts(sim, speed_tolerance);
@@ -198,6 +206,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (sim->model->moments_anywhere && tau == h) ss_tell_ends(sim);
   *taken = tau;
   status = ss_touch_store(sim, error);
+  ss_lap(sim, SS_STAGE_OBSERVE);
   return status == SS_OK ? ss_refused(sim, error) : status;
 }
 
@@ -279,6 +288,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   const bool last = sim->state.step + 1 >= sim->steps_total;
   const double end = last ? sim->options.duration : (double)(sim->state.step + 1) * sim->options.step;
   bool collided = false;
+  if (sim->timed) sim->clock = ss_seconds();
   memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
   ss_status status = ss_step_save(sim, error);
   if (status == SS_OK)
@@ -291,5 +301,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   }
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
-  return observe(sim, collided, error);
+  status = observe(sim, collided, error);
+  ss_lap(sim, SS_STAGE_OBSERVE);
+  return status;
 }

@@ -137,6 +137,9 @@ struct ss_sim {
   double *whole_q;        /* [7 n_bodies] automatic: where the whole step ends */
   bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
 
+  bool timed; /* the clock is looked at between the stages */
+  double clock, stage_seconds[SS_STAGES];
+
   ss_pull pull; /* applied while pulled */
   bool pulled;
 
@@ -214,6 +217,14 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
 /* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */
 void ss_distribute(ss_sim *sim, const double *w, double worst, double s);
 double ss_seconds(void); /* wall clock */
+
+/* What has passed since the last look at the clock was this stage. */
+static inline void ss_lap(ss_sim *sim, ss_stage stage) {
+  if (!sim->timed) return;
+  const double now = ss_seconds();
+  sim->stage_seconds[stage] += now - sim->clock;
+  sim->clock = now;
+}
 
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
