@@ -224,6 +224,9 @@ typedef struct ss_report {
    * the theorems rest on its never being positive (MDI (5.2), LIT (9.4)): it is, up to rounding, unless the problem
    * itself pushes penetrating bodies apart. */
   double constraint_work;
+  /* Largest excess of a part of a step over the bound of LIT Theorem 9.1; at most rounding where it holds. NAN where its
+   * assumptions do not: another scheme, exact Jacobians, bodies that turn freely, systems. */
+  double energy_excess;
   /* Smallest c >= 0 with v.Mv <= max(v0.Mv0, |q0| + 1) e^(c t) at the end of every step so far (MDI Theorem 5.1) */
   double kinetic_growth;
 } ss_report;

@@ -326,6 +326,7 @@ void ss_ledger_start(ss_sim *sim);
 double ss_total_energy(const ss_sim *sim);
 void ss_ledger_part(ss_sim *sim, double h, double fraction);
 void ss_ledger_step(ss_sim *sim);
+void ss_bound_part(ss_sim *sim, double h); /* LIT Theorem 9.1 */
 void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);
