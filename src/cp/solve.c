@@ -38,6 +38,7 @@ static const solver_row any_form[] = {
     {"nsgs-sparse", solve_nsgs_sparse},
     {"nsgs-accelerated", solve_nsgs_accelerated},
     {"newton-sparse", solve_newton_sparse},
+    {"admm", solve_admm},
 };
 enum { N_ANY_FORM = sizeof any_form / sizeof *any_form };
 
@@ -61,6 +62,7 @@ static const ss_cp_solver_info infos[] = {
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
     {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},
+    {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {NULL, NULL},
 };
 
@@ -233,6 +235,7 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
 
 /* The problem has the form that the solver needs, or none that it could be given. */
 static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
+  enum { LAST_RESORT = 1200 }; /* rows up to which the dense solvers come to an end in bearable time */
   const bool automatic = strcmp(c->options->solver, "auto") == 0;
   ss_cp dense;
   if (automatic && large_wanted(c->problem)) {
@@ -243,7 +246,7 @@ static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
       c->result->fallbacks++;
     }
     const ss_status status = try_row(c, &any_form[0], 0, warm, &outcome, error);
-    if (status || c->result->outcome == SS_SOLVED) return status;
+    if (status || c->result->outcome == SS_SOLVED || c->problem->n > LAST_RESORT) return status;
     c->result->fallbacks++;
   }
   if (!c->problem->G && !find_row(any_form, N_ANY_FORM, c->options->solver)) {

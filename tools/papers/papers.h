@@ -49,6 +49,7 @@ typedef struct setup {
   const char *scheme;
   double step, duration;
   double tolerance; /* automatic step size */
+  bool inelastic;   /* all restitutions are zero */
   bool all_events;  /* located: collision, stick-slip, take-off */
   const char *set[4];
 } setup;
@@ -64,7 +65,8 @@ typedef struct run {
 extern const char *scene_directory;
 
 void run_open(run *r, const setup *s);
-bool run_step(run *r); /* false: the end was reached before */
+bool run_try(run *r, const setup *s); /* false: the scheme does not take this scene; nothing is open */
+bool run_step(run *r);                /* false: the end was reached before */
 void run_to_end(run *r);
 void run_close(run *r);
 const ss_report *run_report(const run *r);
@@ -124,5 +126,6 @@ page painleve(const char *directory); /* ST section 1.4 */
 void painleve_maps(page *p);          /* its solutions over angle and friction */
 page orders(const char *directory);
 page automatic(const char *directory);
+page energy(const char *directory);
 
 #endif
