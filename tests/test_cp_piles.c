@@ -36,7 +36,7 @@ static void put_feet(writer *w, int side) {
   put(w, "  - name: table\n    mass: 8\n    inertia: [0.05, 0.05, 0.05]\n    position: [0, 0, 0.1]\n    shapes:\n");
   for (int i = 0; i < side * side; i++)
     put(w, "      - {type: point, position: [%.17g, %.17g, -0.1]}\n", 0.2 * (i % side) / (side - 1) - 0.1,
-        0.2 * (i / side) / (side - 1) - 0.1);
+        0.2 * (double)(i / side) / (side - 1) - 0.1);
 }
 
 static void put_stack(writer *w, int n, double bottom, double top) {
