@@ -19,8 +19,9 @@ typedef struct search {
   double lowest;    /* residual of best */
   double rounding;  /* residual that rounding errors leave */
   int patience;
-  int vain;    /* iterations since it was last halved */
-  bool smooth; /* the disc's equations change with z even where the states do not */
+  int vain;       /* iterations since it was last halved */
+  bool z_is_best; /* and best may be older */
+  bool smooth;    /* the disc's equations change with z even where the states do not */
 } search;
 
 static uint64_t fingerprint(const active_set *a) {
@@ -39,7 +40,7 @@ static bool seen_before(search *s, int iteration) {
     s->a.pivoting = true;
     return false;
   }
-  if (again) return !(s->vain == 0 && s->lowest > fine);
+  if (again) return !(s->vain == 0 && s->lowest > 10 * fine);
   for (int k = 0; k < iteration; k++)
     if (s->seen[k] == s->seen[iteration]) return true;
   return false;
@@ -50,12 +51,14 @@ static bool keep(search *s, double residual, const double *z, int n) {
   const bool much = residual <= s->lowest / 2;
   const bool settled = residual <= s->rounding || (s->lowest <= nearly && residual > 10 * s->lowest) ||
                        (residual <= fine && !(residual <= s->lowest / 10));
-  if (residual < s->lowest) {
-    s->lowest = residual;
-    for (int i = 0; i < n; i++) s->best[i] = z[i];
-  }
   s->vain = much ? 0 : s->vain + 1;
-  return !settled && s->vain < s->patience;
+  const bool ends = settled || s->vain >= s->patience;
+  s->z_is_best = residual < s->lowest;
+  if (s->z_is_best) {
+    s->lowest = residual;
+    for (int i = 0; i < n && !ends; i++) s->best[i] = z[i];
+  }
+  return !ends;
 }
 
 /* Iterations from z, whose slacks are in s->w; returns how many. */
@@ -65,6 +68,7 @@ static int iterate(search *s, const ss_cp *problem, int limit, double *z, ss_out
     if (seen_before(s, k)) return k; /* nothing new would come any more */
     if (!active_set_solve(&s->a, z, s->w)) {
       *outcome = SS_STALLED;
+      s->z_is_best = false;
       return k;
     }
     if (!keep(s, ss_cp_judge(problem, z, s->w), z, problem->n)) return k + 1;
@@ -94,10 +98,10 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
     if (!status && (warm || n > SPARSE_ROWS)) status = active_set_seek_nearest(&s.a, workspace, error);
     s.seen = status ? NULL : SCRATCH(workspace, uint64_t, limit);
     if (!s.seen) return status ? status : out_of_memory(error);
-    for (int i = 0; i < n; i++) s.best[i] = z[i];
+    for (int i = 0; i < n && warm; i++) s.best[i] = z[i];
     active_set_blur(&s.a, z);
     result->iterations = iterate(&s, problem, limit, z, &result->outcome);
-    for (int i = 0; i < n; i++) z[i] = s.best[i];
+    for (int i = 0; i < n && !s.z_is_best && s.lowest < HUGE_VAL; i++) z[i] = s.best[i];
   }
   result->residual = s.lowest;
   if (s.lowest <= options->tolerance) result->outcome = SS_SOLVED;
