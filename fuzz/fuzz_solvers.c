@@ -1,4 +1,4 @@
-/* Small problems of every kind, ill-conditioned, singular and with numbers that are none, to every solver. The judge is
+/* Small problems of every kind, ill-conditioned, singular and with numbers that are none, to the solvers. The judge is
  * the oracle: what is called solved is within the tolerance, what is returned is finite, and no problem of small integers
  * that somebody solves is said to have no solution. */
 #include <stickslip/cp.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 12 };
+enum { MOST_ROWS = 9 };
 
 typedef struct input {
   const uint8_t *at, *end;
@@ -103,27 +103,32 @@ static bool solve(const problem *p, const char *solver, int limit, bool warm, do
   return r.outcome == SS_SOLVED;
 }
 
+static const char *solver_number(int k) {
+  const ss_cp_solver_info *all = ss_cp_solvers();
+  int count = 0;
+  while (all[count].name) count++;
+  return all[k % count].name;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   input in = {data, data + size};
   problem p;
+  const int choice = byte(&in), limit = byte(&in) == 255 ? 0 : 100; /* mostly short: so many more problems are tried */
   const numbers mode = build(&in, &p);
   const bool valid = ss_cp_validate(&p.cp, NULL) == SS_OK;
   ss_cp_workspace *w = NULL;
   if (ss_cp_workspace_create(&w, NULL)) return 0;
-  bool solved = false;
   double z[MOST_ROWS] = {0};
-  const int limit = byte(&in) >= 240 ? 0 : 100; /* mostly short: so many more problems are tried */
-  for (const ss_cp_solver_info *s = ss_cp_solvers(); s->name; s++) {
-    solved |= solve(&p, s->name, limit, false, z, w);
-    solved |= solve(&p, s->name, limit, true, z, w);
-  }
+  const char *solver = solver_number(choice);
+  bool solved = solve(&p, solver, limit, false, z, w);
+  solved |= solve(&p, solver, limit, true, z, w);
   expect(valid || !solved);
-  if (valid) {
+  if (valid && solved) {
     ss_cp_diagnosis d;
     ss_error error;
-    expect(ss_cp_diagnose(&p.cp, 1e-10, 1024, w, &d, &error) == SS_OK);
-    if (mode == INTEGERS) expect(!(solved && d.solutions == SS_SET_NONE));
+    expect(ss_cp_diagnose(&p.cp, 1e-10, 256, w, &d, &error) == SS_OK);
+    if (mode == INTEGERS) expect(d.solutions != SS_SET_NONE);
   }
   ss_cp_workspace_destroy(w);
   return 0;

@@ -56,6 +56,7 @@ typedef struct ss_system {
   /* dk/dq and dk/dv, [n][n] each, for the schemes that are linearly implicit; NULL: by differences. */
   int (*force_jacobian)(void *user, double t, const double *q, const double *v, double *Kq, double *Kv);
   bool approximate_jacobian; /* it leaves something out on purpose (LIT (9.2)): not checked */
+  bool unchecked_gradients;  /* nor are joint_gradients and gap_gradients: functions with kinks at the start */
 
   /* ---- joints ---- */
   int n_joints;

@@ -1,8 +1,8 @@
 /* What "auto" does with large sparse problems, and the methods on it as solvers of their own.
  *
  * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
- * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start; where they stagnate, Newton steps if
- * their factorisation is affordable; else from nothing by the associated law, and on by Coulomb's. Results do not
+ * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, then plain ones, each followed by Newton
+ * steps if the factorisation is affordable; else from nothing by the associated law, and on by Coulomb's. Results do not
  * depend on the order of the islands. Needs rows with a positive diagonal: saddle-point problems (velocities as free rows) are not
  * admitted. */
 #include "cp/dense.h"
@@ -15,7 +15,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { LARGE_ROWS = 450, ISLAND_ROWS = 180, FIRST_SWEEPS = 400, MORE_SWEEPS = 1500, ROUNDS = 3, NEWTON_STEPS = 20 };
+enum {
+  LARGE_ROWS = 200,
+  ISLAND_ROWS = 100,
+  FIRST_SWEEPS = 400,
+  MORE_SWEEPS = 1500,
+  ROUNDS = 3,
+  PLAIN_ROUNDS = 3,
+  PLAIN_SWEEPS = 200,
+  NEWTON_STEPS = 20
+};
 static const double dense_share =
     0.35; /* of entries that are not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
@@ -48,6 +57,10 @@ static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_er
   large_start(l, z);
   ss_status status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
   if (!status) status = newton(l, w, error);
+  for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
+    status = large_relax(l, RELAX_COULOMB, false, k * PLAIN_SWEEPS, w, error);
+    if (!status) status = newton(l, w, error);
+  }
   if (status || l->residual <= l->goal) return status;
   const scratch_mark mark = scratch_now(w);
   const double first = l->residual;
@@ -105,6 +118,11 @@ static ss_status newton_alone(large *l, const double *z, ss_cp_workspace *w, ss_
   return status ? status : large_newton(l, l->limit > 0 ? l->limit : 50, HUGE_VAL, w, &tried, error);
 }
 
+static ss_status admm(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  return large_admm(l, l->limit > 0 ? l->limit : 3000, w, error);
+}
+
 ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, plain, warm, z, workspace, result, error);
@@ -118,6 +136,20 @@ ss_status solve_nsgs_accelerated(const ss_cp *problem, const ss_cp_options *opti
 ss_status solve_newton_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                               ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, newton_alone, warm, z, workspace, result, error);
+}
+
+/* Its sets must be cones or boxes that it can project on. */
+ss_status solve_admm(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    if (block->kind != SS_BLOCK_FRICTION || (block->cone == SS_CONE_QUADRATIC && block->extra == 0) ||
+        (block->size == 2 && block->extra == 0))
+      continue;
+    result->outcome = SS_NOT_ADMITTED;
+    return SS_OK;
+  }
+  return run(problem, options, admm, warm, z, workspace, result, error);
 }
 
 /* ---- islands ---- */

@@ -38,6 +38,7 @@ static const solver_row any_form[] = {
     {"nsgs-sparse", solve_nsgs_sparse},
     {"nsgs-accelerated", solve_nsgs_accelerated},
     {"newton-sparse", solve_newton_sparse},
+    {"admm", solve_admm},
 };
 enum { N_ANY_FORM = sizeof any_form / sizeof *any_form };
 
@@ -61,6 +62,7 @@ static const ss_cp_solver_info infos[] = {
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
     {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},
+    {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {NULL, NULL},
 };
 

@@ -26,6 +26,7 @@ cp_solve_function solve_large; /* large_solve.c; these take matrices of every fo
 cp_solve_function solve_nsgs_sparse;
 cp_solve_function solve_nsgs_accelerated;
 cp_solve_function solve_newton_sparse;
+cp_solve_function solve_admm;
 
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */

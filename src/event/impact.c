@@ -91,7 +91,7 @@ static bool decompress(ss_sim *sim) {
     c->returned = obeys_newton(sim, c) ? 0 : c->bounce * c->impulse[0];
     any |= c->returned > 0;
     p->blocks[c->block].extra = c->returned;
-    for (int i = 0; i < p->n; i++) p->g[i] += p->G[(size_t)i * (size_t)p->n + (size_t)c->row] * c->returned;
+    ss_problem_add_column(p, c->row, c->returned, p->g);
   }
   memset(p->z, 0, sizeof(double) * (size_t)p->n);
   return any;

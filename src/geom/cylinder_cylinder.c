@@ -107,30 +107,6 @@ static bool rim(const couple *c, bool of_a, int end, ss_contact_point *out) {
   return sound;
 }
 
-/* The start is between the normals where one rim is closest to the other cylinder. */
-static bool rims(const couple *c, int end_a, int end_b, ss_contact_point *out) {
-  const ss_vec3 axis = quat_axis_x(c->turn);
-  const discs d = {
-      v3_sub(v3_axpy(c->center, end_a ? c->a.half : -c->a.half, axis), v3(end_b ? c->b.half : -c->b.half, 0, 0)),
-      {axis, v3(1, 0, 0)},
-      {c->a.radius, c->b.radius}};
-  ss_contact_point other;
-  (void)rim(c, true, end_a, out);
-  (void)rim(c, false, end_b, &other);
-  ss_vec3 n, gradient;
-  (void)length_and_direction(v3_add(out->normal, other.normal), out->normal, &n);
-  ss_mat3 bend;
-  out->gap = ss_slab_maximum(disc_slabs, &d, &n);
-  (void)disc_slabs(&d, n, &gradient, &bend);
-  const ss_vec3 slope = v3_axpy(gradient, -v3_dot(gradient, n), n);
-  out->normal = n;
-  out->point_b = ss_disc_support(c->b, end_b, n);
-  out->point_a = v3_axpy(out->point_b, out->gap, n);
-  const double towards_a = (end_b ? 1 : -1) * n.x, towards_b = -(end_a ? 1 : -1) * v3_dot(axis, n);
-  return v3_norm(slope) < 1e-9 * c->size && towards_a > 1e-9 && towards_b > 1e-9 && towards_a < 1 - 1e-9 &&
-         towards_b < 1 - 1e-9;
-}
-
 static void slab(const couple *c, int number, ss_contact_point *out) {
   const double side = number & 1 ? 1 : -1;
   if (number < 2) { /* an end of a, over which b is */
@@ -145,6 +121,60 @@ static void slab(const couple *c, int number, ss_contact_point *out) {
   out->point_a = v3_add(c->center, quat_rotate(c->turn, ss_cylinder_support(c->a, down)));
   out->gap = side * out->point_a.x - c->b.half;
   out->point_b = v3_axpy(out->point_a, -out->gap, out->normal);
+}
+
+static double separation(const couple *c, ss_vec3 n) {
+  const ss_vec3 down = quat_rotate(quat_conjugate(c->turn), v3_neg(n));
+  return v3_dot(n, c->center) - v3_dot(down, ss_cylinder_support(c->a, down)) - v3_dot(n, ss_cylinder_support(c->b, n));
+}
+
+/* Where Newton's method starts: the best separating normal of ends, sides, and rims alone. */
+static ss_vec3 first_normal(const couple *c) {
+  ss_contact_point contact;
+  ss_vec3 n = v3(0, 0, 1);
+  double best = -INFINITY;
+  for (int k = 0; k < 9; k++) {
+    if (k < 4)
+      slab(c, k, &contact);
+    else if (k < 8)
+      (void)rim(c, k < 6, k & 1, &contact);
+    else
+      (void)sides(c, &contact);
+    const double value = separation(c, contact.normal);
+    if (value > best) best = value, n = contact.normal;
+  }
+  return n;
+}
+
+/* Across the two rims' tangents where they are near each other: from a's point closest to b. */
+static ss_vec3 across_rims(const couple *c, int end_a, int end_b, ss_vec3 otherwise) {
+  ss_vec3 p, n;
+  (void)ss_rim_minimum(c->a, end_a, c->center, c->turn, gradient_b, c, &p);
+  const ss_vec3 axis = quat_axis_x(c->turn), arm = v3_sub(p, c->center);
+  const ss_vec3 tangent_a = v3_cross(axis, arm), tangent_b = v3_cross(v3(1, 0, 0), p);
+  if (!(length_and_direction(v3_cross(tangent_a, tangent_b), otherwise, &n) > 0)) return otherwise;
+  const double out = (end_b ? n.x : -n.x) - (end_a ? 1 : -1) * v3_dot(axis, n);
+  if (out < 0) n = v3_neg(n);
+  return separation(c, n) > separation(c, otherwise) ? n : otherwise;
+}
+
+static bool rims(const couple *c, int end_a, int end_b, ss_contact_point *out) {
+  const ss_vec3 axis = quat_axis_x(c->turn);
+  const discs d = {
+      v3_sub(v3_axpy(c->center, end_a ? c->a.half : -c->a.half, axis), v3(end_b ? c->b.half : -c->b.half, 0, 0)),
+      {axis, v3(1, 0, 0)},
+      {c->a.radius, c->b.radius}};
+  ss_vec3 n = across_rims(c, end_a, end_b, first_normal(c)), gradient;
+  ss_mat3 bend;
+  out->gap = ss_slab_maximum(disc_slabs, &d, &n);
+  (void)disc_slabs(&d, n, &gradient, &bend);
+  const ss_vec3 slope = v3_axpy(gradient, -v3_dot(gradient, n), n);
+  out->normal = n;
+  out->point_b = ss_disc_support(c->b, end_b, n);
+  out->point_a = v3_axpy(out->point_b, out->gap, n);
+  const double towards_a = (end_b ? 1 : -1) * n.x, towards_b = -(end_a ? 1 : -1) * v3_dot(axis, n);
+  return v3_norm(slope) < 1e-9 * c->size && towards_a > 1e-9 && towards_b > 1e-9 && towards_a < 1 - 1e-9 &&
+         towards_b < 1 - 1e-9;
 }
 
 /* Returns whether the points belong to the shapes. */
@@ -170,25 +200,23 @@ static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point 
   return valid;
 }
 
-static double separation(const couple *c, ss_vec3 n) {
-  const ss_vec3 down = quat_rotate(quat_conjugate(c->turn), v3_neg(n));
-  return v3_dot(n, c->center) - v3_dot(down, ss_cylinder_support(c->a, down)) - v3_dot(n, ss_cylinder_support(c->b, n));
-}
-
-/* Ends first: *flat is the best slab of those. */
-static double best_normal(const couple *c, ss_vec3 *n, uint32_t *flat) {
+/* The best separating normal, and the feature that stands for it where no other is closed: an end's slab, or a rim under
+ * a rim, where the distance has a kink and any normal between those of the end and the side will do. */
+static double best_normal(const couple *c, ss_vec3 *n, uint32_t *feature) {
   double best = -INFINITY;
   ss_contact_point contact;
   for (uint32_t k = 0; k < 4; k++) {
     slab(c, (int)k, &contact);
-    if (contact.gap > best) best = contact.gap, *n = contact.normal, *flat = SLAB + k;
+    if (contact.gap > best) best = contact.gap, *n = contact.normal, *feature = SLAB + k;
   }
   for (uint32_t f = SIDES; f < POINT; f++) {
-    if (!feature_contact(c, f, &contact)) continue;
-    const double value = separation(c, contact.normal);
-    const bool holds =
-        fabs(value - contact.gap) <= 1e-9 * c->size + 1e-14 * fabs(value); /* else other points are further along n */
-    if (holds && value > best) best = value, *n = contact.normal;
+    const bool valid = feature_contact(c, f, &contact),
+               kink = !valid && f != SIDES && fabs(contact.gap + 0.005 * c->size) < 0.005 * c->size;
+    if (!valid && !kink) continue;
+    const double value = separation(c, contact.normal), slack = (kink ? 1e-3 : 1e-9) * c->size + 1e-14 * fabs(value);
+    if (fabs(value - contact.gap) > slack || !(value > best)) continue; /* other points are further along n */
+    best = value, *n = contact.normal;
+    if (kink) *feature = f;
   }
   return best;
 }
@@ -233,12 +261,17 @@ static int cylinders_collide(const ss_shape *a, const ss_pose *pa, const ss_shap
   uint32_t flat = SLAB;
   const double separated = best_normal(&c, &n, &flat);
   if (separated > reach) return 0;
-  int count = contacts_along(&c, n, reach, out);
+  int count = separated > -0.1 * c.size ? contacts_along(&c, n, reach, out) : 0; /* deep: no feature makes sense */
   bool closed = separated > 0;
   for (int i = 0; i < count; i++) closed |= out[i].gap <= 1e-9 * c.size;
-  if (!closed) {
-    ss_contact_point contact;
+  if (!closed) { /* a rim of one is inside the other, by no more than they overlap; or it is deep, and a slab decides */
+    ss_contact_point contact, rim_contact;
     (void)feature_contact(&c, flat, &contact);
+    for (uint32_t f = RIM; f < RIMS; f++) {
+      (void)feature_contact(&c, f, &rim_contact);
+      if (rim_contact.gap <= 0 && rim_contact.gap > contact.gap && rim_contact.gap > -1e-3 * c.size)
+        contact = rim_contact;
+    }
     count = contact_add(out, count, &contact, reach);
   }
   for (int i = 0; i < count; i++) to_world(pb, &out[i]);

@@ -215,6 +215,9 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
   ss_free(sim->problem.G);
+  ss_free(sim->problem.listed.start);
+  ss_free(sim->problem.listed.col);
+  ss_free(sim->problem.listed.value);
   ss_free(sim->lu_rows);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
   ss_free(sim->problem.next_row);

@@ -10,6 +10,15 @@
 #include "scheme/scheme.h"
 #include "step/mechanics.h"
 
+/* G by its rows without zeros. */
+typedef struct ss_listed {
+  int *start;    /* [n + 1] */
+  int *col;      /* [capacity] */
+  double *value; /* [capacity] */
+  int row_capacity, capacity;
+  ss_sparse matrix; /* a view of them */
+} ss_listed;
+
 typedef struct ss_problem {
   int n, n_blocks, capacity, block_capacity; /* capacity: rows that the arrays below can hold */
   int n_joint, n_free; /* rows 0 .. n_joint-1: joints; then stiff forces; from n_free on: contacts */
@@ -22,6 +31,8 @@ typedef struct ss_problem {
   double *drive;       /* [n] rows: velocities of constraints that move by themselves, part of offset; systems only */
   double *G, *g;       /* [n][n], [n] discretise; G only where the problem is not sparse */
   size_t G_capacity;   /* numbers */
+  ss_listed listed;    /* discretise: G of a large problem */
+  bool large;          /* discretise: many rows, among them contacts: G is listed */
   bool sparse;         /* discretise: joints and stiff forces alone, and many: G is in the sim's lu */
   double alpha;        /* discretise: weight of v+ */
   bool structured;     /* solve: by the structure of patches, without G */
@@ -206,6 +217,16 @@ static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->lu[sim->problem.h
 void ss_fill_dense(const ss_sim *sim, double *G);
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error);
 
+/* G of a large problem (scheme/assemble_rows.c), and what is done with G in either form: its diagonal, natural units and
+ * back, a column of it. */
+bool ss_rows_are_many(const ss_sim *sim);
+ss_status ss_assemble_rows(ss_sim *sim, ss_error *error);
+double ss_problem_diagonal(const ss_problem *problem, int i);
+void ss_problem_rescale(ss_problem *problem, bool back);
+void ss_problem_add_column(const ss_problem *problem, int column, double factor, double *out);
+double ss_rows_meet(const ss_sim *sim, int i, int j); /* J_i A^-1 J_j^T without coupling */
+void ss_chain_rows(const ss_sim *sim);                /* first_row, next_row */
+
 /* Sparse G of the problem as it stands, in the sim's lu. */
 ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
 
@@ -256,7 +277,10 @@ static inline double ss_gap_rate(const ss_sim *sim, const ss_contact *c, const s
 }
 
 /* What a function of a system has refused since the step began; SS_OK for bodies. */
-ss_status ss_refused(const ss_sim *sim, ss_error *error);
+ss_status ss_system_refused(const ss_sim *sim, ss_error *error);
+static inline ss_status ss_refused(const ss_sim *sim, ss_error *error) {
+  return sim->system ? ss_system_refused(sim, error) : SS_OK;
+}
 void ss_forgive(ss_sim *sim); /* systems: it did not happen */
 /* Evaluates everything that a step's observers and the next step ask for, so that a refusal is known before. */
 void ss_system_probe(ss_sim *sim);
@@ -286,6 +310,7 @@ void ss_velocity_change(ss_sim *sim);
 /* Pose of a body at tau inside the part: q (+) tau [v + gamma fraction delta]; delta may be NULL: none. */
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
+void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q);
 
 /* Normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * sim->acceleration; }
