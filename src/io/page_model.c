@@ -158,6 +158,13 @@ json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool c
   return release_unless(good, o);
 }
 
+json_t *ss_page_timings(const double seconds[SS_STAGES]) {
+  json_t *o = json_object();
+  bool good = o != NULL;
+  for (int i = 0; good && i < SS_STAGES; i++) good = set(o, ss_stage_name((ss_stage)i), ss_page_number(seconds[i]));
+  return release_unless(good, o);
+}
+
 json_t *ss_page_solves(const ss_report *r) {
   json_t *o = json_object();
   const bool good =
