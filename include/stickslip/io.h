@@ -43,7 +43,7 @@ ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool compl
 void ss_recorder_discard(ss_recorder *recorder);
 
 /* A result, open for reading. Columns by name: t, energy.kinetic (potential, elastic, total, work, friction_loss,
- * impact_loss, damping_loss, remainder), BODY.x (y z qw qx qy qz vx vy vz wx wy wz); values has ss_result_rows entries.
+ * impact_loss, damping_loss, remainder), COORDINATE.q (v) of user-defined systems, BODY.x (y z qw qx qy qz vx vy vz wx wy wz); values has ss_result_rows entries.
  */
 typedef struct ss_result ss_result;
 ss_status ss_result_open(const char *path, ss_result **out, ss_error *error);
@@ -67,6 +67,10 @@ ss_status ss_snapshot_data(ss_snapshot *snapshot, FILE *stream, ss_error *error)
 /* HDF5 result to CSV, the same columns as ss_recorder_open_csv. */
 ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);
 ss_status ss_export_csv_stream(const char *result, FILE *csv, ss_error *error);
+
+/* HDF5 result to VTK: the collection `pvd` (....pvd), to be opened in ParaView, and beside it two files per frame (each
+ * `every`-th one, and the last): the bodies' surfaces, the contacts. */
+ss_status ss_export_vtk(const char *result, const char *pvd, long every, ss_error *error);
 
 /* Saves everything a run needs to go on exactly as if it had not stopped, and takes it up again: read into a new sim of
  * the same scene, scheme and step (its duration may be longer). */

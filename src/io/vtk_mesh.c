@@ -37,13 +37,18 @@ static void add_polygon(ss_mesh *m, const int *corners, int n) {
   m->n_polygons++;
 }
 
-/* Rings of AROUND points each, closed at both ends, about x: place and radius of every ring. */
-static void add_rings(ss_mesh *m, const ss_pose *pose, const double (*ring)[2], int n, ss_vec3 scale) {
+typedef struct ring {
+  double x, radius;
+} ring;
+
+/* Rings of AROUND points each about x; the first and the last close the surface where they have no radius. */
+static void add_rings(ss_mesh *m, const ss_pose *pose, const ring *rings, int n, ss_vec3 scale) {
   const int first = m->n_points;
   for (int i = 0; i < n; i++)
     for (int k = 0; k < AROUND; k++) {
       const double angle = 2 * acos(-1) * k / AROUND;
-      const ss_vec3 p = v3(ring[i][0] * scale.x, ring[i][1] * cos(angle) * scale.y, ring[i][1] * sin(angle) * scale.z);
+      const ss_vec3 p =
+          v3(rings[i].x * scale.x, rings[i].radius * cos(angle) * scale.y, rings[i].radius * sin(angle) * scale.z);
       add_point(m, pose_point(pose, p));
     }
   for (int i = 0; i + 1 < n; i++)
@@ -54,15 +59,14 @@ static void add_rings(ss_mesh *m, const ss_pose *pose, const double (*ring)[2], 
 }
 
 static void add_round(ss_mesh *m, const ss_pose *pose, double radius, double length, ss_vec3 scale) {
-  double ring[2 * RINGS + 2][2];
+  ring rings[2 * RINGS + 2];
   int n = 0;
   for (int half = 0; half < 2; half++)
     for (int i = 0; i <= RINGS; i++) {
       const double angle = acos(-1) / 2 * (half ? i : i - RINGS) / RINGS; /* from pole to equator, and on */
-      ring[n][0] = radius * sin(angle) + (half ? length / 2 : -length / 2);
-      ring[n++][1] = radius * cos(angle);
+      rings[n++] = (ring){radius * sin(angle) + (half ? length / 2 : -length / 2), radius * cos(angle)};
     }
-  add_rings(m, pose, ring, n, scale);
+  add_rings(m, pose, rings, n, scale);
 }
 
 static void add_box(ss_mesh *m, const ss_pose *pose, ss_vec3 size) {
@@ -94,8 +98,7 @@ bool ss_mesh_add_shape(ss_mesh *m, const json_t *shape, double reach) {
   double p[3], q[4], size[3];
   numbers(json_object_get(shape, "position"), p, 3);
   numbers(json_object_get(shape, "orientation"), q, 4);
-  const json_t *axes = json_object_get(shape, "semi_axes");
-  numbers(axes ? axes : json_object_get(shape, "size"), size, 3);
+  numbers(json_object_get(shape, "size"), size, 3);
   const ss_pose pose = {v3(p[0], p[1], p[2]), {q[0], q[1], q[2], q[3]}};
   const double radius = json_number_value(json_object_get(shape, "radius"));
   const double length = json_number_value(json_object_get(shape, "length"));
@@ -105,10 +108,10 @@ bool ss_mesh_add_shape(ss_mesh *m, const json_t *shape, double reach) {
     add_round(m, &pose, radius, 0, one);
   else if (strcmp(type, "capsule") == 0)
     add_round(m, &pose, radius, length, one);
-  else if (strcmp(type, "ellipsoid") == 0)
-    add_round(m, &pose, 1, 0, v3(size[0], size[1], size[2]));
+  else if (strcmp(type, "ellipsoid") == 0 || strcmp(type, "ellipse") == 0)
+    add_round(m, &pose, 0.5, 0, v3(size[0], size[1], size[2]));
   else if (strcmp(type, "cylinder") == 0)
-    add_rings(m, &pose, (const double[4][2]){{-length / 2, 0}, {-length / 2, radius}, {length / 2, radius}, {length / 2, 0}},
+    add_rings(m, &pose, (const ring[]){{-length / 2, 0}, {-length / 2, radius}, {length / 2, radius}, {length / 2, 0}},
               4, one);
   else if (strcmp(type, "box") == 0)
     add_box(m, &pose, v3(size[0], size[1], size[2]));

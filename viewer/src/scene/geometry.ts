@@ -33,6 +33,12 @@ function plain(geometry: BufferGeometry): BufferGeometry {
 
 const uniform = (size: number) => new Vector3(size, size, size);
 
+function halfAxes(shape: ShapeData): Vector3 {
+  const size = shape.size ?? [0, 0, 0];
+  const thin = 0.1 * Math.max(...size);
+  return new Vector3(...size.map((length) => Math.max(length, thin) / 2));
+}
+
 type Maker = (shape: ShapeData, sceneSize: number) => Solid;
 
 const SOLIDS: Record<string, Maker> = {
@@ -43,6 +49,9 @@ const SOLIDS: Record<string, Maker> = {
     make: () => plain(new BoxGeometry(1, 1, 1)),
     scale: new Vector3(...(shape.size ?? [0, 0, 0])),
   }),
+  // The whole axes are its size; an ellipse of a planar scene has none across the plane and gets a thin one.
+  ellipsoid: (shape) => ({ key: "sphere", make: turningSphere, scale: halfAxes(shape) }),
+  ellipse: (shape) => ({ key: "sphere", make: turningSphere, scale: halfAxes(shape) }),
   // Along x; the ends must stay round, so each proportion is a geometry of its own.
   capsule: (shape) => {
     const radius = shape.radius ?? 0;
