@@ -32,6 +32,8 @@ static void test_bash_completion(void **state) {
   expect_completion("stickslip list jo", "joints ");
   expect_completion("stickslip check ball.y", "ball.yaml ");
   expect_completion("stickslip completion z", "zsh ");
+  expect_completion("stickslip export --to v", "vtk ");
+  expect_completion("stickslip run --resume ball.y", "ball.yaml ");
   expect_completion("stickslip run --step x", " "); /* a number: nothing to offer */
 }
 
