@@ -103,6 +103,8 @@ ss_status ss_page_conclude(ss_page *page, const ss_sim *sim, bool complete, ss_e
 
 /* False where the library was built without the viewer; then error says what to do. */
 bool ss_page_available(ss_error *error);
+/* Refuses: a user-defined system has no bodies to show. */
+ss_status ss_page_of_system(ss_error *error);
 /* Writes the whole HTML file. */
 ss_status ss_page_write(const ss_page *page, const char *path, ss_error *error);
 /* The same into a stream; and the data alone. */

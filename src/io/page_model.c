@@ -35,9 +35,10 @@ static json_t *shape(const ss_model *model, const ss_shape *s) {
               set(o, "position", vector(body_point(model, s->body, s->local.position))) &&
               set(o, "orientation", quaternion(s->local.orientation));
   if (s->radius > 0) good = good && set(o, "radius", json_real(s->radius));
-  if (s->type == SS_SHAPE_CAPSULE) good = good && set(o, "length", json_real(2 * s->half.x));
-  if (s->type == SS_SHAPE_BOX || s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE)
-    good = good && set(o, "size", vector(v3_scale(2, s->half)));
+  if (s->type == SS_SHAPE_CAPSULE || s->type == SS_SHAPE_CYLINDER)
+    good = good && set(o, "length", json_real(2 * s->half.x));
+  const bool round = s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE;
+  if (s->type == SS_SHAPE_BOX || round) good = good && set(o, "size", vector(v3_scale(2, s->half)));
   return release_unless(good, o);
 }
 

@@ -348,6 +348,10 @@ ss_status ss_page_from_result(const char *result, const char *path, ss_page_layo
   if (!ss_page_available(error)) return SS_ERROR_UNSUPPORTED;
   ss_result *r;
   SS_TRY(ss_result_open(result, &r, error));
+  if (r->n_coordinates) {
+    ss_result_close(r);
+    return ss_page_of_system(error);
+  }
   ss_page page = {
       .layout = layout, .n_bodies = (int)r->n_bodies, .budget = ss_page_plan((int)r->n_bodies, (long)r->n_rows)};
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();

@@ -18,6 +18,12 @@ bool ss_page_available(ss_error *error) {
   return false;
 }
 
+ss_status ss_page_of_system(ss_error *error) {
+  return ss_fail(
+      error, SS_ERROR_UNSUPPORTED,
+      "a page shows bodies, which a user-defined system does not have; record it as HDF5 or CSV and plot it");
+}
+
 /* ---- base64 ---- */
 
 typedef struct base64 {

@@ -66,9 +66,9 @@ static bool append_rows(hdf5_recorder *h) {
   bool good = ss_hdf5_column_append(&h->time, h->n_rows);
   for (int i = 0; i < h->n_bodies * BODY_COLUMNS; i++) good = ss_hdf5_column_append(&h->bodies[i], h->n_rows) && good;
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_append(&h->energy[i], h->n_rows) && good;
+  good = ss_coordinate_table_append(&h->coordinates, h->n_rows) && good;
   for (int i = 0; i < SS_PAGE_RESIDUALS; i++) good = ss_hdf5_column_append(&h->worst[i], h->n_rows) && good;
   if (h->n_applied) good = ss_hdf5_column_append(&h->applied, h->n_rows) && good;
-  good = ss_coordinate_table_append(&h->coordinates, h->n_rows) && good;
   h->n_rows = 0;
   ss_hdf5_quiet_end(quiet);
   return good;
@@ -351,7 +351,7 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
   h->file = H5Fcreate(h->base.file.working, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const bool good =
       h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) && create_tables(h) &&
-      create_applied(h, sim) && ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) &&
+      ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) && create_applied(h, sim) &&
       (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file)) &&
       H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
   ss_hdf5_quiet_end(quiet);

@@ -2,6 +2,8 @@
 #include "core/arena.h"
 #include "io/page.h"
 
+#include <stickslip/system.h>
+
 #include <string.h>
 
 typedef struct page_recorder {
@@ -135,6 +137,7 @@ static const ss_recorder_kind page_kind = {page_row, page_event, page_finish, pa
 
 ss_status ss_recorder_open_page(const char *path, const ss_sim *sim, ss_recorder **out, ss_error *error) {
   *out = NULL;
+  if (ss_model_is_system(ss_sim_model(sim))) return ss_page_of_system(error);
   if (!ss_page_available(error)) return SS_ERROR_UNSUPPORTED;
   page_recorder *r = ss_alloc(sizeof *r);
   if (!r) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");

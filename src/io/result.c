@@ -173,18 +173,6 @@ double *ss_result_numbers(const ss_result *r, const char *path, hsize_t *n) {
   return values;
 }
 
-double *ss_result_vectors(const ss_result *r, const char *path, hsize_t n, int width) {
-  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
-  double *rows = ss_alloc(sizeof *rows * (size_t)width * (n > 0 ? n : 1));
-  const hid_t dataset = H5Dopen2(r->file, path, H5P_DEFAULT);
-  const bool good = rows && dataset >= 0 && (n == 0 || ss_hdf5_read_rows(dataset, n, 0, n, width, rows));
-  if (dataset >= 0) (void)H5Dclose(dataset);
-  ss_hdf5_quiet_end(quiet);
-  if (good) return rows;
-  ss_free(rows);
-  return NULL;
-}
-
 double *ss_result_coordinate(const ss_result *r, hsize_t coordinate, int column, hsize_t *n) {
   char *link = ss_hdf5_link_name(r->coordinates[coordinate]);
   const size_t size = link ? strlen(link) + 32 : 0;
@@ -195,6 +183,18 @@ double *ss_result_coordinate(const ss_result *r, hsize_t coordinate, int column,
   ss_free(path);
   ss_free(link);
   return values;
+}
+
+double *ss_result_vectors(const ss_result *r, const char *path, hsize_t n, int width) {
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  double *rows = ss_alloc(sizeof *rows * (size_t)width * (n > 0 ? n : 1));
+  const hid_t dataset = H5Dopen2(r->file, path, H5P_DEFAULT);
+  const bool good = rows && dataset >= 0 && (n == 0 || ss_hdf5_read_rows(dataset, n, 0, n, width, rows));
+  if (dataset >= 0) (void)H5Dclose(dataset);
+  ss_hdf5_quiet_end(quiet);
+  if (good) return rows;
+  ss_free(rows);
+  return NULL;
 }
 
 long ss_result_rows(const ss_result *r) { return (long)r->n_rows; }
