@@ -81,7 +81,7 @@ static void test_usage_errors(void **state) {
   refuse("converge ball.yaml --steps 2^-5:2^-6 --reference 1", "coarser");
   refuse("converge ball.yaml --steps 2^-5 --schemes nonsense", "unknown scheme");
   refuse("list nonsense", "unknown table");
-  refuse("export a.h5 --to vtk", "vtk is not available");
+  refuse("export a.h5 --to vtk", "-o RESULT.pvd");
   refuse("export a.h5", "--to is missing");
 }
 
