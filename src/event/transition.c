@@ -14,9 +14,9 @@ enum { MOST_TRIALS = 30, BISECTIONS = 20 };
 
 /* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
-enum { SLIP, SPIN, ROLL, KINDS };
+enum { SLIP, SPIN, ROLL, KINDS = SS_SLIP_KINDS };
 
-static void slips_at(const ss_sim *sim, const ss_contact *c, const double *q, const double *v, ss_vec3 out[KINDS]) {
+void ss_slips_at(const ss_sim *sim, const ss_contact *c, const double *q, const double *v, ss_vec3 out[KINDS]) {
   const ss_pose a = ss_pose_of(q, c->body[0]), b = ss_pose_of(q, c->body[1]);
   ss_contact_point at;
   ss_contact_at(sim->model, c, &a, &b, &at);
@@ -46,8 +46,8 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
-  slips_at(sim, c, sim->state.q, sim->state.v, before);
-  slips_at(sim, c, sim->q_end, sim->v_end, after);
+  ss_slips_at(sim, c, sim->state.q, sim->state.v, before);
+  ss_slips_at(sim, c, sim->q_end, sim->v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));

@@ -22,7 +22,7 @@ static bool forces_depend_on_state(const ss_sim *sim) {
 }
 
 /* The theta state of the velocity change `delta`. */
-static void set_theta_state(ss_sim *sim, double h, const double *delta) {
+void ss_theta_state(ss_sim *sim, double h, const double *delta) {
   for (int i = 0; i < sim->model->n_v; i++) {
     sim->guess[i] = delta[i];
     sim->theta_v[i] = sim->state.v[i] + sim->alpha * delta[i];
@@ -41,11 +41,13 @@ static double change(const ss_sim *sim, double h) {
   return size > 0 ? largest / size : 0;
 }
 
+bool ss_theta_iterates(const ss_sim *sim) { return sim->alpha != 0 && forces_depend_on_state(sim); }
+
 ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error) {
   static const double settled = 1e-12;
-  const bool once = sim->alpha == 0 || !forces_depend_on_state(sim);
+  const bool once = !ss_theta_iterates(sim);
   memset(sim->delta, 0, sizeof(double) * (size_t)sim->model->n_v);
-  set_theta_state(sim, h, sim->delta);
+  ss_theta_state(sim, h, sim->delta);
   double last = INFINITY;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
     const ss_status status = ss_attempt_once(sim, h, certified, error);
@@ -54,7 +56,7 @@ ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *err
     const double now = change(sim, h);
     if (now <= settled || (now <= 1e3 * settled && now >= last)) return SS_OK; /* at rounding level */
     last = now;
-    set_theta_state(sim, h, sim->delta);
+    ss_theta_state(sim, h, sim->delta);
   }
   sim->report.solves.unconverged++;
   *certified = false;

@@ -105,12 +105,19 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     if (status != SS_OK || *impact) return status;
     status = ss_attempt(sim, *h, &certified, error);
     const double whole = *h;
+    sim->jammed = sim->arrested = sim->released = false;
     if (status == SS_OK && certified && !sim->exhausted && sim->transitions < MOST_TRANSITIONS) {
       status = ss_locate_jam(sim, h, &certified, error);
+      const double runs = *h;
+      sim->jammed = runs < whole;
       if (status == SS_OK && certified && (sim->located & SS_EVENT_STICK_SLIP))
         status = ss_locate_arrest(sim, h, &certified, error);
+      sim->arrested = *h < runs;
+      const double slides = *h;
       if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)))
         status = ss_locate_release(sim, h, &certified, error);
+      sim->released = *h < slides;
+      sim->arrested &= !sim->released;
       sim->transitions += *h < whole;
     }
     if (status != SS_OK) return status;
@@ -152,6 +159,7 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
 
 /* One impact (taken = 0) or one part of at most h. */
 static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
+  const double remaining = h;
   double speed_tolerance;
   bool impact = false, found = false;
   ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
@@ -164,12 +172,15 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   status = show_problem(sim, error);
   if (status != SS_OK) return status;
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
+  if (sim->variation) status = ss_vary_part(sim, remaining, h, tau, found ? sim->hit : -1, error);
+  if (status != SS_OK) return status;
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
   judge_contacts(sim, speed_tolerance);
   accept(sim, h, tau);
   *taken = tau;
-  return ss_touch_store(sim, error);
+  status = ss_touch_store(sim, error);
+  return status == SS_OK && sim->variation ? ss_vary_store(sim, error) : status;
 }
 
 static ss_status save(ss_sim *sim, ss_error *error) {

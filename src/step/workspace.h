@@ -117,6 +117,10 @@ struct ss_sim {
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
 
+  struct ss_variation *variation; /* carried along, where not NULL (sensitivity/variation.h) */
+  bool jammed, arrested, released; /* the part ends in a jam; where slip ends; where sticking or contact does */
+  int hit;                        /* contact whose collision ends the part, or -1 */
+
   ss_pull pull; /* applied while pulled */
   bool pulled;
 
@@ -161,6 +165,13 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
+
+/* Variations (sensitivity/): of a part of size h that ends at tau, in the `hit` contact's collision or -1; of an impact,
+ * phase by phase; into the order of the state's patches. */
+ss_status ss_vary_part(ss_sim *sim, double remaining, double h, double tau, int hit, ss_error *error);
+ss_status ss_vary_phase(ss_sim *sim, ss_error *error);
+ss_status ss_vary_impact(ss_sim *sim, ss_error *error);
+ss_status ss_vary_store(ss_sim *sim, ss_error *error);
 
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
@@ -219,6 +230,16 @@ void ss_velocity_change(ss_sim *sim);
 /* Pose of a body at tau inside the part: q (+) tau [v + gamma fraction delta]; delta may be NULL: none. */
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
+
+/* Theta rule: the theta state of a velocity change; whether forces depend on it at all. */
+void ss_theta_state(ss_sim *sim, double h, const double *delta);
+bool ss_theta_iterates(const ss_sim *sim);
+
+/* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
+ * the normal and rolling about the tangents, as lengths per time. */
+enum { SS_SLIP_KINDS = 3 };
+void ss_slips_at(const ss_sim *sim, const ss_contact *contact, const double *q, const double *v,
+                 ss_vec3 out[SS_SLIP_KINDS]);
 
 /* Normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * v3_norm(sim->model->gravity); }
