@@ -34,7 +34,7 @@ static const char failing_text[] =
 
 static void test_help_and_version(void **state) {
   (void)state;
-  static const char *const commands[] = {"run", "converge", "check", "solve", "export", "list"};
+  static const char *const commands[] = {"run", "converge", "sweep", "check", "solve", "export", "list"};
   char *out = expect("--help", 0, NULL);
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     assert_non_null(strstr(out, commands[i]));

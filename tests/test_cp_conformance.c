@@ -1,8 +1,6 @@
 /* Every solver of the table on every kind of problem: what it admits and what is well conditioned it solves, and it tells
  * the truth about the rest. */
-#include "cp_problems.h"
-
-static ss_cp_workspace *workspace;
+#include "cp_suite.h"
 
 /* Kinds of problems; with many more degrees of freedom than rows G is positive definite and well conditioned. */
 static const mechanics_spec kinds[] = {
@@ -96,23 +94,11 @@ static void nobody_lies(void **state) {
   }
 }
 
-static int set_up(void **state) {
-  (void)state;
-  workspace = new_workspace();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  ss_cp_workspace_destroy(workspace);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(well_conditioned_problems),
       cmocka_unit_test(every_kind_has_two_solvers),
       cmocka_unit_test(nobody_lies),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return CP_SUITE("cp_conformance", tests);
 }

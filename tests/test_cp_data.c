@@ -1,11 +1,10 @@
 /* Problems of other programs, from ../shared/data or $STICKSLIP_DATA: every one is solved by the ladder, with a residual
  * at rounding level; where a reference is listed, it is met. Skipped where the data are not there. */
-#include "cp_problems.h"
+#include "cp_suite.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
 
-static ss_cp_workspace *workspace;
 static char root[1024];
 
 static bool ends_with(const char *text, const char *end) {
@@ -188,17 +187,9 @@ static void literature(void **state) {
 }
 
 static int set_up(void **state) {
-  (void)state;
   const char *given = getenv("STICKSLIP_DATA");
   (void)snprintf(root, sizeof root, "%s", given ? given : SOURCE_DIR "/../shared/data");
-  workspace = new_workspace();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  ss_cp_workspace_destroy(workspace);
-  return 0;
+  return open_workspace(state);
 }
 
 int main(void) {
@@ -209,5 +200,5 @@ int main(void) {
       cmocka_unit_test(siconos_mechanical), cmocka_unit_test(fclib),
       cmocka_unit_test(contactbench),       cmocka_unit_test(text_equals_hdf5),
   };
-  return cmocka_run_group_tests_name("cp_data", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("cp_data", tests, set_up, close_workspace);
 }

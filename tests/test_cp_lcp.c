@@ -1,7 +1,5 @@
 /* Standard and mixed LCPs: by hand, from the literature's generators, degenerate, and without solution. */
-#include "cp_problems.h"
-
-static ss_cp_workspace *workspace;
+#include "cp_suite.h"
 
 static double lower_two(int i, int j) { return i == j ? 1 : i > j ? 2 : 0; }
 
@@ -234,18 +232,6 @@ static void unknown_name(void **state) {
   owned_free(&p);
 }
 
-static int set_up(void **state) {
-  (void)state;
-  workspace = new_workspace();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  ss_cp_workspace_destroy(workspace);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(by_hand),
@@ -261,5 +247,5 @@ int main(void) {
       cmocka_unit_test(not_finite),
       cmocka_unit_test(unknown_name),
   };
-  return cmocka_run_group_tests_name("cp_lcp", tests, set_up, tear_down);
+  return CP_SUITE("cp_lcp", tests);
 }

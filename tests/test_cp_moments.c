@@ -1,34 +1,14 @@
 /* Friction blocks with more than two tangential rows: torsion and rolling resistance, as a cube or as a ball. */
-#include "cp_problems.h"
-
-static ss_cp_workspace *workspace;
-
-static void random_problems(mechanics_spec s, double extra, uint64_t seed) {
-  random_source random = {seed};
-  int unsolved = 0;
-  for (int trial = 0; trial < 200; trial++) {
-    owned_cp p = random_mechanics(&random, s);
-    for (int b = 0; b < p.cp.n_blocks; b++)
-      if (p.blocks[b].kind == SS_BLOCK_FRICTION) p.blocks[b].extra = extra * random_unit(&random);
-    assert_int_equal(ss_cp_validate(&p.cp, NULL), SS_OK);
-    const ss_cp_result r = solve_with(&p, "auto", false, workspace);
-    assert_true(r.residual == ss_cp_judge(&p.cp, p.z, NULL));
-    if (r.outcome != SS_SOLVED) {
-      unsolved++;
-      print_error("cone %d, size %d, trial %d: %s by %s, residual %g\n", s.cone, s.size, trial,
-                  ss_outcome_name(r.outcome), r.solver, r.residual);
-    }
-    owned_free(&p);
-  }
-  assert_int_equal(unsolved, 0);
-}
+#include "cp_suite.h"
 
 static void one_contact(void **state) {
   (void)state;
   for (int size = 4; size <= SS_FRICTION_ROWS; size++)
     for (int cone = SS_CONE_PYRAMID; cone <= SS_CONE_QUADRATIC; cone++) {
-      random_problems((mechanics_spec){.dofs = 9, .contacts = 1, .cone = (ss_cone)cone, .size = size}, 0, 1);
-      random_problems((mechanics_spec){.dofs = 9, .contacts = 1, .cone = (ss_cone)cone, .size = size}, 1, 2);
+      solve_random((mechanics_spec){.dofs = 9, .contacts = 1, .cone = (ss_cone)cone, .size = size}, 0, "one contact",
+                   1);
+      solve_random((mechanics_spec){.dofs = 9, .contacts = 1, .cone = (ss_cone)cone, .size = size}, 1,
+                   "one contact with extra", 2);
     }
 }
 
@@ -36,8 +16,8 @@ static void several_contacts(void **state) {
   (void)state;
   for (int size = 4; size <= SS_FRICTION_ROWS; size++)
     for (int cone = SS_CONE_PYRAMID; cone <= SS_CONE_QUADRATIC; cone++)
-      random_problems((mechanics_spec){.dofs = 30, .joints = 3, .contacts = 4, .cone = (ss_cone)cone, .size = size}, 0,
-                      3);
+      solve_random((mechanics_spec){.dofs = 30, .joints = 3, .contacts = 4, .cone = (ss_cone)cone, .size = size}, 0,
+                   "several", 3);
 }
 
 /* A ball by hand: unit matrix, so that z = (-g_n, P(-g_t)). */
@@ -65,22 +45,11 @@ static void ball_by_hand(void **state) {
   owned_free(&p);
 }
 
-static int open_workspace(void **state) {
-  (void)state;
-  return ss_cp_workspace_create(&workspace, NULL);
-}
-
-static int close_workspace(void **state) {
-  (void)state;
-  ss_cp_workspace_destroy(workspace);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_contact),
       cmocka_unit_test(several_contacts),
       cmocka_unit_test(ball_by_hand),
   };
-  return cmocka_run_group_tests(tests, open_workspace, close_workspace);
+  return CP_SUITE("cp_moments", tests);
 }

@@ -1,28 +1,10 @@
 /* The quadratic cone: sticking, sliding, redundant contacts, joints, mixed masses, and impulses carried over. */
-#include "cp_problems.h"
-
-static ss_cp_workspace *workspace;
+#include "cp_suite.h"
 
 static void random_problems(mechanics_spec s, double extra, const char *what, uint64_t seed) {
-  random_source random = {seed};
-  int unsolved = 0;
   s.cone = SS_CONE_QUADRATIC;
   s.size = 3;
-  for (int trial = 0; trial < 200; trial++) {
-    owned_cp p = random_mechanics(&random, s);
-    for (int b = 0; b < p.cp.n_blocks; b++)
-      if (p.blocks[b].kind == SS_BLOCK_FRICTION) p.blocks[b].extra = extra * random_unit(&random);
-    for (int warm = 0; warm < 2; warm++) {
-      const ss_cp_result r = solve_with(&p, "auto", warm, workspace);
-      assert_true(r.residual == ss_cp_judge(&p.cp, p.z, NULL));
-      if (r.outcome == SS_SOLVED) continue;
-      unsolved++;
-      print_error("%s %d: %s by %s, residual %g, %d iterations\n", what, trial, ss_outcome_name(r.outcome), r.solver,
-                  r.residual, r.iterations);
-    }
-    owned_free(&p);
-  }
-  assert_int_equal(unsolved, 0);
+  solve_random(s, extra, what, seed);
 }
 
 static void one_contact(void **state) {
@@ -55,12 +37,7 @@ static void boxes(void **state) {
   int unsolved = 0;
   for (int trial = 0; trial < 100; trial++) {
     owned_cp p = box_on_plane(&random, 4 + trial % 13, SS_CONE_QUADRATIC, 0, 0.4 * (trial % 5));
-    const ss_cp_result r = solve_with(&p, "auto", false, workspace);
-    if (r.outcome != SS_SOLVED) {
-      unsolved++;
-      print_error("box %d: %s by %s, residual %g, %d iterations\n", trial, ss_outcome_name(r.outcome), r.solver,
-                  r.residual, r.iterations);
-    }
+    unsolved += fails(&p, "auto", false, "box", trial);
     owned_free(&p);
   }
   assert_int_equal(unsolved, 0);
@@ -103,23 +80,11 @@ static void sweeps_alone(void **state) {
   }
 }
 
-static int set_up(void **state) {
-  (void)state;
-  workspace = new_workspace();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  ss_cp_workspace_destroy(workspace);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_contact),  cmocka_unit_test(several),           cmocka_unit_test(hyperstatic),
       cmocka_unit_test(boxes),        cmocka_unit_test(limit_of_polygons), cmocka_unit_test(mixed_masses),
       cmocka_unit_test(sweeps_alone),
   };
-  return cmocka_run_group_tests_name("cp_quadratic", tests, set_up, tear_down);
+  return CP_SUITE("cp_quadratic", tests);
 }

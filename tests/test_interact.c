@@ -146,6 +146,32 @@ static void test_adopt_refuses_what_would_not_hold(void **state) {
   stop(&old);
 }
 
+/* Contact memory is forgotten as a whole: the patches' too. */
+static void test_adopt_forgets_patches(void **state) {
+  (void)state;
+  static const char ball[] = "parameters: {load: 1e-6}\n"
+                             "materials: [{name: default, friction: 0}]\n"
+                             "gravity: [0, 0, 0]\n"
+                             "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+                             "bodies: [{name: ball, mass: 0.1, freedom: [z], position: [0, 0, 0.01],\n"
+                             "          shapes: [{type: sphere, radius: 0.01}]}]\n"
+                             "forces: [{type: applied, on: ball, force: [0, 0, -load]}]\n"
+                             "compliance: {young: 1e9, poisson: 0.3, elements: 3, spacing: 1e-5}\n"
+                             "simulation: {scheme: compliant-theta, step: 1e-5, duration: 1}\n";
+  run old = start(ball, NULL), other = start(ball, "load=2e-6");
+  steps(old.sim, 5);
+  steps(other.sim, 5);
+  assert_true(ss_sim_state(other.sim)->n_patch > 0);
+  ss_error error = {0};
+  if (ss_sim_adopt(other.sim, old.sim, &error)) fail_msg("%s", error.message);
+  assert_int_equal(ss_sim_state(other.sim)->n_touch, 0);
+  assert_int_equal(ss_sim_state(other.sim)->n_patch, 0);
+  steps(other.sim, 5);
+  assert_true(ss_sim_report(other.sim)->certificate.certified);
+  stop(&old);
+  stop(&other);
+}
+
 /* The data are those of the present frame alone, each time. */
 static void test_snapshots_hold_one_frame(void **state) {
   (void)state;
@@ -186,6 +212,7 @@ int main(void) {
       cmocka_unit_test(test_pull_refuses_nonsense),
       cmocka_unit_test(test_adopt_goes_on_where_it_can),
       cmocka_unit_test(test_adopt_refuses_what_would_not_hold),
+      cmocka_unit_test(test_adopt_forgets_patches),
       cmocka_unit_test(test_snapshots_hold_one_frame),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,7 @@ bool chart_draw(const chart *c, chart_paper *p) {
   put_axes(p, c, &x, &y);
   if (c->orders && c->x_log && c->y_log)
     for (int order = 1; order <= 2; order++) put_order(p, &x, &y, order);
-  for (int i = 0; i < c->n; i++) put_line(p, &c->series[i], &x, &y, i);
+  for (int i = 0; !c->scattered && i < c->n; i++) put_line(p, &c->series[i], &x, &y, i);
   for (int i = 0; c->marked && i < c->n; i++) put_marks(p, &c->series[i], &x, &y, i);
   if (c->n > 1) put_legend(p, c, WIDTH - RIGHT + 16, TOP + 12);
   p->close(p);

@@ -15,9 +15,10 @@ typedef struct chart {
   const char *title; /* NULL: none */
   const char *x_label, *y_label;
   bool x_log, y_log;
-  bool marked; /* a dot at every point: few points, e.g. a convergence study */
-  bool equal;  /* one unit is as long on both axes: paths in space */
-  bool orders; /* dashed lines of slope 1 and 2: logarithmic axes only */
+  bool marked;    /* a dot at every point: few points, e.g. a convergence study */
+  bool scattered; /* and no lines between them */
+  bool equal;     /* one unit is as long on both axes: paths in space */
+  bool orders;    /* dashed lines of slope 1 and 2: logarithmic axes only */
   chart_series *series;
   int n, capacity;
 } chart;

@@ -8,6 +8,7 @@
 static const command commands[] = {
     {"run", "simulate a scene, certify every step, record the motion", command_run},
     {"converge", "errors and observed order over a range of step sizes and schemes", command_converge},
+    {"sweep", "parameter studies: one scene, many runs, a table of what was observed", command_sweep},
     {"check", "validate a scene: degrees of freedom, redundant constraints, consistency at t = 0", command_check},
     {"solve", "complementarity problems from files: solve, judge, compare solvers, find all solutions", command_solve},
     {"view", "write a page that shows a scene or a result, to be opened in a browser", command_view},

@@ -80,6 +80,9 @@ static int write_chart(const chart *c, const char *path) {
 }
 
 static int plot(const plot_options *o) {
+  const bool png = o->output && ends_with(o->output, ".png");
+  if (o->output && !png && !ends_with(o->output, ".svg"))
+    return usage_error("plot: '%s' is neither PLOT.svg nor PLOT.png", o->output);
   const bool study = plot_is_study(o->inputs[0]);
   if (!study && o->y.n == 0) return usage_error("plot: --y is missing, for example --y BODY.x or --y energy.total");
   for (int i = 1; i < o->n_inputs; i++)
@@ -87,7 +90,6 @@ static int plot(const plot_options *o) {
   chart c = {.title = o->title, .x_log = study || o->log_x, .y_log = study || o->log, .marked = study, .orders = study};
   const plot_request request = {.inputs = o->inputs, .n_inputs = o->n_inputs, .x = o->x, .y = &o->y};
   int code = study ? plot_studies(&request, &c) : plot_results(&request, &c);
-  const bool png = o->output && ends_with(o->output, ".png");
   if (code == PARSE_GO_ON) code = png ? write_png(&c, o->output) : write_chart(&c, o->output);
   chart_release(&c);
   return code;

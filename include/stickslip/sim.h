@@ -22,7 +22,7 @@ void ss_model_destroy(ss_model *model);
 int ss_model_bodies(const ss_model *model);
 int ss_model_coordinates(const ss_model *model);                 /* velocity coordinates of all bodies together */
 int ss_model_joint_rows(const ss_model *model);                  /* scalar joint equations */
-const char *ss_model_body_name(const ss_model *model, int body); /* "world" for SS_WORLD */
+const char *ss_model_body_name(const ss_model *model, int body); /* "world" for SS_WORLD; systems: the gap's */
 double ss_model_body_mass(const ss_model *model, int body);
 /* The joint that scalar joint equation `row` belongs to: its name, or "joint N". */
 const char *ss_model_joint_row_name(const ss_model *model, int row);
@@ -49,7 +49,7 @@ typedef struct ss_touch {
 typedef struct ss_state {
   double t;
   long step;       /* steps done */
-  double *q;       /* 7 per body: position of the centre of mass, orientation w x y z */
+  double *q;       /* 7 per body: position of the centre of mass, orientation w x y z; systems: the coordinates */
   double *v;       /* velocity coordinates, body after body */
   double *angle;   /* joint angles, counted beyond a full turn: what q alone does not tell */
   ss_touch *touch; /* ordered by key */
@@ -111,7 +111,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error);
 
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
-  int body[2];
+  int body[2]; /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
   ss_vec3 point, normal; /* world frame, at the start of the last (part of the) step; normal from body[1] to body[0] */
   double gap;
   ss_vec3 impulse; /* on body[0], world frame, over the last step */
@@ -157,7 +157,7 @@ const char *ss_event_name(ss_event_kind kind);
 typedef struct ss_event {
   double t;
   ss_event_kind kind;
-  int body[2];
+  int body[2]; /* systems: the gap and SS_WORLD */
   double energy_created; /* collisions: kinetic energy after minus before, where positive */
 } ss_event;
 

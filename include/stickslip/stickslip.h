@@ -2,7 +2,8 @@
  *
  *     scene.h  describe a system      sim.h  simulate it      cp.h  complementarity problems alone
  *     io.h     files                  base.h statuses, errors, small types      theory.h  what theorems promise
- *     bvp.h    boundary-value problems */
+ *     bvp.h    boundary-value problems                study.h   parameter studies
+ *     system.h  systems given by functions of their coordinates */
 #ifndef STICKSLIP_H
 #define STICKSLIP_H
 
@@ -13,6 +14,8 @@
 #include <stickslip/io.h>
 #include <stickslip/scene.h>
 #include <stickslip/sim.h>
+#include <stickslip/study.h>
+#include <stickslip/system.h>
 #include <stickslip/theory.h>
 
 #endif

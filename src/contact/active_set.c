@@ -20,11 +20,10 @@ static bool hops_on(const ss_contact *c) { return c->hops >= MOST_HOPS; }
 
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   const double gap_tolerance = 1e-10 * sim->model->length;
-  const double gravity = v3_norm(sim->model->gravity);
   const bool hold_all =
       (sim->scheme->position_level && !sim->locate_collisions) || sim->exhausted || sim->scheme->compliant;
   *collides_now = false;
-  *speed_tolerance = 1e-9 * sim->h * gravity + 1e-12 * sim->speed_bound;
+  *speed_tolerance = 1e-9 * sim->h * sim->acceleration + 1e-12 * sim->speed_bound;
   sim->n_active = 0;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -39,6 +38,6 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
       c->active = touching && c->rate <= gentle;
     }
     c->touching = touching;
-    sim->n_active += c->active && c->pair; /* limits are not counted as contacts */
+    sim->n_active += c->active && !c->limit; /* limits are not counted as contacts */
   }
 }

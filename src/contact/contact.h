@@ -11,7 +11,8 @@ enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about
 
 typedef struct ss_contact {
   uint64_t key;        /* shape pair and feature: the identity that survives from step to step */
-  const ss_pair *pair; /* NULL: a joint's limit (limits.c), which has the next three fields instead of shapes */
+  const ss_pair *pair; /* NULL: not of two shapes, but a joint's limit or a gap of a system, which body[0] names */
+  bool limit;          /* a joint's limit (limits.c), which has the next three fields instead of shapes */
   int joint;
   bool upper;
   double near;  /* near which the joint's angle is counted */

@@ -38,6 +38,7 @@ static ss_status add_limit(ss_sim *sim, int joint_index, bool upper, ss_error *e
                     .shape = {-1, -1},
                     .body = {joint->body[0], joint->body[1]},
                     .law = &no_friction,
+                    .limit = true,
                     .joint = joint_index,
                     .upper = upper,
                     .near = joint->n_angles ? sim->state.angle[joint->first_angle] : 0,

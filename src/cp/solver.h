@@ -13,12 +13,16 @@ cp_solve_function solve_active_set; /* newton.c */
 cp_solve_function solve_lemke;      /* pivoting.c */
 cp_solve_function solve_lemke_covered;
 cp_solve_function solve_lemke_regularized;
+cp_solve_function solve_keller;
+cp_solve_function solve_fischer_burmeister; /* equations.c */
+cp_solve_function solve_alart_curnier;
 cp_solve_function solve_nsgs_newton; /* nsgs.c */
 cp_solve_function solve_nsgs;
 cp_solve_function solve_prox;        /* prox.c */
 cp_solve_function solve_facets;      /* facets.c */
 cp_solve_function solve_enumeration; /* enumerate.c */
 
-bool has_disc(const ss_cp *problem); /* a friction block with the quadratic cone and two tangential rows or more */
+bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */
+bool has_disc(const ss_cp *problem);     /* a friction block with the quadratic cone and two tangential rows or more */
 
 #endif

@@ -24,24 +24,23 @@ enum { DEPTH = 40, MOST_HALVINGS = 20000 };
 
 /* Velocity along the step's path q (+) tau [v + gamma fraction delta]: its derivative, not v + fraction delta, which is
  * the same for gamma = 1/2 only. */
-static double path_velocity(const ss_sim *sim, double fraction, int i) {
-  return sim->state.v[i] + 2 * sim->gamma * fraction * sim->delta[i];
+void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction) {
+  for (int side = 0; side < 2; side++) {
+    if (c->body[side] < 0) continue;
+    const ss_body *body = &sim->model->bodies[c->body[side]];
+    for (int i = body->first; i < body->first + body->n; i++)
+      sim->scratch_v[i] = sim->state.v[i] + 2 * sim->gamma * fraction * sim->delta[i];
+  }
 }
 
 static sample look(const track *t, double tau) {
   ss_sim *sim = t->sim;
   const double fraction = tau / t->h;
   const ss_contact *c = t->contact;
-  ss_pose pose[2];
-  for (int side = 0; side < 2; side++) {
-    pose[side] = ss_advance_body(sim, c->body[side], sim->delta, tau, fraction);
-    if (c->body[side] < 0) continue;
-    const ss_body *body = &sim->model->bodies[c->body[side]];
-    for (int i = body->first; i < body->first + body->n; i++) sim->scratch_v[i] = path_velocity(sim, fraction, i);
-  }
-  ss_contact_point at;
-  ss_contact_at(sim->model, c, &pose[0], &pose[1], &at);
-  return (sample){tau, at.gap - t->level, ss_contact_rate(sim->model, c, &at, &pose[0], &pose[1], sim->scratch_v)};
+  ss_contact_place place;
+  sim->mechanics->place_on_path(sim, c, sim->delta, tau, fraction, &place);
+  sim->mechanics->path_velocity(sim, c, fraction);
+  return (sample){tau, place.at.gap - t->level, ss_gap_rate(sim, c, &place, sim->scratch_v)};
 }
 
 /* Cubic Hermite through two samples, x in [0, 1]. */
@@ -158,7 +157,8 @@ static double body_speed(const ss_model *model, int body, const double *v) {
   return v3_norm(linear) + (turn > 0 ? turn * model->bodies[body].reach : 0);
 }
 
-double ss_largest_speed(const ss_model *model, const double *v) {
+double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
+  const ss_model *model = sim->model;
   double largest = 0;
   for (int k = 0; k < model->n_bodies; k++) {
     const double speed = body_speed(model, k, v);
@@ -169,8 +169,8 @@ double ss_largest_speed(const ss_model *model, const double *v) {
 }
 
 /* No point of the two bodies goes faster against the other along the path. */
-static double closing_speed(const ss_sim *sim, const ss_contact *c) {
-  if (!c->pair) return ss_limit_speed(sim, c, sim->scratch_v);
+double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
+  if (c->limit) return ss_limit_speed(sim, c, sim->scratch_v);
   double speed = 0;
   for (int side = 0; side < 2; side++)
     speed += fmax(body_speed(sim->model, c->body[side], sim->state.v),
@@ -184,13 +184,9 @@ double ss_first_collision(ss_sim *sim, double h, bool *found) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->active) continue;
-    for (int side = 0; side < 2; side++) {
-      const ss_body *body = c->body[side] < 0 ? NULL : &sim->model->bodies[c->body[side]];
-      for (int k = 0; body && k < body->n; k++)
-        sim->scratch_v[body->first + k] = path_velocity(sim, 1, body->first + k);
-    }
+    sim->mechanics->path_velocity(sim, c, 1);
     int halvings = MOST_HALVINGS;
-    track t = {sim, c, h, closing_speed(sim, c), 0, &halvings};
+    track t = {sim, c, h, sim->mechanics->closing_speed(sim, c), 0, &halvings};
     if (c->at.gap > t.speed * h) continue;
     if (c->at.gap <= 0) t.level = c->at.gap - 1e-17 * sim->model->length; /* separates: where it comes back to */
     const sample start = {0, c->at.gap - t.level, c->rate}, end = look(&t, h);

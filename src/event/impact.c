@@ -20,11 +20,14 @@ enum { RATTLES = 4 };
 static double restitution(const ss_sim *sim, const ss_contact *c) {
   if (c->hits >= SS_MOST_BOUNCES) return 0;
   if (c->restitution == 0 || c->restitution >= 1) return c->restitution;
-  const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
-  const double gravity = v3_norm(sim->model->gravity);
-  double driven =
-      sim->last_attempt > 0 ? -ss_contact_rate(sim->model, c, &c->at, &a, &b, sim->delta) / sim->last_attempt : gravity;
-  if (c->hits >= RATTLES) driven = fmax(driven, gravity); /* corners that throw each other about are driven back too */
+  double driven = sim->acceleration;
+  if (sim->last_attempt > 0) {
+    ss_contact_place place;
+    sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
+    driven = -sim->mechanics->rate(sim, c, &place, sim->delta) / sim->last_attempt;
+  }
+  if (c->hits >= RATTLES)
+    driven = fmax(driven, sim->acceleration); /* corners that throw each other about are driven back too */
   if (!(driven > 0)) return c->restitution;
   const double accumulated = -2 * c->restitution * c->rate / driven / (1 - c->restitution);
   return accumulated <= sim->h ? 0 : c->restitution;
@@ -42,14 +45,16 @@ static double friction_loss(const ss_sim *sim, const double *v_before) {
     const ss_contact *c = &sim->contacts[i];
     for (int k = 1; c->row >= 0 && k < c->n_rows; k++) {
       const ss_row *row = &sim->problem.rows[c->row + k];
-      sum -= c->impulse[k] * (ss_row_dot(sim->model, row, v_before) + ss_row_dot(sim->model, row, sim->state.v)) / 2;
+      const double mean = (ss_row_dot(sim->model, row, v_before) + ss_row_dot(sim->model, row, sim->state.v)) / 2;
+      sum -= c->impulse[k] * (mean + (sim->system ? sim->problem.drive[c->row + k] : 0));
     }
   }
   return sum;
 }
 
-/* Solves the problem as it stands and applies its impulses and the returned ones. */
-static ss_status phase(ss_sim *sim, double *lost_to_friction, ss_error *error) {
+/* Solves the problem as it stands and applies its impulses and the returned ones. driven: the work of constraints that
+ * move by themselves. */
+static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, ss_error *error) {
   ss_problem *p = &sim->problem;
   bool certified;
   const ss_status status = ss_solve(sim, &certified, error);
@@ -71,6 +76,7 @@ static ss_status phase(ss_sim *sim, double *lost_to_friction, ss_error *error) {
   ss_velocity_change(sim);
   for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->delta[i];
   *lost_to_friction += friction_loss(sim, sim->scratch_v);
+  for (int i = 0; sim->system && i < p->n; i++) *driven -= p->z[i] * p->drive[i];
   return SS_OK;
 }
 
@@ -99,7 +105,8 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     const bool hit = c->rate < -speed_tolerance && c->touching && !c->closed;
-    const double leaves = ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->state.v);
+    const double leaves =
+        ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->state.v) + sim->problem.offset[c->row];
     c->closed = leaves <= (c->bounce > 0 ? speed_tolerance : fmax(speed_tolerance, ss_gentle_speed(sim)));
     c->pressed = c->total;
     if (!hit) continue;
@@ -110,14 +117,14 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
 }
 
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
-  const double before = ss_kinetic_energy(sim->model, sim->state.v);
+  const double before = sim->mechanics->kinetic_energy(sim, sim->state.v);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->bounce = restitution(sim, c);
     c->returned = 0;
     c->total = v3(0, 0, 0);
   }
-  ss_forces_none(sim);
+  sim->mechanics->forces_none(sim);
   ss_status status = ss_rows_impact(sim, error);
   if (status != SS_OK) return status;
   /* not from the forces of the last part: a stress among wedged bodies would be taken for an impulse, and returned */
@@ -128,14 +135,15 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row >= 0 && c->rate < 0 && obeys_newton(sim, c)) sim->problem.g[c->row] += c->bounce * c->rate;
   }
-  double friction = 0;
-  status = phase(sim, &friction, error);
-  if (status == SS_OK && decompress(sim)) status = phase(sim, &friction, error);
+  double friction = 0, driven = 0;
+  status = phase(sim, &friction, &driven, error);
+  if (status == SS_OK && decompress(sim)) status = phase(sim, &friction, &driven, error);
   if (status != SS_OK) return status;
   if (sim->variation) status = ss_vary_impact(sim, error);
   if (status != SS_OK) return status;
   sim->last_attempt = 0; /* delta is no longer that of a part */
-  const double lost = before - ss_kinetic_energy(sim->model, sim->state.v);
+  const double lost = before + driven - sim->mechanics->kinetic_energy(sim, sim->state.v);
+  sim->report.energy.work += driven;
   sim->report.energy.friction_loss += friction;
   sim->report.energy.impact_loss += lost - friction;
   if (lost < 0) sim->created_by_impacts -= lost;

@@ -16,20 +16,22 @@ enum { MOST_TRIALS = 30, BISECTIONS = 20 };
  * the normal and rolling about the tangents, as lengths per time. */
 enum { SLIP, SPIN, ROLL, KINDS = SS_SLIP_KINDS };
 
-void ss_slips_at(const ss_sim *sim, const ss_contact *c, const double *q, const double *v, ss_vec3 out[KINDS]) {
-  const ss_pose a = ss_pose_of(q, c->body[0]), b = ss_pose_of(q, c->body[1]);
-  ss_contact_point at;
-  ss_contact_at(sim->model, c, &a, &b, &at);
-  const ss_vec3 velocity = ss_contact_velocity(sim->model, c, &at, &a, &b, v);
-  out[SLIP] = v3_axpy(velocity, -v3_dot(velocity, at.normal), at.normal);
+void ss_slips_at(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
+                 ss_vec3 out[KINDS]) {
+  ss_contact_place place;
+  sim->mechanics->place(sim, c, t, q, &place);
+  const ss_vec3 normal = place.at.normal;
+  const ss_vec3 velocity = v3_add(sim->mechanics->velocity(sim, c, &place, v), place.drive);
+  out[SLIP] = v3_axpy(velocity, -v3_dot(velocity, normal), normal);
   if (c->n_rows == c->n_forces) return;
   ss_vec3 linear, turn_a, turn_b;
   ss_twist_of(sim->model, v, c->body[0], &linear, &turn_a);
   ss_twist_of(sim->model, v, c->body[1], &linear, &turn_b);
-  const ss_vec3 turn = v3_sub(quat_rotate(a.orientation, turn_a), quat_rotate(b.orientation, turn_b));
-  const double length = sim->model->length, spin = v3_dot(turn, at.normal);
-  out[SPIN] = v3_scale(c->law->torsion > 0 ? length * spin : 0, at.normal);
-  out[ROLL] = c->law->rolling > 0 ? v3_scale(length, v3_axpy(turn, -spin, at.normal)) : v3(0, 0, 0);
+  const ss_vec3 turn =
+      v3_sub(quat_rotate(place.pose[0].orientation, turn_a), quat_rotate(place.pose[1].orientation, turn_b));
+  const double length = sim->model->length, spin = v3_dot(turn, normal);
+  out[SPIN] = v3_scale(c->law->torsion > 0 ? length * spin : 0, normal);
+  out[ROLL] = c->law->rolling > 0 ? v3_scale(length, v3_axpy(turn, -spin, normal)) : v3(0, 0, 0);
 }
 
 /* after as a fraction of before, along its direction; 1 where it only turns, which is no arrest. */
@@ -46,8 +48,8 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
-  ss_slips_at(sim, c, sim->state.q, sim->state.v, before);
-  ss_slips_at(sim, c, sim->q_end, sim->v_end, after);
+  ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
+  ss_slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));

@@ -49,7 +49,7 @@ enum { PIECES = 12 };
 static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
   const ss_model *model = sim->model;
   ss_state *s = &sim->state;
-  const size_t nq = sizeof(double) * 7 * (size_t)model->n_bodies, nv = sizeof(double) * (size_t)model->n_v;
+  const size_t nq = sizeof(double) * (size_t)model->n_q, nv = sizeof(double) * (size_t)model->n_v;
   const piece all[PIECES] = {
       {print, sizeof *print},
       {&s->t, sizeof s->t},

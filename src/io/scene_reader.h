@@ -83,6 +83,9 @@ ss_status ss_read_fraction(ss_reader *reader, const ss_yaml *node, void *number)
 ss_status ss_read_boolean(ss_reader *reader, const ss_yaml *node, void *boolean);
 ss_status ss_read_text(ss_reader *reader, const ss_yaml *node, void *text); /* const char *, in scratch */
 ss_status ss_read_name(ss_reader *reader, const ss_yaml *node, void *text); /* the same, not empty */
+/* const char *: a name of the library's tables, which outlives everything */
+ss_status ss_read_scheme(ss_reader *reader, const ss_yaml *node, void *text);
+ss_status ss_read_solver(ss_reader *reader, const ss_yaml *node, void *text);
 
 /* Vectors: three numbers, or in planar scenes the two of the plane. */
 ss_status ss_read_vector(ss_reader *reader, const ss_yaml *node, void *vec3);

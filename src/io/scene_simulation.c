@@ -75,7 +75,7 @@ static ss_status read_choice(ss_reader *reader, const ss_yaml *node, const named
   return SS_READ_FAIL(reader, node, "unknown %s '%s' (one of %s)", choice->what, shown.text, all.text);
 }
 
-static ss_status read_scheme(ss_reader *reader, const ss_yaml *node, void *text) {
+ss_status ss_read_scheme(ss_reader *reader, const ss_yaml *node, void *text) {
   const named_choice schemes = {"scheme", NULL, scheme_name};
   const ss_status status = read_choice(reader, node, &schemes, text);
   if (status != SS_ERROR_INPUT || node->kind != SS_YAML_SCALAR) return status;
@@ -86,7 +86,7 @@ static ss_status read_scheme(ss_reader *reader, const ss_yaml *node, void *text)
   return status;
 }
 
-static ss_status read_solver(ss_reader *reader, const ss_yaml *node, void *text) {
+ss_status ss_read_solver(ss_reader *reader, const ss_yaml *node, void *text) {
   const named_choice solvers = {"solver", "auto", solver_name};
   return read_choice(reader, node, &solvers, text);
 }
@@ -156,7 +156,7 @@ static ss_status read_friction(ss_reader *reader, const ss_yaml *node, void *obj
 /* ---- the section ---- */
 
 static const ss_key simulation_keys[] = {
-    {"scheme", read_scheme, offsetof(ss_simulation, scheme), false, 0},
+    {"scheme", ss_read_scheme, offsetof(ss_simulation, scheme), false, 0},
     {"alpha", ss_read_number, offsetof(ss_simulation, alpha), false, 0},
     {"gamma", ss_read_fraction, offsetof(ss_simulation, gamma), false, 0},
     {"theta", ss_read_fraction, offsetof(ss_simulation, theta), false, 0},
@@ -166,7 +166,7 @@ static const ss_key simulation_keys[] = {
     {"restitution", read_restitution, offsetof(ss_simulation, restitution), false, 0},
     {"events", read_events, 0, false, 0},
     {"stabilization", read_stabilization, offsetof(ss_simulation, stabilization), false, 0},
-    {"solver", read_solver, offsetof(ss_simulation, solver), false, 0},
+    {"solver", ss_read_solver, offsetof(ss_simulation, solver), false, 0},
     {"tolerance", ss_read_positive, offsetof(ss_simulation, tolerance), false, 0},
     {NULL, NULL, 0, false, 0},
 };

@@ -40,12 +40,12 @@ bool ss_invert(double *a, int n, double *inverse) {
   return true;
 }
 
-bool ss_positive_definite(const double *a, int n, double *scratch) {
+bool ss_positive_definite(const double *a, int n, double least, double *scratch) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++) {
       double s = (a[i * n + j] + a[j * n + i]) / 2;
       for (int k = 0; k < j; k++) s -= scratch[i * n + k] * scratch[j * n + k];
-      if (i == j && !(s > 1e-6 * a[i * n + i])) return false;
+      if (i == j && !(s > least * a[i * n + i])) return false;
       scratch[i * n + j] = i == j ? sqrt(s) : s / scratch[j * n + j];
     }
   return true;

@@ -7,7 +7,8 @@
 /* inverse = a^-1 (a is destroyed) by Gauss-Jordan with partial pivoting; false where a is singular. */
 bool ss_invert(double *a, int n, double *inverse);
 
-/* Whether the symmetric part of a is positive definite (Cholesky); scratch: n * n numbers. */
-bool ss_positive_definite(const double *a, int n, double *scratch);
+/* Whether the symmetric part of a is positive definite (Cholesky), with pivots of at least `least` of the diagonal;
+ * scratch: n * n numbers. */
+bool ss_positive_definite(const double *a, int n, double least, double *scratch);
 
 #endif

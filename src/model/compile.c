@@ -3,6 +3,7 @@
 
 #include "contact/contact.h"
 #include "model/joint.h"
+#include "system/system.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -107,10 +108,12 @@ const char *ss_model_scene_name(const ss_model *model) { return model->scene_nam
 const char *ss_model_scene_text(const ss_model *model) { return model->text; }
 
 const char *ss_model_body_name(const ss_model *model, int body) {
+  if (body >= 0 && model->system) return model->system->def.gaps[body].name;
   return body < 0 ? "world" : model->bodies[body].name;
 }
 
 const char *ss_model_joint_row_name(const ss_model *model, int row) {
+  if (model->system) return model->system->row_names[row];
   for (int i = 0; i < model->n_joints; i++)
     if (row < model->joints[i].first_row + model->joints[i].n_rows) return model->joints[i].name;
   return "";

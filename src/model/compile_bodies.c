@@ -202,6 +202,7 @@ ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *er
   int shapes = scene->n_world_shapes;
   for (int i = 0; i < scene->n_bodies; i++) shapes += scene->bodies[i].n_shapes;
   model->n_bodies = scene->n_bodies;
+  model->n_q = 7 * scene->n_bodies;
   model->bodies = SS_ARENA_ARRAY(model->arena, ss_body, scene->n_bodies);
   model->shapes = SS_ARENA_ARRAY(model->arena, ss_shape, shapes);
   model->v0 = SS_ARENA_ARRAY(model->arena, double, 6 * (size_t)scene->n_bodies);

@@ -61,6 +61,7 @@ typedef struct ss_law {
   double friction, restitution;
   double across;           /* anisotropic: coefficient across the axis; friction is the one along it */
   double torsion, rolling; /* lengths: moment per normal force */
+  int tangents;            /* systems: friction directions; 0: as many as there are in the plane or in space */
   double mu;               /* scale of the friction set: directions are given in units of it (scheme/friction.c) */
   bool has_restitution_law;
   ss_restitution restitution_law;
@@ -79,12 +80,15 @@ typedef struct ss_law_override {
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };
 
+typedef struct ss_system_model ss_system_model; /* system/system.h */
+
 struct ss_model {
   ss_arena *arena;
   const char *scene_name, *source, *file, *text;
   ss_planar planar;
   ss_vec3 gravity;
   ss_vec3 plane_normal; /* planar scenes */
+  int n_q; /* numbers of a position: 7 per body, or the coordinates of a system */
   int n_bodies, n_v, n_shapes, n_joints, n_joint_rows, n_angles, n_limits, n_motors, n_forces, n_materials, n_overrides;
   ss_body *bodies;
   ss_shape *shapes; /* ordered by body, the world's last */
@@ -97,7 +101,9 @@ struct ss_model {
   bool moments_anywhere;    /* torsion or rolling resistance */
   ss_simulation simulation; /* the scene's own */
   ss_compliance_def compliance;
+  double *q0; /* systems: coordinates at t = 0 */
   double *v0; /* velocities at t = 0 */
+  const ss_system_model *system; /* a user-defined system: no bodies, shapes, joints or forces then; else NULL */
 };
 
 /* A model's law for two shapes: materials combined, then overrides in the order of the scene. */

@@ -1,4 +1,5 @@
-/* A row of the step's problem: the gradient of one scalar velocity with respect to the coordinates of two bodies. */
+/* A row of the step's problem: the gradient of one scalar velocity. Of a model of bodies it has the coordinates of two of
+ * them; of a user-defined system (stickslip/system.h) all coordinates, in memory that somebody else owns. */
 #ifndef SS_MODEL_ROW_H
 #define SS_MODEL_ROW_H
 
@@ -6,10 +7,19 @@
 
 #include <string.h>
 
+enum { SS_DENSE = -3 }; /* as body[0] of a row that has all coordinates; body[1] is SS_WORLD then */
+
 typedef struct ss_row {
-  int body[2];    /* SS_WORLD: that side is empty */
-  double j[2][6]; /* packed like the bodies' coordinates */
+  int body[2]; /* SS_WORLD: that side is empty */
+  union {
+    double j[2][6];      /* packed like the bodies' coordinates */
+    const double *dense; /* [n_v] where body[0] is SS_DENSE */
+  };
 } ss_row;
+
+static inline ss_row ss_row_dense(const double *numbers) {
+  return (ss_row){.body = {SS_DENSE, SS_WORLD}, .dense = numbers};
+}
 
 /* Adds the gradient of direction . (velocity of the body's point at world offset r from its centre of mass)
  * plus moment . (angular velocity), both vectors in the world's frame. */
@@ -58,10 +68,36 @@ static inline double ss_row_dot_side(const ss_model *model, const ss_row *row, i
 
 /* row . v */
 static inline double ss_row_dot(const ss_model *model, const ss_row *row, const double *v) {
+  if (row->body[0] == SS_DENSE) {
+    double sum = 0;
+    for (int i = 0; i < model->n_v; i++) sum += row->dense[i] * v[i];
+    return sum;
+  }
   return ss_row_dot_side(model, row, 0, v) + ss_row_dot_side(model, row, 1, v);
 }
 
-/* row M^-1 row^T */
+/* The coordinates of one side of a row: n of them, from `first` on; none where that side is empty. */
+typedef struct ss_row_piece {
+  const double *j;
+  int first, n;
+} ss_row_piece;
+
+static inline ss_row_piece ss_row_side(const ss_model *model, const ss_row *row, int side) {
+  if (row->body[side] == SS_DENSE) return (ss_row_piece){row->dense, 0, model->n_v};
+  if (row->body[side] < 0) return (ss_row_piece){NULL, 0, 0};
+  const ss_body *b = &model->bodies[row->body[side]];
+  return (ss_row_piece){row->j[side], b->first, b->n};
+}
+
+/* out += factor row */
+static inline void ss_row_add(const ss_model *model, const ss_row *row, double factor, double *out) {
+  for (int side = 0; side < 2; side++) {
+    const ss_row_piece piece = ss_row_side(model, row, side);
+    for (int i = 0; i < piece.n; i++) out[piece.first + i] += factor * piece.j[i];
+  }
+}
+
+/* row M^-1 row^T, of a row of bodies */
 static inline double ss_row_inverse_mass(const ss_model *model, const ss_row *row) {
   double sum = 0;
   for (int side = 0; side < 2; side++) {

@@ -17,18 +17,17 @@ void ss_certify_problem(ss_sim *sim, double residual) {
 void ss_certify_position(ss_sim *sim) {
   ss_certificate *c = &sim->report.certificate;
   if (sim->model->n_joint_rows) {
-    ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, sim->residuals, NULL);
+    sim->mechanics->joints(sim, sim->state.t, sim->state.q, sim->residuals, NULL, NULL);
     for (int i = 0; i < sim->model->n_joint_rows; i++) c->joint_drift = fmax(c->joint_drift, fabs(sim->residuals[i]));
   }
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *contact = &sim->contacts[i];
-    const ss_pose a = ss_pose_of(sim->state.q, contact->body[0]), b = ss_pose_of(sim->state.q, contact->body[1]);
-    ss_contact_point at;
-    ss_contact_at(sim->model, contact, &a, &b, &at);
+    ss_contact_place place;
+    sim->mechanics->place(sim, contact, sim->state.t, sim->state.q, &place);
     if (contact->patch)
-      c->penetration = fmax(c->penetration, ss_patch_overlap(sim, contact, &at));
-    else if (-at.gap > c->penetration)
-      c->penetration = fmax(c->penetration, ss_contact_depth(sim->model, contact, &a, &b));
+      c->penetration = fmax(c->penetration, ss_patch_overlap(sim, contact, &place.at));
+    else if (-place.at.gap > c->penetration)
+      c->penetration = fmax(c->penetration, sim->mechanics->depth(sim, contact, &place));
   }
 }
 
@@ -57,7 +56,7 @@ const char *ss_event_name(ss_event_kind kind) {
 }
 
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created) {
-  if (!contact->pair && kind == SS_COLLISION) kind = SS_LIMIT_HIT;
+  if (contact->limit && kind == SS_COLLISION) kind = SS_LIMIT_HIT;
   const ss_event event = {sim->state.t, kind, {contact->body[0], contact->body[1]}, energy_created};
   sim->report.events[kind]++;
   for (int i = 0; i < sim->n_observers; i++)

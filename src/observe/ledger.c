@@ -3,7 +3,8 @@
  * functions. What is left over is the scheme's numerical remainder. */
 #include "step/workspace.h"
 
-double ss_kinetic_energy(const ss_model *model, const double *v) {
+double ss_kinetic_energy_of_bodies(const ss_sim *sim, const double *v) {
+  const ss_model *model = sim->model;
   double sum = 0;
   for (int k = 0; k < model->n_bodies; k++) {
     const ss_body *body = &model->bodies[k];
@@ -14,10 +15,11 @@ double ss_kinetic_energy(const ss_model *model, const double *v) {
   return sum / 2;
 }
 
-double ss_potential_energy(const ss_model *model, const double *q) {
+double ss_potential_energy_of_bodies(const ss_sim *sim) {
+  const ss_model *model = sim->model;
   double sum = 0;
   for (int k = 0; k < model->n_bodies; k++) {
-    const double *p = q + 7 * (size_t)k;
+    const double *p = sim->state.q + 7 * (size_t)k;
     sum -= model->bodies[k].mass * v3_dot(model->gravity, v3(p[0], p[1], p[2]));
   }
   return sum;
@@ -25,13 +27,13 @@ double ss_potential_energy(const ss_model *model, const double *q) {
 
 double ss_total_energy(const ss_sim *sim) {
   const double elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
-  return ss_kinetic_energy(sim->model, sim->state.v) + ss_potential_energy(sim->model, sim->state.q) + elastic;
+  return sim->mechanics->kinetic_energy(sim, sim->state.v) + sim->mechanics->potential_energy(sim) + elastic;
 }
 
 static void balance(ss_sim *sim) {
   ss_energy *e = &sim->report.energy;
-  e->kinetic = ss_kinetic_energy(sim->model, sim->state.v);
-  e->potential = ss_potential_energy(sim->model, sim->state.q);
+  e->kinetic = sim->mechanics->kinetic_energy(sim, sim->state.v);
+  e->potential = sim->mechanics->potential_energy(sim);
   e->elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
   if (sim->scheme->compliant) e->elastic += ss_patches_energy(sim);
   e->final = e->kinetic + e->potential + e->elastic;
@@ -45,13 +47,15 @@ static void balance(ss_sim *sim) {
 void ss_ledger_start(ss_sim *sim) {
   balance(sim);
   double square = 0;
-  for (int i = 0; i < 7 * sim->model->n_bodies; i++)
-    if (i % 7 < 3) square += sim->state.q[i] * sim->state.q[i];
+  for (int i = 0; i < sim->model->n_q; i++)
+    if (sim->system || i % 7 < 3) square += sim->state.q[i] * sim->state.q[i];
   sim->kinetic_scale = fmax(2 * sim->report.energy.kinetic, sqrt(square) + 1);
   sim->report.energy.initial = sim->report.energy.final;
   sim->report.energy.remainder = 0;
   sim->report.certificate.energy_created = 0;
 }
+
+static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->problem.drive[row] : 0; }
 
 static void contact_losses(ss_sim *sim, double h, double fraction) {
   ss_energy *e = &sim->report.energy;
@@ -62,7 +66,8 @@ static void contact_losses(ss_sim *sim, double h, double fraction) {
     if (c->patch || c->row < 0 || c->impulse[0] == 0) continue;
     for (int k = 0; k < c->n_rows; k++) {
       const ss_row *row = &sim->problem.rows[c->row + k];
-      const double mean = ss_row_dot(model, row, sim->state.v) + fraction / 2 * ss_row_dot(model, row, sim->delta);
+      const double mean = ss_row_dot(model, row, sim->state.v) + fraction / 2 * ss_row_dot(model, row, sim->delta) +
+                          drive_of(sim, c->row + k);
       *(k == 0 ? &e->impact_loss : &e->friction_loss) -= fraction * c->impulse[k] * mean;
     }
   }
@@ -73,11 +78,11 @@ static void contact_losses(ss_sim *sim, double h, double fraction) {
 static void stabilization_work(ss_sim *sim, double fraction) {
   const ss_problem *p = &sim->problem;
   ss_energy *e = &sim->report.energy;
-  for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * p->offset[i];
+  for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * (p->offset[i] - drive_of(sim, i));
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0 || c->at.gap >= 0) continue;
-    const double work = -fraction * c->impulse[0] * p->offset[c->row];
+    const double work = -fraction * c->impulse[0] * (p->offset[c->row] - drive_of(sim, c->row));
     e->stabilization += work;
     e->impact_loss += work;
   }
@@ -98,12 +103,19 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
   }
 }
 
-/* z . J va over joints and contacts; w = J va + s on their rows. */
+void ss_force_work(ss_sim *sim, double h, double fraction) {
+  if (sim->model->n_forces == 0 && !sim->pulled) return;
+  damping_losses(sim, h, fraction);
+  for (int i = 0; i < sim->model->n_v; i++)
+    sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction / 2 * sim->delta[i]);
+}
+
+/* z . (J va + drive) over joints and contacts; w = J va + s on their rows. */
 static void constraint_work(ss_sim *sim) {
   const ss_problem *p = &sim->problem;
   double work = 0;
   for (int i = 0; i < p->n; i++)
-    if (i < p->n_joint || i >= p->first_contact) work += p->z[i] * (p->slack[i] - p->offset[i]);
+    if (i < p->n_joint || i >= p->first_contact) work += p->z[i] * (p->slack[i] - p->offset[i] + drive_of(sim, i));
   if (work > sim->report.constraint_work) sim->report.constraint_work = work;
 }
 
@@ -113,10 +125,7 @@ void ss_ledger_part(ss_sim *sim, double h, double fraction) {
   if (!sim->scheme->compliant) constraint_work(sim);
   if (sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) stabilization_work(sim, fraction);
   if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
-  if (sim->model->n_forces == 0 && !sim->pulled) return;
-  damping_losses(sim, h, fraction);
-  for (int i = 0; i < sim->model->n_v; i++)
-    sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction / 2 * sim->delta[i]);
+  sim->mechanics->force_work(sim, h, fraction);
 }
 
 void ss_ledger_step(ss_sim *sim) {

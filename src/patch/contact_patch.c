@@ -159,7 +159,7 @@ void ss_patch_losses(ss_sim *sim, const ss_contact *c, double h) {
 int ss_sim_elements(const ss_sim *sim, int index, ss_element_report *out, int capacity) {
   const ss_contact *c = NULL;
   for (int i = 0, seen = 0; i < sim->n_contacts && !c; i++)
-    if (sim->contacts[i].active && seen++ == index) c = &sim->contacts[i];
+    if (sim->contacts[i].active && sim->contacts[i].pair && seen++ == index) c = &sim->contacts[i];
   if (!c || !c->patch || c->row < 0) return 0;
   const int d = c->patch->n_directions;
   const double *delta = ss_patch_end(sim, c), *slack = sim->problem.slack + c->row;

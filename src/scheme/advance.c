@@ -38,6 +38,10 @@ static void add_coupled(ss_sim *sim, const double *w, double z) {
 /* delta = A^-1 (kt + J^T z) */
 void ss_velocity_change(ss_sim *sim) {
   const ss_problem *p = &sim->problem;
+  if (sim->system) {
+    ss_dense_velocity_change(sim);
+    return;
+  }
   const ss_coupling *c = &sim->coupling;
   memcpy(sim->delta, sim->dv_free, sizeof(double) * (size_t)sim->model->n_v);
   for (int i = 0; i < p->n; i++) {
@@ -57,6 +61,5 @@ void ss_advance(ss_sim *sim, double h) {
   ss_velocity_change(sim);
   if (sim->scheme->compliant) ss_patch_advance(sim, h);
   for (int i = 0; i < sim->model->n_v; i++) sim->v_end[i] = sim->state.v[i] + sim->delta[i];
-  for (int k = 0; k < sim->model->n_bodies; k++)
-    ss_store_pose(sim->q_end, k, ss_advance_body(sim, k, sim->delta, h, 1));
+  sim->mechanics->advance(sim, sim->delta, h, 1, sim->q_end);
 }

@@ -147,7 +147,7 @@ void ss_couple(ss_sim *sim, double h) {
     const ss_force *force = &model->forces[k];
     if (force->type != SS_FORCE_APPLIED && force->jacobian == SS_JACOBIAN_EXACT) add_force(sim, force, h);
   }
-  c->active = ss_positive_definite(c->a, c->n, c->inverse) && ss_invert(c->a, c->n, c->inverse);
+  c->active = ss_positive_definite(c->a, c->n, 1e-6, c->inverse) && ss_invert(c->a, c->n, c->inverse);
   sim->definite &= c->active;
   if (!c->active) return;
   for (int k = 0; k < model->n_bodies; k++)

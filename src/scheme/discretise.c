@@ -2,7 +2,8 @@
  *
  *     w = G z + g,    G = alpha J A^-1 J^T + R,    g = J (v + alpha A^-1 kt) + s
  *
- * with va = v + alpha (v+ - v). A is block-diagonal, so that row i meets column j only where they share a body. Where
+ * with va = v + alpha (v+ - v). A of bodies is block-diagonal, so that row i meets column j only where they share a body; a
+ * system's rows have all coordinates and are left to system/dense.c. Where
  * all rows are joints and stiff forces, and they are many, G is assembled sparse (la/sparse_lu.h). */
 #include "step/workspace.h"
 
@@ -65,6 +66,10 @@ static void fill_column(const ss_sim *sim, int j, double *G) {
 void ss_fill_dense(const ss_sim *sim, double *G) {
   const ss_problem *p = &sim->problem;
   const size_t n = (size_t)p->n;
+  if (sim->system) {
+    ss_dense_fill(sim, G);
+    return;
+  }
   memset(G, 0, sizeof(double) * n * n);
   chain_rows(sim);
   for (int j = 0; j < p->n; j++) {
@@ -131,8 +136,9 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
 void ss_spread(ss_sim *sim, double alpha) {
   ss_problem *p = &sim->problem;
   p->alpha = alpha;
+  if (sim->system) ss_dense_spread(sim);
   for (int i = 0; i < p->n; i++) {
-    spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
+    if (!sim->system) spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
     p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
               alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
   }
@@ -150,6 +156,6 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_spread(sim, alpha);
   for (int i = 0; c->active && i < n; i++) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
   const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
-  p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !c->active;
+  p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !c->active && !sim->system;
   return p->sparse ? ss_assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
 }

@@ -21,12 +21,13 @@ static double *iterate_q(const ss_sim *sim) { return sim->iterate_memory + sim->
 static void linearise(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   for (int i = 0; i < model->n_v; i++) sim->delta[i] = iterate_v(sim)[i] - sim->state.v[i];
-  for (int k = 0; k < model->n_bodies; k++) ss_store_pose(iterate_q(sim), k, ss_advance_body(sim, k, sim->delta, h, 1));
+  sim->mechanics->advance(sim, sim->delta, h, 1, iterate_q(sim));
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (!c->active) continue;
-    const ss_pose a = ss_pose_of(iterate_q(sim), c->body[0]), b = ss_pose_of(iterate_q(sim), c->body[1]);
-    ss_contact_at(model, c, &a, &b, &c->at);
+    ss_contact_place place;
+    sim->mechanics->place(sim, c, sim->state.t + h, iterate_q(sim), &place);
+    c->at = place.at;
   }
 }
 
@@ -35,8 +36,9 @@ static void relinearise_at_start(ss_sim *sim) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (!c->active) continue;
-    const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
-    ss_contact_at(sim->model, c, &a, &b, &c->at);
+    ss_contact_place place;
+    sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
+    c->at = place.at;
   }
 }
 
@@ -46,10 +48,9 @@ static bool same_sides(const ss_sim *sim) {
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (!c->active) continue;
-    const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
-    ss_contact_point start;
-    ss_contact_at(sim->model, c, &a, &b, &start);
-    if (v3_dot(start.normal, c->at.normal) <= 0) return false;
+    ss_contact_place start;
+    sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &start);
+    if (v3_dot(start.at.normal, c->at.normal) <= 0) return false;
   }
   return true;
 }

@@ -46,14 +46,6 @@ static void apply_pull(const ss_sim *sim, double h) {
   for (int i = 0; i < body->n; i++) sim->applied[body->first + i] += h * row.j[0][i];
 }
 
-static void add_row(const ss_model *model, const ss_row *row, double impulse, double *out) {
-  for (int side = 0; side < 2; side++) {
-    if (row->body[side] < 0) continue;
-    const ss_body *body = &model->bodies[row->body[side]];
-    for (int i = 0; i < body->n; i++) out[body->first + i] += impulse * row->j[side][i];
-  }
-}
-
 bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa) {
   if (force->type == SS_FORCE_APPLIED || !sim->scheme->implicit_forces) return false;
   *kappa = sim->alpha * h * (force->damping + sim->gamma * h * force->stiffness);
@@ -73,7 +65,7 @@ static void element_forces(ss_sim *sim, double h) {
     } else if (!ss_force_is_row(sim, force, h, &kappa)) {
       const ss_link link = ss_link_at(model, force, sim->force_q, sim->force_v);
       const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
-      add_row(model, &link.row, -h * tension, sim->kt);
+      ss_row_add(model, &link.row, -h * tension, sim->kt);
     }
   }
   if (sim->pulled) apply_pull(sim, h);

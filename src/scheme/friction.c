@@ -8,6 +8,9 @@
  *     planar scenes   one tangent; rolling resistance about the plane's normal is bounded on its own
  *     spatial scenes  two tangents; with torsion or rolling resistance S is a box (pyramid) or a ball (quadratic)
  *
+ * A gap of a system has its normal and its friction directions as the axes of a space of its own: the first axis is the
+ * normal, and where there is one direction the third one stands in for the plane's normal.
+ *
  * The first force row points where the contact slips, or would: a polygon has its corner there, so that the friction
  * force does not depend on how the scene is turned. */
 #include "step/workspace.h"
@@ -47,8 +50,9 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   const bool holds = c->was_stuck && sqrt(x * x + y * y) > 1e-6 * c->mu * v3_dot(c->pressed, place->at.normal);
   if (!holds) { /* the slip that would follow without the contact */
     for (int i = 0; i < 2; i++) {
-      const ss_row row = ss_contact_row(sim, c, place, v3_scale(f->size[i], f->e[i]));
-      slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + ss_row_dot(sim->model, &row, sim->dv_free);
+      const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
+      slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + ss_row_dot(sim->model, &row, sim->dv_free) +
+                f->size[i] * v3_dot(place->drive, f->e[i]);
     }
     x = slip[0];
     y = slip[1];
@@ -83,7 +87,7 @@ void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_p
   c->n_rows = 0;
   add_force(c, n, v3_dot(c->pressed, n));
   if (c->mu == 0) return;
-  if (sim->model->planar == SS_SPATIAL) {
+  if (sim->model->planar == SS_SPATIAL && c->law->tangents != 1) {
     spatial(sim, c, place);
     return;
   }

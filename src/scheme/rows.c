@@ -8,7 +8,24 @@
  * has drifted open close again */
 #include "step/workspace.h"
 
-static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
+#include <string.h>
+
+/* Numbers per row: six or seven single ones, and A^-1 J^T; in a system J too, in all coordinates. */
+static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 7 + 2 * (size_t)sim->model->n_v : 6 + 12; }
+
+static void divide(ss_sim *sim, int capacity) {
+  ss_problem *p = &sim->problem;
+  double *next = p->numbers;
+  double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack, &p->scale, &p->drive};
+  const size_t n = sizeof parts / sizeof *parts - (sim->system ? 0 : 1);
+  for (size_t i = 0; i < n; i++, next += capacity) *parts[i] = next;
+  p->w = next;
+  if (sim->system) p->dense = p->w + (size_t)capacity * (size_t)sim->model->n_v;
+  p->capacity = capacity;
+}
+
+static ss_status reserve(ss_sim *sim, int rows, int blocks, ss_error *error) {
+  ss_problem *p = &sim->problem;
   ss_status status = ss_grow((void **)&p->blocks, &p->block_capacity, blocks, sizeof *p->blocks, error);
   if (status != SS_OK || rows <= p->capacity) return status;
   const int capacity = rows < 8 ? 8 : rows + rows / 2;
@@ -17,16 +34,22 @@ static ss_status reserve(ss_problem *p, int rows, int blocks, ss_error *error) {
   ss_free(p->next_row);
   p->capacity = 0;
   p->rows = ss_alloc(sizeof *p->rows * (size_t)capacity);
-  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * 18);
+  p->numbers = ss_alloc(sizeof(double) * (size_t)capacity * numbers_per_row(sim));
   p->next_row = ss_alloc(sizeof *p->next_row * 2 * (size_t)capacity);
   if (!p->rows || !p->numbers || !p->next_row)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
-  double *next = p->numbers;
-  double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack, &p->scale};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, next += capacity) *parts[i] = next;
-  p->w = next;
-  p->capacity = capacity;
+  divide(sim, capacity);
   return SS_OK;
+}
+
+/* A system's rows are kept with the problem: they are needed until the next one is posed. */
+static void put_row(ss_sim *sim, int i, ss_row row) {
+  ss_problem *p = &sim->problem;
+  p->rows[i] = row;
+  if (!sim->system) return;
+  const size_t n = (size_t)sim->model->n_v;
+  memcpy(p->dense + (size_t)i * n, row.dense, sizeof(double) * n);
+  p->rows[i] = ss_row_dense(p->dense + (size_t)i * n);
 }
 
 static void add_block(ss_problem *p, ss_block_kind kind, int first, int size) {
@@ -34,11 +57,13 @@ static void add_block(ss_problem *p, ss_block_kind kind, int first, int size) {
 }
 
 static void choose_gradient_positions(ss_sim *sim, double h) {
-  const ss_model *model = sim->model;
-  sim->grad_q = sim->iterate_q && h > 0 ? sim->iterate_q : sim->state.q;
+  const bool iterated = sim->iterate_q && h > 0;
+  sim->grad_q = iterated ? sim->iterate_q : sim->state.q;
+  sim->grad_t = sim->state.t + (iterated ? h : 0);
   if (h > 0 && sim->scheme->rows_at_midpoint) { /* LIT (5.2) */
-    for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->mid_q, k, ss_advance_body(sim, k, NULL, h / 2, 0));
+    sim->mechanics->advance(sim, NULL, h / 2, 0, sim->mid_q);
     sim->grad_q = sim->mid_q;
+    sim->grad_t = sim->state.t + h / 2;
   }
 }
 
@@ -48,18 +73,20 @@ static void joint_rows(ss_sim *sim, double h) {
   ss_problem *p = &sim->problem;
   const int n = sim->basis.n;
   const bool all = n == model->n_joint_rows;
-  ss_joints_evaluate(model, sim->grad_q, NULL, NULL, all ? p->rows : sim->basis.rows);
+  ss_row *rows = all && !sim->system ? p->rows : sim->basis.rows;
+  sim->mechanics->joints(sim, sim->grad_t, sim->grad_q, NULL, rows, sim->system ? sim->basis.drive : NULL);
   for (int i = 0; i < n; i++) {
-    if (!all) p->rows[i] = sim->basis.rows[sim->basis.row[i]];
+    if (rows != p->rows) put_row(sim, i, rows[sim->basis.row[i]]);
     p->offset[i] = p->compliance[i] = 0;
+    if (sim->system) p->offset[i] = p->drive[i] = sim->basis.drive[sim->basis.row[i]];
   }
   p->n = p->n_joint = n;
   if (h > 0 && sim->iterate_q) {
-    ss_basis_residuals(sim, sim->iterate_q, p->offset);
+    ss_basis_residuals(sim, sim->state.t + h, sim->iterate_q, p->offset);
     for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
   } else if (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) { /* nu . va = -Theta/h */
-    ss_basis_residuals(sim, sim->state.q, p->offset);
-    for (int i = 0; i < n; i++) p->offset[i] /= sim->h;
+    ss_basis_residuals(sim, sim->state.t, sim->state.q, p->offset);
+    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / sim->h + (sim->system ? p->drive[i] : 0);
   }
 }
 
@@ -104,21 +131,18 @@ static void stiff_impact_rows(ss_sim *sim) {
 static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
   ss_contact_place place = {.at = c->at};
   if (h > 0 && sim->scheme->rows_at_midpoint) {
-    for (int side = 0; side < 2; side++) place.pose[side] = ss_advance_body(sim, c->body[side], NULL, h / 2, 0);
-    ss_contact_at(sim->model, c, &place.pose[0], &place.pose[1], &place.at);
+    sim->mechanics->place_on_path(sim, c, NULL, h / 2, 0, &place);
     /* A normal that jumps (a corner that leaves the face it stands on) belongs to another contact. */
     if (v3_dot(place.at.normal, c->at.normal) > 0.9) return place;
     place.at = c->at;
   }
-  const double *q = h > 0 && sim->iterate_q ? sim->iterate_q : sim->state.q;
-  for (int side = 0; side < 2; side++) place.pose[side] = ss_pose_of(q, c->body[side]);
+  const bool iterated = h > 0 && sim->iterate_q;
+  const double *q = iterated ? sim->iterate_q : sim->state.q;
+  if (sim->system)
+    sim->mechanics->place(sim, c, sim->state.t + (iterated ? h : 0), q, &place);
+  else
+    for (int side = 0; side < 2; side++) place.pose[side] = ss_pose_of(q, c->body[side]);
   return place;
-}
-
-ss_row ss_contact_row(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, ss_vec3 direction) {
-  if (!c->pair) return ss_limit_row(sim->model, c, &place->pose[0], &place->pose[1]);
-  return ss_row_points(sim->model, c->body[0], &place->pose[0], place->at.point_a, c->body[1], &place->pose[1],
-                       place->at.point_b, direction);
 }
 
 static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
@@ -127,10 +151,12 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
   const ss_contact_place place = place_contact(sim, c, h);
   ss_friction_directions(sim, c, &place);
   for (int k = 0; k < c->n_rows; k++) {
-    p->rows[p->n] = k < c->n_forces ? ss_contact_row(sim, c, &place, c->direction[k])
-                                    : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
-                                                  place.pose[1].orientation, c->direction[k]);
+    put_row(sim, p->n,
+            k < c->n_forces ? sim->mechanics->row(sim, c, &place, c->direction[k])
+                            : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
+                                          place.pose[1].orientation, c->direction[k]));
     p->offset[p->n] = k == 0 ? normal_offset : 0;
+    if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
     if (k == 0 && h > 0 && sim->iterate_q) /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= 0 */
       p->offset[p->n] = c->at.gap / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
     p->compliance[p->n] = 0;
@@ -157,12 +183,12 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + sim->model->n_forces;
   const int motors = h > 0 ? sim->model->n_motors : 0, most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
   const int places = sim->scheme->compliant ? ss_patch_elements(sim) : sim->n_contacts;
-  const ss_status status = reserve(&sim->problem, free_rows + motors + most * places, 1 + motors + places, error);
+  const ss_status status = reserve(sim, free_rows + motors + most * places, 1 + motors + places, error);
   if (status != SS_OK) return status;
   ss_problem *p = &sim->problem;
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
-  if (sim->model->n_joints) choose_gradient_positions(sim, h);
+  if (sim->model->n_joints || sim->system) choose_gradient_positions(sim, h);
   if (sim->model->n_joint_rows) joint_rows(sim, h);
   if (forces && h > 0) stiff_rows(sim, h);
   if (forces && h == 0) stiff_impact_rows(sim);
@@ -204,8 +230,9 @@ ss_status ss_rows_projection(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
-    const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
-    ss_contact_at(sim->model, c, &a, &b, &c->at);
+    ss_contact_place place;
+    sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
+    c->at = place.at;
     c->row = -1;
     if (!c->closed && c->at.gap >= 0) continue;
     const double mu = c->mu;

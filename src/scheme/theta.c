@@ -27,13 +27,12 @@ void ss_theta_state(ss_sim *sim, double h, const double *delta) {
     sim->guess[i] = delta[i];
     sim->theta_v[i] = sim->state.v[i] + sim->alpha * delta[i];
   }
-  for (int k = 0; k < sim->model->n_bodies; k++)
-    ss_store_pose(sim->theta_q, k, ss_advance_body(sim, k, delta, sim->alpha * h, 1));
+  sim->mechanics->advance(sim, delta, sim->alpha * h, 1, sim->theta_q);
 }
 
 /* Largest change of a velocity, against the largest velocity. */
 static double change(const ss_sim *sim, double h) {
-  double largest = 0, size = h * v3_norm(sim->model->gravity);
+  double largest = 0, size = h * sim->acceleration;
   for (int i = 0; i < sim->model->n_v; i++) {
     largest = fmax(largest, fabs(sim->delta[i] - sim->guess[i]));
     size = fmax(size, fabs(sim->v_end[i]));

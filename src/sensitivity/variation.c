@@ -304,8 +304,8 @@ typedef struct arrest {
 
 static double slip_product(const ss_sim *sim, const arrest *a) {
   ss_vec3 before[SS_SLIP_KINDS], after[SS_SLIP_KINDS];
-  ss_slips_at(sim, a->contact, sim->state.q, sim->state.v, before);
-  ss_slips_at(sim, a->contact, sim->q_end, sim->v_end, after);
+  ss_slips_at(sim, a->contact, sim->state.t, sim->state.q, sim->state.v, before);
+  ss_slips_at(sim, a->contact, sim->state.t, sim->q_end, sim->v_end, after);
   return v3_dot(before[a->kind], after[a->kind]);
 }
 
@@ -317,8 +317,8 @@ static arrest find_arrest(const ss_sim *sim) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0 || c->n_rows < 2) continue;
     ss_vec3 before[SS_SLIP_KINDS] = {{0}}, after[SS_SLIP_KINDS] = {{0}};
-    ss_slips_at(sim, c, sim->state.q, sim->state.v, before);
-    ss_slips_at(sim, c, sim->q_end, sim->v_end, after);
+    ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
+    ss_slips_at(sim, c, sim->state.t, sim->q_end, sim->v_end, after);
     for (int kind = 0; kind < (c->n_rows > c->n_forces ? SS_SLIP_KINDS : 1); kind++) {
       const double size = v3_dot(before[kind], before[kind]);
       if (!(size > 1e-20 * sim->speed_bound * sim->speed_bound)) continue;
@@ -333,7 +333,7 @@ static arrest find_arrest(const ss_sim *sim) {
  * the contact sticks, by the velocity at the end alone (alpha = 1). */
 static bool ends_at_once(const ss_sim *sim, const arrest *a) {
   ss_vec3 before[SS_SLIP_KINDS];
-  ss_slips_at(sim, a->contact, sim->state.q, sim->state.v, before);
+  ss_slips_at(sim, a->contact, sim->state.t, sim->state.q, sim->state.v, before);
   return v3_norm(before[a->kind]) < 1e-5 * sim->speed_bound;
 }
 

@@ -84,8 +84,8 @@ static double slip_limit(const ss_sim *sim, const nominal *kept, const direction
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0 || c->n_forces < 2 || c->stuck || !c->pair) continue;
     ss_vec3 slip[SS_SLIP_KINDS], change[SS_SLIP_KINDS];
-    ss_slips_at(sim, c, kept->q, kept->v, slip);
-    ss_slips_at(sim, c, kept->q, d->v, change);
+    ss_slips_at(sim, c, sim->state.t, kept->q, kept->v, slip);
+    ss_slips_at(sim, c, sim->state.t, kept->q, d->v, change);
     if (v3_norm(slip[0]) > 0 && v3_norm(change[0]) > 0)
       least = fmin(least, share * v3_norm(slip[0]) / v3_norm(change[0]));
   }

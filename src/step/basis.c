@@ -48,10 +48,10 @@ static ss_status pose_joints(ss_sim *sim, ss_error *error) {
   const int contacts = sim->n_contacts;
   ss_basis_pose(sim, true);
   sim->n_contacts = 0;
-  ss_forces_none(sim);
+  sim->mechanics->forces_none(sim);
   ss_status status = ss_rows_projection(sim, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
-  if (status == SS_OK) status = ss_assemble_sparse(sim, error);
+  if (status == SS_OK && !sim->system) status = ss_assemble_sparse(sim, error);
   sim->n_contacts = contacts;
   return status;
 }
@@ -62,7 +62,7 @@ static ss_status select_rows(ss_sim *sim, int at_most, ss_error *error) {
   ss_status status = pose_joints(sim, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < n; i++) basis->posed[i] = true;
-  if (at_most < n || ss_lu_factor(ss_problem_lu(sim), dependent) < n) {
+  if (at_most < n || sim->system || ss_lu_factor(ss_problem_lu(sim), dependent) < n) {
     status = ss_discretise_dense(sim, error);
     if (status != SS_OK) return status;
     choose(basis, sim->problem.G, n, at_most);
@@ -79,11 +79,10 @@ ss_status ss_basis_select(ss_sim *sim, ss_error *error) {
 static double motion(const ss_model *model, const ss_row *row, const double *v) {
   double sum = 0, most = 0;
   for (int side = 0; side < 2; side++) {
-    if (row->body[side] < 0) continue;
-    const ss_body *body = &model->bodies[row->body[side]];
-    for (int k = 0; k < body->n; k++) {
-      sum += row->j[side][k] * v[body->first + k];
-      most += fabs(row->j[side][k] * v[body->first + k]);
+    const ss_row_piece piece = ss_row_side(model, row, side);
+    for (int k = 0; k < piece.n; k++) {
+      sum += piece.j[k] * v[piece.first + k];
+      most += fabs(piece.j[k] * v[piece.first + k]);
     }
   }
   return most > 0 ? fabs(sum) / most : 0;
@@ -94,7 +93,7 @@ ss_status ss_basis_check(ss_sim *sim, ss_error *error) {
   const int rows = sim->model->n_joint_rows;
   if (basis->n == rows) return SS_OK;
   double worst[2] = {0}; /* of the rows left out, of the posed ones */
-  ss_joints_evaluate(sim->model, sim->state.q, NULL, NULL, basis->rows);
+  sim->mechanics->joints(sim, sim->state.t, sim->state.q, NULL, basis->rows, NULL);
   for (int i = 0; i < rows; i++) {
     double *of = &worst[basis->posed[i]];
     *of = fmax(*of, motion(sim->model, &basis->rows[i], sim->state.v));
@@ -104,8 +103,8 @@ ss_status ss_basis_check(ss_sim *sim, ss_error *error) {
   return worn ? select_rows(sim, basis->n, error) : SS_OK;
 }
 
-void ss_basis_residuals(ss_sim *sim, const double *q, double *out) {
+void ss_basis_residuals(ss_sim *sim, double t, const double *q, double *out) {
   const ss_basis *basis = &sim->basis;
-  ss_joints_evaluate(sim->model, q, sim->state.angle, sim->residuals, NULL);
+  sim->mechanics->joints(sim, t, q, sim->residuals, NULL, NULL);
   for (int i = 0; i < basis->n; i++) out[i] = sim->residuals[basis->row[i]];
 }

@@ -36,13 +36,8 @@ int ss_sim_joint_rank(const ss_sim *sim) {
   double *dense = ss_alloc(sizeof *dense * (size_t)rows * (size_t)columns);
   int rank = -1;
   if (gradients && dense) {
-    ss_joints_evaluate(model, sim->state.q, NULL, NULL, gradients);
-    for (int i = 0; i < rows; i++)
-      for (int side = 0; side < 2; side++) {
-        if (gradients[i].body[side] < 0) continue;
-        const ss_body *body = &model->bodies[gradients[i].body[side]];
-        for (int k = 0; k < body->n; k++) dense[i * columns + body->first + k] = gradients[i].j[side][k];
-      }
+    sim->mechanics->joints(sim, sim->state.t, sim->state.q, NULL, gradients, NULL);
+    for (int i = 0; i < rows; i++) ss_row_add(model, &gradients[i], 1, dense + (size_t)i * (size_t)columns);
     rank = rank_of(dense, rows, columns);
   }
   ss_free(gradients);
@@ -53,11 +48,14 @@ int ss_sim_joint_rank(const ss_sim *sim) {
 double ss_sim_joint_velocity_residual(const ss_sim *sim) {
   const ss_model *model = sim->model;
   ss_row *gradients = ss_alloc(sizeof *gradients * (size_t)(model->n_joint_rows + 1));
-  if (!gradients) return NAN;
-  ss_joints_evaluate(model, sim->state.q, NULL, NULL, gradients);
-  double worst = 0;
-  for (int i = 0; i < model->n_joint_rows; i++)
-    worst = fmax(worst, fabs(ss_row_dot(model, &gradients[i], sim->state.v)));
+  double *drive = ss_alloc(sizeof *drive * (size_t)(model->n_joint_rows + 1));
+  double worst = gradients && drive ? 0 : NAN;
+  if (gradients && drive) {
+    sim->mechanics->joints(sim, sim->state.t, sim->state.q, NULL, gradients, drive);
+    for (int i = 0; i < model->n_joint_rows; i++)
+      worst = fmax(worst, fabs(ss_row_dot(model, &gradients[i], sim->state.v) + drive[i]));
+  }
   ss_free(gradients);
+  ss_free(drive);
   return worst;
 }

@@ -21,8 +21,8 @@ ss_status ss_sim_pull(ss_sim *sim, const ss_pull *pull, ss_error *error) {
 /* ---- another simulation's state ---- */
 
 static bool same_coordinates(const ss_model *a, const ss_model *b) {
-  if (a->n_bodies != b->n_bodies || a->n_v != b->n_v || a->n_joint_rows != b->n_joint_rows ||
-      a->n_angles != b->n_angles)
+  if (!a->system != !b->system || a->n_bodies != b->n_bodies || a->n_v != b->n_v ||
+      a->n_joint_rows != b->n_joint_rows || a->n_angles != b->n_angles)
     return false;
   for (int k = 0; k < a->n_bodies; k++) {
     const ss_body *x = &a->bodies[k], *y = &b->bodies[k];
@@ -47,7 +47,7 @@ static void place_body(ss_sim *sim, int index, const ss_motion *motion) {
 
 static double worst_residual(const ss_sim *sim) {
   double worst = 0;
-  ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, sim->residuals, NULL);
+  sim->mechanics->joints(sim, sim->state.t, sim->state.q, sim->residuals, NULL, NULL);
   for (int i = 0; i < sim->model->n_joint_rows; i++) worst = fmax(worst, fabs(sim->residuals[i]));
   return worst;
 }
@@ -55,8 +55,7 @@ static double worst_residual(const ss_sim *sim) {
 static ss_status deepest(ss_sim *sim, double *depth, ss_error *error) {
   *depth = 0;
   sim->speed_bound = 0;
-  ss_status status = ss_broad_phase(sim, 0, error);
-  if (status == SS_OK) status = ss_narrow_phase(sim, 0, error);
+  const ss_status status = sim->mechanics->find_contacts(sim, 0, error);
   for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) *depth = fmax(*depth, -sim->contacts[i].at.gap);
   sim->n_contacts = sim->n_active = 0;
   return status;
@@ -84,7 +83,7 @@ static void exchange(double *a, double *b, size_t n) {
 
 /* Swaps the state with the one that a step saves. */
 static void exchange_state(ss_sim *sim) {
-  exchange(sim->state.q, sim->q_saved, 7 * (size_t)sim->model->n_bodies);
+  exchange(sim->state.q, sim->q_saved, (size_t)sim->model->n_q);
   exchange(sim->state.v, sim->v_saved, (size_t)sim->model->n_v);
   exchange(sim->state.angle, sim->angle_saved, (size_t)sim->model->n_angles);
 }
@@ -98,7 +97,11 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
     const ss_motion motion = ss_sim_motion(from, k);
     place_body(sim, k, &motion);
   }
-  memcpy(sim->state.angle, from->state.angle, sizeof(double) * (size_t)model->n_angles);
+  if (model->system) {
+    memcpy(sim->state.q, from->state.q, sizeof(double) * (size_t)model->n_q);
+    memcpy(sim->state.v, from->state.v, sizeof(double) * (size_t)model->n_v);
+  }
+  if (model->n_angles) memcpy(sim->state.angle, from->state.angle, sizeof(double) * (size_t)model->n_angles);
   ss_status status = check_place(sim, from, error);
   if (status == SS_OK) status = ss_basis_select(sim, error);
   if (status != SS_OK) {
@@ -107,7 +110,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
   }
   sim->state.t = from->state.t;
   sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
-  sim->state.n_touch = 0;
+  sim->state.n_touch = sim->state.n_patch = 0;
   const size_t size = sizeof(double) * (size_t)model->n_v;
   memcpy(sim->weighted, sim->state.v, size);
   memcpy(sim->previous_v, sim->state.v, size);

@@ -22,12 +22,7 @@ typedef struct least_norm {
 static double transposed(const least_norm *c) {
   double sum = 0;
   memset(c->s, 0, sizeof(double) * (size_t)c->model->n_v);
-  for (int i = 0; i < c->model->n_joint_rows; i++)
-    for (int side = 0; side < 2; side++) {
-      if (c->rows[i].body[side] < 0) continue;
-      const ss_body *body = &c->model->bodies[c->rows[i].body[side]];
-      for (int k = 0; k < body->n; k++) c->s[body->first + k] += c->r[i] * c->rows[i].j[side][k];
-    }
+  for (int i = 0; i < c->model->n_joint_rows; i++) ss_row_add(c->model, &c->rows[i], c->r[i], c->s);
   for (int i = 0; i < c->model->n_v; i++) sum += c->s[i] * c->s[i];
   return sum;
 }
@@ -62,7 +57,7 @@ ss_status ss_sim_joint_impulses(const ss_sim *sim, double *impulses, ss_error *e
       model, ss_alloc(sizeof(ss_row) * rows), numbers, numbers + rows, numbers + 2 * rows, numbers + 2 * rows + n};
   const bool memory = numbers && c.rows;
   if (memory) {
-    ss_joints_evaluate(model, sim->state.q, NULL, NULL, c.rows);
+    sim->mechanics->joints(sim, sim->state.t, sim->state.q, NULL, c.rows, NULL);
     memcpy(c.r, sim->joint_impulse, sizeof(double) * rows);
     remove_range(&c);
     for (size_t i = 0; i < rows; i++) impulses[i] = sim->joint_impulse[i] - c.r[i];

@@ -17,7 +17,7 @@ enum { MOST_ITERATIONS = 8 };
 static double position_residuals(ss_sim *sim, double *residual) {
   const ss_problem *p = &sim->problem;
   double worst = 0;
-  if (p->n_joint) ss_basis_residuals(sim, sim->state.q, residual);
+  if (p->n_joint) ss_basis_residuals(sim, sim->state.t, sim->state.q, residual);
   for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]));
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
@@ -31,16 +31,9 @@ static double position_residuals(ss_sim *sim, double *residual) {
 /* q (+) delta */
 static void move(ss_sim *sim) {
   const ss_model *model = sim->model;
-  for (int k = 0; k < model->n_bodies; k++) {
-    ss_pose pose = ss_pose_of(sim->state.q, k);
-    ss_vec3 linear, angular;
-    ss_twist_of(model, sim->delta, k, &linear, &angular);
-    pose.position = v3_add(pose.position, linear);
-    if (model->bodies[k].turns) pose.orientation = quat_normalize(quat_multiply(pose.orientation, quat_exp(angular)));
-    ss_store_pose(sim->q_end, k, pose);
-  }
+  sim->mechanics->shift(sim, sim->delta, sim->q_end);
   if (model->n_angles) ss_joint_angles_follow(model, sim->state.q, sim->q_end, sim->delta, 1, sim->state.angle);
-  memcpy(sim->state.q, sim->q_end, sizeof(double) * 7 * (size_t)model->n_bodies);
+  memcpy(sim->state.q, sim->q_end, sizeof(double) * (size_t)model->n_q);
 }
 
 /* Poses the problem at the present position, with J v on the right side; moves the position until its residual is at
@@ -75,7 +68,7 @@ static ss_status project_velocity(ss_sim *sim, bool *certified, ss_error *error)
 ss_status ss_project(ss_sim *sim, ss_error *error) {
   const double before = ss_total_energy(sim);
   bool certified = true;
-  ss_forces_none(sim);
+  sim->mechanics->forces_none(sim);
   ss_status status = project_position(sim, &certified, error);
   if (status == SS_OK && certified) status = project_velocity(sim, &certified, error);
   sim->report.energy.stabilization += ss_total_energy(sim) - before;

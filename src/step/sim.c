@@ -27,6 +27,10 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "theta must be in [0, 1], not %g", o->theta);
   if (!sim->scheme->theta && (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1))
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
+  if (sim->scheme->compliant && sim->model->system)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "the scheme %s is for patches between the surfaces of bodies, which a system does not have",
+                   sim->scheme->name);
   if (sim->scheme->compliant && !sim->model->compliance.given)
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s needs the section compliance:", sim->scheme->name);
   if (sim->scheme->compliant && sim->model->restitution_anywhere)
@@ -52,7 +56,7 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
 
 static ss_status allocate(ss_sim *sim, ss_error *error) {
   const ss_model *model = sim->model;
-  const size_t nq = 7 * (size_t)model->n_bodies, nv = (size_t)model->n_v, ns = (size_t)model->n_shapes;
+  const size_t nq = (size_t)model->n_q, nv = (size_t)model->n_v, ns = (size_t)model->n_shapes;
   struct {
     double **array;
     size_t size;
@@ -91,14 +95,17 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->basis.row = SS_ARENA_ARRAY(sim->arena, int, nj);
   sim->basis.posed = SS_ARENA_ARRAY(sim->arena, bool, nj);
   sim->basis.rows = SS_ARENA_ARRAY(sim->arena, ss_row, nj);
-  if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->basis.drive = SS_ARENA_ARRAY(sim->arena, double, nj);
+  if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows || !sim->basis.drive)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
   sim->patches = SS_ARENA_ARRAY(sim->arena, ss_patch *, 3 * (size_t)model->n_materials * (size_t)model->n_materials);
   if (!sim->patches) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  ss_status status = ss_coupling_prepare(sim, error);
+  ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
+  if (status == SS_OK) status = ss_coupling_prepare(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
 }
@@ -117,6 +124,7 @@ static void start(ss_sim *sim) {
     for (int i = 0; i < joint->n_angles; i++)
       sim->state.angle[joint->first_angle + i] = ss_joint_angle(model, joint, i, &a, &b, 0, NULL);
   }
+  if (model->system) memcpy(sim->state.q, model->q0, sizeof(double) * (size_t)model->n_q);
   memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
   memcpy(sim->weighted, model->v0, sizeof(double) * (size_t)model->n_v);
   memcpy(sim->previous_v, model->v0, sizeof(double) * (size_t)model->n_v);
@@ -124,6 +132,7 @@ static void start(ss_sim *sim) {
   sim->steps_total = (long)ceil(sim->options.duration / sim->options.step * (1 - 1e-12));
   if (sim->steps_total < 1) sim->steps_total = 1;
   sim->report.certificate.certified = true;
+  sim->mechanics->begin_step(sim);
   ss_ledger_start(sim);
 }
 
@@ -144,6 +153,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   }
   sim->arena = arena;
   sim->model = model;
+  sim->mechanics = model->system ? &ss_system_mechanics : &ss_body_mechanics;
   sim->options = options ? *options : model->simulation;
   ss_status status = copy_names(sim, error);
   if (status == SS_OK) {
@@ -163,6 +173,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   if (status == SS_OK) {
     start(sim);
     status = ss_basis_select(sim, error);
+    if (status == SS_OK) status = ss_refused(sim, error);
   }
   if (status == SS_OK)
     *out = sim;
@@ -213,14 +224,14 @@ ss_motion ss_sim_motion(const ss_sim *sim, int index) {
 }
 
 void ss_sim_joint_residuals(const ss_sim *sim, double *residuals) {
-  ss_joints_evaluate(sim->model, sim->state.q, sim->state.angle, residuals, NULL);
+  sim->mechanics->joints(sim, sim->state.t, sim->state.q, residuals, NULL, NULL);
 }
 
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
   int n = 0;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (!c->active || !c->pair) continue;
+    if (!c->active || c->limit) continue;
     if (n < capacity)
       out[n] = (ss_contact_report){{c->body[0], c->body[1]},
                                    v3_scale(0.5, v3_add(c->at.point_a, c->at.point_b)),

@@ -13,16 +13,17 @@ enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30, MOST_SINKS = 8
 
 /* Pairs and contacts for a part of size h, and what the active ones demand. */
 static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
-  ss_status status = ss_broad_phase(sim, h, error);
-  if (status == SS_OK) status = ss_narrow_phase(sim, h, error);
+  ss_status status = sim->mechanics->find_contacts(sim, h, error);
+  if (status == SS_OK) status = ss_refused(sim, error);
   if (status == SS_OK) ss_active_set(sim, speed_tolerance, collides_now);
   return status;
 }
 
 /* One problem, linearised about the start or about the latest iterate. */
 ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error) {
-  ss_forces(sim, h);
+  sim->mechanics->forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
+  if (status == SS_OK) status = ss_refused(sim, error);
   if (status != SS_OK) return status;
   *certified = false;
   if (ss_patch_is_large(sim)) status = ss_patch_solve(sim, sim->alpha, certified, error);
@@ -34,7 +35,7 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
   if (status != SS_OK || !*certified) return status;
   ss_advance(sim, h);
   sim->last_attempt = h;
-  *certified = isfinite(ss_largest_speed(sim->model, sim->v_end));
+  *certified = isfinite(sim->mechanics->largest_speed(sim, sim->v_end));
   return SS_OK;
 }
 
@@ -65,15 +66,14 @@ static void accept(ss_sim *sim, double h, double tau) {
   const double fraction = tau / h;
   const ss_model *model = sim->model;
   if (tau < h) {
-    for (int k = 0; k < model->n_bodies; k++)
-      ss_store_pose(sim->q_end, k, ss_advance_body(sim, k, sim->delta, tau, fraction));
+    sim->mechanics->advance(sim, sim->delta, tau, fraction, sim->q_end);
     for (int i = 0; i < model->n_v; i++) sim->v_end[i] = sim->state.v[i] + fraction * sim->delta[i];
   }
   if (model->n_angles) {
     for (int i = 0; i < model->n_v; i++) sim->scratch_v[i] = sim->state.v[i] + sim->gamma * fraction * sim->delta[i];
     ss_joint_angles_follow(model, sim->state.q, sim->q_end, sim->scratch_v, tau, sim->state.angle);
   }
-  memcpy(sim->state.q, sim->q_end, sizeof(double) * 7 * (size_t)model->n_bodies);
+  memcpy(sim->state.q, sim->q_end, sizeof(double) * (size_t)model->n_q);
   memcpy(sim->state.v, sim->v_end, sizeof(double) * (size_t)model->n_v);
   sim->state.t += tau;
 }
@@ -97,7 +97,7 @@ static bool sinks(const ss_sim *sim, double h) {
 /* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
 static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
   sim->relaxed = false;
-  sim->speed_bound = 1.5 * ss_largest_speed(sim->model, sim->state.v) + 2 * *h * v3_norm(sim->model->gravity);
+  sim->speed_bound = 1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * *h * sim->acceleration;
   for (int cuts = 0; cuts <= MOST_CUTS;) {
     bool certified = false;
     ss_status status = find_contacts(sim, *h, speed_tolerance, impact, error);
@@ -137,7 +137,7 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
       *h /= 2;
       continue;
     }
-    const double speed = ss_largest_speed(sim->model, sim->v_end);
+    const double speed = sim->mechanics->largest_speed(sim, sim->v_end);
     if (speed <= sim->speed_bound) return SS_OK;
     sim->speed_bound = 1.5 * speed; /* faster than was assumed: contacts may have been overlooked */
   }
@@ -180,7 +180,8 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   accept(sim, h, tau);
   *taken = tau;
   status = ss_touch_store(sim, error);
-  return status == SS_OK && sim->variation ? ss_vary_store(sim, error) : status;
+  if (status == SS_OK && sim->variation) status = ss_vary_store(sim, error);
+  return status == SS_OK ? ss_refused(sim, error) : status;
 }
 
 static ss_status save(ss_sim *sim, ss_error *error) {
@@ -190,7 +191,7 @@ static ss_status save(ss_sim *sim, ss_error *error) {
   if (status == SS_OK)
     status = ss_grow((void **)&sim->patch_saved, &sim->patch_saved_capacity, s->n_patch, sizeof *s->patch, error);
   if (status != SS_OK) return status;
-  memcpy(sim->q_saved, s->q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
+  memcpy(sim->q_saved, s->q, sizeof(double) * (size_t)sim->model->n_q);
   memcpy(sim->v_saved, s->v, sizeof(double) * (size_t)sim->model->n_v);
   if (sim->model->n_angles) memcpy(sim->angle_saved, s->angle, sizeof(double) * (size_t)sim->model->n_angles);
   if (s->n_touch) memcpy(sim->touch_saved, s->touch, sizeof *s->touch * (size_t)s->n_touch);
@@ -203,7 +204,7 @@ static ss_status save(ss_sim *sim, ss_error *error) {
 
 static void restore(ss_sim *sim, double t) {
   ss_state *s = &sim->state;
-  memcpy(s->q, sim->q_saved, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
+  memcpy(s->q, sim->q_saved, sizeof(double) * (size_t)sim->model->n_q);
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
   if (sim->model->n_angles) memcpy(s->angle, sim->angle_saved, sizeof(double) * (size_t)sim->model->n_angles);
   if (sim->n_touch_saved) memcpy(s->touch, sim->touch_saved, sizeof *s->touch * (size_t)sim->n_touch_saved);
@@ -241,6 +242,8 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   sim->exhausted = false;
   sim->transitions = 0;
   memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  if (sim->system) ss_forgive(sim);
+  sim->mechanics->begin_step(sim);
   ss_status status = save(sim, error);
   double remaining = sim->h;
   for (int parts = 0; status == SS_OK && remaining > 0; parts++) {
@@ -250,6 +253,11 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
     remaining = taken >= remaining ? 0 : remaining - taken;
   }
   if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
+  if (status == SS_OK && sim->system) {
+    sim->state.t = end;
+    ss_system_probe(sim);
+    status = ss_refused(sim, error);
+  }
   if (status != SS_OK) {
     restore(sim, start);
     return status;

@@ -8,6 +8,7 @@
 #include "model/joint.h"
 #include "model/row.h"
 #include "scheme/scheme.h"
+#include "step/mechanics.h"
 
 typedef struct ss_problem {
   int n, n_blocks, capacity, block_capacity; /* capacity: rows that the arrays below can hold */
@@ -16,7 +17,9 @@ typedef struct ss_problem {
   double *numbers;     /* the memory of all arrays of numbers below */
   double *offset;      /* [n] rows: s in  w = J va + s + R z */
   double *compliance;  /* [n] rows: R, zero for rigid rows */
-  double *w;           /* [n][12] discretise: A^-1 J^T, packed per side like the rows */
+  double *w;           /* [n][12] discretise: A^-1 J^T, packed per side like the rows; systems: [n][n_v] */
+  double *dense;       /* [n][n_v] rows: the gradients' numbers, systems only */
+  double *drive;       /* [n] rows: velocities of constraints that move by themselves, part of offset; systems only */
   double *G, *g;       /* [n][n], [n] discretise; G only where the problem is not sparse */
   size_t G_capacity;   /* numbers */
   bool sparse;         /* discretise: joints and stiff forces alone, and many: G is in the sim's lu */
@@ -46,10 +49,11 @@ typedef struct ss_coupling {
 
 /* The joints' scalar equations that are posed; the others follow from them (step/basis.c). */
 typedef struct ss_basis {
-  int n;        /* all n_joint_rows of them where none is redundant */
-  int *row;     /* [n] ascending */
-  bool *posed;  /* [n_joint_rows] */
-  ss_row *rows; /* [n_joint_rows] scratch: all rows */
+  int n;         /* all n_joint_rows of them where none is redundant */
+  int *row;      /* [n] ascending */
+  bool *posed;   /* [n_joint_rows] */
+  ss_row *rows;  /* [n_joint_rows] scratch: all rows */
+  double *drive; /* [n_joint_rows] scratch: their prescribed velocities, systems only */
 } ss_basis;
 
 struct ss_sim {
@@ -57,6 +61,8 @@ struct ss_sim {
   const ss_model *model;
   ss_simulation options;
   const ss_scheme *scheme;
+  const ss_mechanics *mechanics; /* of bodies, or of a system */
+  struct ss_system_work *system; /* systems only, else NULL */
   double alpha, gamma;
   bool automatic;         /* the solver is not prescribed: linear problems may be solved sparse */
   unsigned located;       /* SS_EVENT_...: what is located inside a step */
@@ -71,6 +77,7 @@ struct ss_sim {
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
   bool relaxed;        /* penetrations are not pushed out in this part: wedged bodies may leave no way to do so */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
+  double acceleration; /* begin_step: of gravity, or of what drives the gaps of a system */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
   ss_candidates all;   /* every pair, where they are few */
   ss_candidates near;  /* broad phase: those that may touch in this step */
@@ -79,13 +86,14 @@ struct ss_sim {
   int *order;           /* [n_shapes] broad phase: sorted along one axis */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set */
   int n_contacts, contact_capacity, n_active;
-  double *mid_q;        /* [7 n_bodies] rows */
-  const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken */
+  double *mid_q;        /* [n_q] rows */
+  const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken; when */
+  double grad_t;
   const double *iterate_v,
       *iterate_q;                  /* iterated schemes: latest v+ and q+, about which rows are linearised; else NULL */
-  double *iterate_memory;          /* [n_v + 7 n_bodies] */
+  double *iterate_memory;          /* [n_v + n_q] */
   const double *force_q, *force_v; /* where forces are evaluated: the state, or the theta state */
-  double *theta_q, *theta_v;       /* [7 n_bodies], [n_v] outer iteration: theta x + (1 - theta) x+ */
+  double *theta_q, *theta_v;       /* [n_q], [n_v] outer iteration: theta x + (1 - theta) x+ */
   double *guess;                   /* [n_v] outer iteration: v+ - v of the iterate before */
   ss_problem problem;
   int *first_row;                  /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
@@ -100,7 +108,7 @@ struct ss_sim {
   double *dv_free;                        /* [n_v] forces: A^-1 kt */
   double *delta;                          /* [n_v] advance: v+ - v */
   double *v_end;                          /* [n_v] advance: v+ */
-  double *q_end;                          /* [7 n_bodies] advance: q+ */
+  double *q_end;                          /* [n_q] advance: q+ */
   double *scratch_v;                      /* [n_v] events */
   double *weighted;                       /* [n_v] observe: alpha v+ + (1-alpha) v */
   double *previous_weighted, *previous_v; /* [n_v] observe */
@@ -117,9 +125,9 @@ struct ss_sim {
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
 
-  struct ss_variation *variation; /* carried along, where not NULL (sensitivity/variation.h) */
+  struct ss_variation *variation;  /* carried along, where not NULL (sensitivity/variation.h) */
   bool jammed, arrested, released; /* the part ends in a jam; where slip ends; where sticking or contact does */
-  int hit;                        /* contact whose collision ends the part, or -1 */
+  int hit;                         /* contact whose collision ends the part, or -1 */
 
   ss_pull pull; /* applied while pulled */
   bool pulled;
@@ -137,11 +145,9 @@ struct ss_sim {
 
 ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
-ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error);
-ss_status ss_limits_append(ss_sim *sim, ss_error *error); /* as contacts */
+ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error); /* after it */
+ss_status ss_limits_append(ss_sim *sim, ss_error *error);          /* as contacts */
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
-void ss_forces(ss_sim *sim, double h);
-void ss_forces_none(ss_sim *sim);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
 ss_status ss_rows_projection(ss_sim *sim, ss_error *error);
@@ -155,7 +161,6 @@ void ss_advance(ss_sim *sim, double h);
 /* Solves a part of size h and computes where it ends. */
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* The same for schemes whose problem is posed at its own solution. */
-ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
 ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* Shorten the part, and solve it again, so that it ends right after a jam, where slip ends, where sticking or contact
  * ends. */
@@ -211,8 +216,8 @@ ss_status ss_basis_select(ss_sim *sim, ss_error *error);
 ss_status ss_basis_check(ss_sim *sim, ss_error *error);
 /* Poses all of them, for questions about the mechanism; or the chosen ones again. */
 void ss_basis_pose(ss_sim *sim, bool all);
-/* Residuals of the posed equations at q. */
-void ss_basis_residuals(ss_sim *sim, const double *q, double *out);
+/* Residuals of the posed equations at (t, q). */
+void ss_basis_residuals(ss_sim *sim, double t, const double *q, double *out);
 
 /* Adds the joints' multipliers of the solved problem to those of the step. */
 void ss_add_joint_impulses(ss_sim *sim, double fraction);
@@ -220,6 +225,33 @@ void ss_add_joint_impulses(ss_sim *sim, double fraction);
 /* Motors: their rows for a part of size h with gradients at q; their work over a fraction of it. */
 void ss_motor_rows(ss_sim *sim, const double *q, double h);
 double ss_motor_work(const ss_sim *sim, double fraction);
+
+/* d gap/dt */
+static inline double ss_gap_rate(const ss_sim *sim, const ss_contact *c, const ss_contact_place *at, const double *v) {
+  return sim->mechanics->rate(sim, c, at, v) + v3_dot(at->drive, at->at.normal);
+}
+
+/* What a function of a system has refused since the step began; SS_OK for bodies. */
+ss_status ss_refused(const ss_sim *sim, ss_error *error);
+void ss_forgive(ss_sim *sim); /* systems: it did not happen */
+/* Evaluates everything that a step's observers and the next step ask for, so that a refusal is known before. */
+void ss_system_probe(ss_sim *sim);
+ss_status ss_system_allocate(ss_sim *sim, ss_error *error);
+
+/* A system's rows have all coordinates (system/dense.c): A^-1 J^T and G of its problem, and ss_velocity_change. */
+void ss_dense_spread(ss_sim *sim);
+void ss_dense_fill(const ss_sim *sim, double *G);
+void ss_dense_velocity_change(ss_sim *sim);
+
+/* The bodies' part of the step (step/mechanics.h). */
+double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v);
+double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c);
+void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction);
+double ss_kinetic_energy_of_bodies(const ss_sim *sim, const double *v);
+double ss_potential_energy_of_bodies(const ss_sim *sim);
+void ss_forces(ss_sim *sim, double h);
+void ss_forces_none(ss_sim *sim);
+void ss_force_work(ss_sim *sim, double h, double fraction);
 
 /* The gap of a limit cannot change faster in the solved part, at whose end velocities are v_end. */
 double ss_limit_speed(const ss_sim *sim, const ss_contact *limit, const double *v_end);
@@ -235,17 +267,14 @@ void ss_store_pose(double *q, int body, ss_pose pose);
 void ss_theta_state(ss_sim *sim, double h, const double *delta);
 bool ss_theta_iterates(const ss_sim *sim);
 
-/* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
+/* The velocities that friction opposes, at time t and configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
 enum { SS_SLIP_KINDS = 3 };
-void ss_slips_at(const ss_sim *sim, const ss_contact *contact, const double *q, const double *v,
+void ss_slips_at(const ss_sim *sim, const ss_contact *contact, double t, const double *q, const double *v,
                  ss_vec3 out[SS_SLIP_KINDS]);
 
 /* Normal speed that gravity makes or stops within a thousandth of the step. */
-static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * v3_norm(sim->model->gravity); }
-
-/* No point of any body's shapes is faster than this. */
-double ss_largest_speed(const ss_model *model, const double *v);
+static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * sim->acceleration; }
 
 /* Contact memory. */
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
@@ -278,8 +307,6 @@ static inline double *ss_patch_start(const ss_sim *sim, const ss_contact *c) { r
 static inline double *ss_patch_end(const ss_sim *sim, const ss_contact *c) { return sim->patch_end + c->memory; }
 
 /* Ledger and certificate. */
-double ss_kinetic_energy(const ss_model *model, const double *v);
-double ss_potential_energy(const ss_model *model, const double *q);
 double ss_elastic_energy(const ss_model *model, const double *q);
 void ss_ledger_start(ss_sim *sim);
 double ss_total_energy(const ss_sim *sim);
@@ -289,15 +316,6 @@ void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created);
-
-/* Where the rows of a contact are taken: bodies and contact point. */
-typedef struct ss_contact_place {
-  ss_pose pose[2];
-  ss_contact_point at;
-} ss_contact_place;
-
-/* Row of both bodies for a direction of force at the contact. */
-ss_row ss_contact_row(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, ss_vec3 direction);
 
 /* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */
 void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place);

@@ -18,13 +18,13 @@ static ss_status pose(ss_sim *sim, ss_error *error) {
   double speed_tolerance;
   bool collides;
   sim->h = sim->options.step;
-  sim->speed_bound = ss_largest_speed(sim->model, sim->state.v);
-  ss_status status = ss_broad_phase(sim, 0, error);
-  if (status == SS_OK) status = ss_narrow_phase(sim, 0, error);
+  sim->mechanics->begin_step(sim);
+  sim->speed_bound = sim->mechanics->largest_speed(sim, sim->state.v);
+  ss_status status = sim->mechanics->find_contacts(sim, 0, error);
   if (status != SS_OK) return status;
   ss_active_set(sim, &speed_tolerance, &collides);
   for (int i = 0; i < sim->n_contacts; i++) sim->contacts[i].active = false;
-  ss_forces_none(sim);
+  sim->mechanics->forces_none(sim);
   ss_basis_pose(sim, true);
   status = ss_rows_impact(sim, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
@@ -113,13 +113,13 @@ static ss_status examine_cone(const ss_sim *sim, ss_arena *arena, ss_theory *out
 static void examine_step(ss_sim *sim, ss_theory *out) {
   const double h = sim->options.step;
   double low = 0, high = 1024 * h;
-  ss_forces(sim, h);
+  sim->mechanics->forces(sim, h);
   out->definite = sim->definite;
-  ss_forces(sim, high);
+  sim->mechanics->forces(sim, high);
   out->definite_step = INFINITY;
   for (int k = 0; !sim->definite && k < 60; k++) {
     const double middle = (low + high) / 2;
-    ss_forces(sim, middle);
+    sim->mechanics->forces(sim, middle);
     *(sim->definite ? &low : &high) = middle;
     sim->definite = false;
     out->definite_step = low;

@@ -33,6 +33,15 @@ function paddedRange(low: number, high: number, least: number): [number, number]
   return [middle - 0.56 * span, middle + 0.56 * span];
 }
 
+// Whole decades, at least one; where there is nothing to show, something around rounding errors.
+function decades(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null || !(low > 0) || !(high >= low)) return [1e-17, 1e-15];
+  const bottom = Math.floor(Math.log10(low));
+  return [10 ** bottom, 10 ** Math.max(bottom + 1, Math.ceil(Math.log10(high)))];
+}
+
+const SMALLEST = 1e-30; // on a logarithmic axis: less is as good as zero
+
 class PlotPanel {
   readonly root: HTMLElement;
   private readonly holder = element("div");
@@ -77,7 +86,7 @@ class PlotPanel {
       scales: {
         x: { time: false },
         y: quantity.logarithmic
-          ? { distr: 3, log: 10 }
+          ? { distr: 3, log: 10, range: (_, low, high) => decades(low, high) }
           : { range: (_, low, high) => paddedRange(low, high, quantity.least) },
       },
       axes: [
@@ -121,7 +130,7 @@ class PlotPanel {
     this.plot?.destroy();
     const curves = quantity.curves();
     const clean = (values: ArrayLike<number>) =>
-      quantity.logarithmic ? Array.from(values, (v) => (v > 0 ? v : null)) : Float64Array.from(values);
+      quantity.logarithmic ? Array.from(values, (v) => (v > SMALLEST ? v : null)) : Float64Array.from(values);
     const data = [this.page.time, ...curves.map((curve) => clean(curve.values))] as uPlot.AlignedData;
     const options = this.options(
       quantity,
