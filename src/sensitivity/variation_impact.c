@@ -58,21 +58,21 @@ static bool follows_newton(const ss_sim *sim, const ss_contact *c) {
 static ss_status evaluate(impact_work *w, double *velocity[2], double *slack[2], ss_error *error) {
   ss_sim *sim = w->sim;
   const ss_variation *x = sim->variation;
-  ss_problem *p = &sim->problem;
   relook(sim);
   ss_forces_none(sim);
   const ss_status status = ss_rows_impact(sim, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (c->row >= 0 && w->kept.contacts[i].rate < 0 && follows_newton(sim, c)) p->offset[c->row] += c->bounce * c->rate;
-  }
   ss_spread(sim, 1);
   for (int k = 0; k < x->phases; k++) {
     spread_multipliers(sim, x->z[k], velocity[k]);
     if (k > 0)
       for (int i = 0; i < sim->model->n_v; i++) velocity[k][i] += velocity[k - 1][i];
     slack_of(sim, sim->state.v, 1, velocity[k], x->z[k], slack[k]);
+    for (int i = 0; i < sim->n_contacts; i++) {
+      const ss_contact *c = &sim->contacts[i];
+      if (c->row >= 0 && w->kept.contacts[i].rate < 0 && follows_newton(sim, c))
+        slack[k][c->row] += c->bounce * c->rate;
+    }
   }
   return SS_OK;
 }
