@@ -174,6 +174,8 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
   if (sim->variation) status = ss_vary_part(sim, remaining, h, tau, found ? sim->hit : -1, error);
   if (status != SS_OK) return status;
+  if (sim->weak) status = ss_weak_part(sim, tau, error);
+  if (status != SS_OK) return status;
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
   judge_contacts(sim, speed_tolerance);

@@ -125,6 +125,7 @@ struct ss_sim {
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
 
+  struct ss_weak *weak;            /* watches the parts, where not NULL (observe/weak.c) */
   struct ss_variation *variation;  /* carried along, where not NULL (sensitivity/variation.h) */
   bool jammed, arrested, released; /* the part ends in a jam; where slip ends; where sticking or contact does */
   int hit;                         /* contact whose collision ends the part, or -1 */
@@ -170,6 +171,9 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
+
+/* Weak solutions (observe/weak.c): the part that is about to be accepted. */
+ss_status ss_weak_part(ss_sim *sim, double h, ss_error *error);
 
 /* Variations (sensitivity/): of a part of size h that ends at tau, in the `hit` contact's collision or -1; of an impact,
  * phase by phase; into the order of the state's patches. */
@@ -285,6 +289,8 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the la
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
 ss_vec3 ss_element_shift(const ss_contact *contact, int element); /* from the contact point, world */
 double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at, int element);
+double ss_element_gap_at(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at,
+                         const ss_pose body[2], int element);
 bool ss_patch_lives(const ss_sim *sim, const ss_contact *contact);
 ss_status ss_patch_store(ss_sim *sim, const ss_contact *contact, ss_touch *touch, ss_error *error);
 /* Largest overlap of the deformed surfaces at the end of the step. */
