@@ -13,11 +13,29 @@
 
 enum { MOST_PASSES = 40 };
 
+/* Torque (I w) x w: none where all axes are alike. */
+static bool has_gyroscopic_torque(const ss_body *body) {
+  const double(*m)[3] = body->inertia.m;
+  const double size = 1e-14 * m[0][0];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      if (fabs(m[i][j] - (i == j ? m[0][0] : 0)) > size) return body->gyroscopic;
+  return false;
+}
+
+/* An applied force depends on time alone, unless it has a moment and its body turns. */
+static bool depends_on_state(const ss_model *model, const ss_force *force) {
+  if (force->type != SS_FORCE_APPLIED) return true;
+  const bool moment = force->torque[0] || force->torque[1] || force->torque[2];
+  return model->bodies[force->body[0]].turns && (moment || v3_norm(force->anchor[0]) > 0);
+}
+
 static bool forces_depend_on_state(const ss_sim *sim) {
   const ss_model *model = sim->model;
-  if (model->n_forces > 0) return true;
+  for (int k = 0; k < model->n_forces; k++)
+    if (depends_on_state(model, &model->forces[k])) return true;
   for (int k = 0; k < model->n_bodies; k++)
-    if (model->bodies[k].gyroscopic) return true;
+    if (has_gyroscopic_torque(&model->bodies[k])) return true;
   return false;
 }
 
