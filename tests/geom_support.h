@@ -138,7 +138,7 @@ static inline ss_vec3 project_ellipsoid(ss_vec3 half, ss_vec3 y) {
     double sum = 0;
     for (int i = 0; i < 3; i++) {
       const double a = v3_get(half, i);
-      x[i] = a > 0 ? a * a * v3_get(y, i) / (t + a * a) : 0;
+      x[i] = a > 0 ? a * a * v3_get(y, i) / (t + a * a) : v3_get(y, i); /* an ellipse goes on across its plane */
       sum += a > 0 ? x[i] / a * x[i] / a : 0;
     }
     if (k == 0 && sum <= 1) break;

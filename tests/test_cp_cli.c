@@ -55,7 +55,31 @@ static void all_solutions(void **state) {
   json_t *o = first_line();
   assert_int_equal(json_integer_value(json_object_get(o, "count")), 3);
   assert_int_equal(json_array_size(json_object_get(o, "solutions")), 3);
+  const json_t *states = json_object_get(o, "states");
+  assert_int_equal(json_array_size(states), 3);
+  unsigned seen = 0; /* each contact state once */
+  for (size_t k = 0; k < 3; k++) {
+    const char *name = json_string_value(json_array_get(json_array_get(states, k), 0));
+    assert_non_null(name);
+    seen |= strcmp(name, "open") == 0 ? 1u : strcmp(name, "sticks") == 0 ? 2u : strcmp(name, "slides") == 0 ? 4u : 0u;
+  }
+  assert_int_equal(seen, 7);
   json_decref(o);
+}
+
+static void diagnosis(void **state) {
+  (void)state;
+  assert_int_equal(run_on(problem_path, "--json"), 0); /* small: without being asked */
+  json_t *o = first_line();
+  const json_t *d = json_object_get(o, "diagnosis");
+  assert_string_equal(json_string_value(json_object_get(d, "solutions")), "several");
+  assert_true(json_is_true(json_object_get(d, "positive_definite")));
+  assert_true(json_is_false(json_object_get(d, "p_matrix")));
+  assert_true(json_is_true(json_object_get(d, "copositive")));
+  assert_int_equal(json_integer_value(json_object_get(d, "found")), 3);
+  json_decref(o);
+  assert_int_equal(run_on(problem_path, "--diagnose"), 0);
+  assert_non_null(strstr(output, "solutions: several"));
 }
 
 static void all_solvers(void **state) {
@@ -82,6 +106,7 @@ static void exit_codes(void **state) {
   assert_int_equal(run_on(broken_path, "--json"), 1);
   json_t *o = first_line();
   assert_string_equal(json_string_value(json_object_get(o, "status")), "ray");
+  assert_string_equal(json_string_value(json_object_get(json_object_get(o, "diagnosis"), "solutions")), "none");
   json_decref(o);
 }
 
@@ -110,6 +135,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(json_has_the_contract),
       cmocka_unit_test(all_solutions),
+      cmocka_unit_test(diagnosis),
       cmocka_unit_test(all_solvers),
       cmocka_unit_test(exit_codes),
   };

@@ -95,6 +95,78 @@ static void contactbench(void **state) {
   solve_folder("contactbench", ".txt", NULL);
 }
 
+/* |z - P(z - w)|, P the projection on the disc of radius r. */
+static double off_disc(const double *z, const double *w, double r) {
+  double x = z[0] - w[0], y = z[1] - w[1];
+  const double length = hypot(x, y), shrink = length > r ? r / length : 1;
+  x = z[0] - x * shrink;
+  y = z[1] - y * shrink;
+  return hypot(x, y);
+}
+
+/* Rolling friction, judged on the five rows per contact that the file has, read here once more. */
+static void rolling_file(const char *name) {
+  char path[1600];
+  (void)snprintf(path, sizeof path, "%s/siconos_rolling/%s", root, name);
+  FILE *text = fopen(path, "r");
+  if (!text) skip();
+  int d, contacts, storage, rows, cols;
+  assert_int_equal(fscanf(text, "%d %d %d %d %d %*d %*d", &d, &contacts, &storage, &rows, &cols), 5);
+  assert_true(d == 5 && storage == 0 && rows == 5 * contacts && cols == rows && rows <= 70);
+  static double W[70 * 70];
+  double q[70], mu[28], z[84], r[70], u[70];
+  for (int i = 0; i < rows * rows; i++) assert_int_equal(fscanf(text, "%lf", &W[i]), 1); /* by columns */
+  for (int i = 0; i < rows; i++) assert_int_equal(fscanf(text, "%lf", &q[i]), 1);
+  for (int i = 0; i < 2 * contacts; i++) assert_int_equal(fscanf(text, "%lf", &mu[i]), 1);
+  fclose(text);
+  ss_cp_file file;
+  assert_int_equal(ss_cp_read(path, &file, NULL), SS_OK);
+  assert_string_equal(file.kind, "rolling-friction");
+  assert_int_equal(file.problem.n, 6 * contacts);
+  const ss_cp_options options = ss_cp_options_default();
+  ss_cp_result result;
+  assert_int_equal(ss_cp_solve(&file.problem, &options, false, z, workspace, &result, NULL), SS_OK);
+  ss_cp_file_release(&file);
+  double worst = 0, largest = 0;
+  for (int i = 0; i < rows; i++) r[i] = z[i / 5 * 6 + i % 5 + (i % 5 >= 3)];
+  for (int i = 0; i < rows; i++) {
+    u[i] = q[i];
+    for (int j = 0; j < rows; j++) u[i] += W[j * rows + i] * r[j];
+    largest = fmax(largest, fabs(q[i]));
+  }
+  for (int c = 0; c < contacts; c++) {
+    const double *rc = r + (size_t)5 * (size_t)c, *uc = u + (size_t)5 * (size_t)c, normal = fmax(rc[0], 0);
+    worst = fmax(worst, fabs(fmin(rc[0], uc[0])));
+    worst = fmax(worst, off_disc(rc + 1, uc + 1, mu[c] * normal));
+    worst = fmax(worst, off_disc(rc + 3, uc + 3, mu[contacts + c] * normal));
+  }
+  if (worst > 1e-9 * largest) print_error("%s: residual %g, |q| %g\n", name, worst, largest);
+  assert_true(worst <= 1e-9 * largest);
+}
+
+static void siconos_rolling(void **state) {
+  (void)state;
+  rolling_file("RFC3D_cube_1.dat");
+  rolling_file("RFC3D_sphere_1.dat");
+  rolling_file("rockfall_14_25792.dat");
+}
+
+/* Three equations in two unknowns, read as they are stored: u - v = 0 and -u - v + 1 = 0 leave u = v = 1/2, where the
+ * third row is w = 2 beside v > 0. There is no solution, and that is what is said. */
+static void siconos_rectangular(void **state) {
+  (void)state;
+  char path[1600];
+  ss_cp_file file;
+  struct stat info;
+  (void)snprintf(path, sizeof path, "%s/siconos_mlcp/Rectangular_mlcp.dat", root);
+  if (stat(path, &info)) skip();
+  assert_int_equal(ss_cp_read(path, &file, NULL), SS_OK);
+  ss_cp_diagnosis d;
+  assert_int_equal(ss_cp_diagnose(&file.problem, 1e-10, 0, workspace, &d, NULL), SS_OK);
+  assert_int_equal(d.solutions, SS_SET_NONE);
+  ss_cp_file_release(&file);
+}
+
 /* The text conversions are the same problems as the HDF5 files: bit by bit. */
 static void text_equals_hdf5(void **state) {
   (void)state;
@@ -198,6 +270,7 @@ int main(void) {
       cmocka_unit_test(siconos_mlcp),       cmocka_unit_test(siconos_relay),
       cmocka_unit_test(siconos_friction),   cmocka_unit_test(siconos_global),
       cmocka_unit_test(siconos_mechanical), cmocka_unit_test(fclib),
+      cmocka_unit_test(siconos_rolling),    cmocka_unit_test(siconos_rectangular),
       cmocka_unit_test(contactbench),       cmocka_unit_test(text_equals_hdf5),
   };
   return cmocka_run_group_tests_name("cp_data", tests, set_up, close_workspace);

@@ -67,14 +67,20 @@ static const char *const examples[] = {
     "vector f 2\n-1 1\nvector w 2\n0 0\nvector mu 1\n0.5\n",
     "problem contactbench_ncp spacedim 3 contacts 1\nmatrix G 3 3 3\n0 0 2\n1 1 3\n2 2 5\nvector g 3\n1 1 -1\n"
     "vector mu 1\n0.5\n",
+    /* more equations than free variables: u - v = 0 twice, w = u + v - 1; and fewer: w = v + u2 - 1, u1 = v */
+    "1\n0\n1\n1\n0 1 2\n0 1\n0\n3\n2\n3 2\n1 2 1 -1 -2 1\n0 0 -1\n",
+    "1\n0\n2\n1\n0 2 3\n0 1\n0\n2\n3\n2 3\n1 0 0 1 -1 1\n0 -1\n",
+    /* rolling friction: unit matrix, rolls and slides */
+    "5\n1\n0\n5\n5\n5 5\n1 0 0 0 0 0 1 0 0 0 0 0 1 0 0 0 0 0 1 0 0 0 0 0 1\n-2 3 4 0.6 0.8\n0.5\n0.05\n",
 };
 enum { EXAMPLES = sizeof examples / sizeof *examples };
 
 static void every_format(void **state) {
   (void)state;
-  static const char *const kinds[EXAMPLES] = {
-      "general",         "lcp",        "lcp",      "box-lcp",         "mixed-lcp", "friction", "friction", "friction",
-      "global-friction", "mechanical", "friction", "global-friction", "friction"};
+  static const char *const kinds[EXAMPLES] = {"general",         "lcp",        "lcp",       "box-lcp",
+                                              "mixed-lcp",       "friction",   "friction",  "friction",
+                                              "global-friction", "mechanical", "friction",  "global-friction",
+                                              "friction",        "mixed-lcp",  "mixed-lcp", "rolling-friction"};
   ss_cp_workspace *w = new_workspace();
   for (int k = 0; k < EXAMPLES; k++) {
     ss_cp_file file;
@@ -89,6 +95,10 @@ static void every_format(void **state) {
     assert_int_equal(ss_cp_solve(&file.problem, &options, false, z, w, &r, &error), SS_OK);
     assert_int_equal(r.outcome, SS_SOLVED);
     if (k < 3) assert_true(fabs(z[0] - 4.0 / 3) < 1e-14 && fabs(z[1] - 7.0 / 3) < 1e-14);
+    if (k == 13) assert_true(file.problem.n == 3 && fabs(z[0] - 0.5) < 1e-14 && fabs(z[2] - 0.5) < 1e-14);
+    if (k == 14) assert_true(file.problem.n == 3 && fabs(z[0] - z[2]) < 1e-14 && z[2] >= 0);
+    if (k == 15)
+      for (int i = 0; i < 6; i++) assert_true(fabs(z[i] - (double[]){2, -0.6, -0.8, 2, -0.06, -0.08}[i]) < 1e-14);
     if (k == 12) assert_true(file.problem.G[0] == 5 && file.problem.g[0] == -1 && file.problem.G[8] == 3);
     ss_cp_file_release(&file);
   }

@@ -1,6 +1,9 @@
 /* Memory: a step in steady state allocates nothing, and the n-th allocation may fail for every n, with an error status
  * and without a leak. The library allocates by calloc and realloc alone, which the linker hands to this file. */
-#include "scene_runner.h"
+#include "system_runner.h"
+
+#include "../examples/double_pendulum.h"
+#include "../examples/woodpecker.h"
 
 #include <unistd.h>
 
@@ -108,13 +111,51 @@ static void steady_steps_allocate_nothing(void **state) {
   check_steady(&(steady_case){"rolling-ellipse", 1e-4, 0.01}, "compliant");
 }
 
+static void steady_systems_allocate_nothing(void **state) {
+  (void)state;
+  ss_gap_def gaps[3];
+  double q0[4];
+  for (const ss_table_row *row = ss_table_schemes(); row->name; row++)
+    for (int i = 0; scheme_is_rigid(row->name) && i < 2; i++) {
+      run r;
+      ss_system s = i == 0 ? pendulum_in_positions(0.1, gaps, q0) : woodpecker_system(&woodpecker_of_glocker, gaps);
+      s.simulation.scheme = row->name;
+      s.simulation.has_events = true;
+      s.simulation.events |= SS_EVENT_COLLISION;
+      s.simulation.duration = i == 0 ? 2.5 : 0.3;
+      system_open(&r, &s);
+      while (ss_sim_state(r.sim)->t < s.simulation.duration / 3) run_step(&r);
+      start_counting(0);
+      while (!ss_sim_done(r.sim)) run_step(&r);
+      assert_int_equal(memory.count, 0);
+      run_close(&r);
+    }
+}
+
 /* ---- the n-th allocation fails ---- */
 
 typedef struct job {
-  const char *scene;
+  const char *scene; /* NULL: a user-defined system */
   double step;
   const char *solver;
 } job;
+
+/* The model, from the scene or the system. */
+static ss_status open_model(const job *j, ss_scene **scene, ss_model **model, ss_simulation *options, ss_error *error) {
+  char path[1024];
+  if (!j->scene) {
+    ss_gap_def gaps[2];
+    double q0[4];
+    const ss_system system = pendulum_in_positions(0.1, gaps, q0);
+    *options = system.simulation;
+    return ss_model_create_system(&system, model, error);
+  }
+  (void)snprintf(path, sizeof path, "%s/scenes/%s.yaml", SOURCE_DIR, j->scene);
+  const ss_status status = ss_scene_load(path, NULL, 0, scene, error);
+  if (status) return status;
+  *options = (*scene)->simulation;
+  return ss_model_create(*scene, model, error);
+}
 
 /* Everything a run does; the first status that is not SS_OK. */
 static ss_status work(const job *j, ss_error *error) {
@@ -122,12 +163,8 @@ static ss_status work(const job *j, ss_error *error) {
   ss_model *model = NULL;
   ss_sim *sim = NULL;
   ss_recorder *csv = NULL, *hdf5 = NULL;
-  char path[1024];
-  (void)snprintf(path, sizeof path, "%s/scenes/%s.yaml", SOURCE_DIR, j->scene);
-  ss_status status = ss_scene_load(path, NULL, 0, &scene, error);
-  if (!status) status = ss_model_create(scene, &model, error);
   ss_simulation options = ss_simulation_default();
-  if (!status) options = scene->simulation;
+  ss_status status = open_model(j, &scene, &model, &options, error);
   options.step = j->step;
   if (j->solver) options.solver = j->solver;
   if (!status) status = ss_sim_create(model, &options, &sim, error);
@@ -162,7 +199,7 @@ static void every_allocation_may_fail(void **state) {
   const job jobs[] = {{"block-on-incline", 0.01, NULL}, {"falling-rod", 0.04, NULL},
                       {"four-balls", 0.05, NULL},       {"double-pendulum-wall", 0.125, NULL},
                       {"two-carts-spring", 0.01, NULL}, {"stick-slip-block", 0.1, NULL},
-                      {"rolling-ellipse", 0.1, NULL}};
+                      {"rolling-ellipse", 0.1, NULL},   {NULL, 0.125, NULL}};
   for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
     for (long n = 1;; n++) {
       ss_error error = {0};
@@ -176,8 +213,8 @@ static void every_allocation_may_fail(void **state) {
       /* a recorder may say that it could not write: HDF5 does not tell why */
       const bool named = status == SS_ERROR_MEMORY || status == SS_ERROR_IO;
       if (!named || memory.n_live != 0 || error.message[0] == '\0')
-        print_error("%s, allocation %ld: status %d '%s', %ld blocks lost\n", jobs[i].scene, n, status, error.message,
-                    memory.n_live);
+        print_error("%s, allocation %ld: status %d '%s', %ld blocks lost\n", jobs[i].scene ? jobs[i].scene : "system",
+                    n, status, error.message, memory.n_live);
       assert_true(named);
       assert_int_equal(error.status, status);
       assert_true(error.message[0] != '\0');
@@ -192,6 +229,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steady_steps_allocate_nothing),
+      cmocka_unit_test(steady_systems_allocate_nothing),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* stickslip solve: complementarity problems from files, solved and judged. */
 #include "commands.h"
 #include "json.h"
+#include "solve_diagnosis.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@ typedef struct solve_request {
   const char *solver;
   double tolerance;
   long limit;
-  bool all_solvers, all_solutions, json;
+  bool all_solvers, all_solutions, diagnose, json;
 } solve_request;
 
 typedef struct solve_job {
@@ -19,15 +20,18 @@ typedef struct solve_job {
   const char *path;
   const ss_cp_file *file;
   ss_cp_workspace *workspace;
-  double *z;
+  double *z, *w;                    /* [n] */
+  const ss_cp_diagnosis *diagnosis; /* NULL: none was made */
 } solve_job;
 
 static json_t *result_json(const solve_job *job, const char *solver, const ss_cp_result *r, double seconds) {
-  return json_pack("{s:o, s:s, s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "file", json_text(job->path), "kind",
-                   job->file->kind, "n", job->file->problem.n, "solver", solver, "solved_by", r->solver, "status",
-                   ss_outcome_name(r->outcome), "residual", json_number(r->residual), "iterations", r->iterations,
-                   "fallbacks", r->fallbacks, "seconds", json_number(seconds), "z",
-                   json_numbers(job->z, job->file->problem.n));
+  json_t *object = json_pack("{s:o, s:s, s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "file", json_text(job->path),
+                             "kind", job->file->kind, "n", job->file->problem.n, "solver", solver, "solved_by",
+                             r->solver, "status", ss_outcome_name(r->outcome), "residual", json_number(r->residual),
+                             "iterations", r->iterations, "fallbacks", r->fallbacks, "seconds", json_number(seconds),
+                             "z", json_numbers(job->z, job->file->problem.n));
+  if (object && job->diagnosis) (void)json_object_set_new(object, "diagnosis", diagnosis_json(job->diagnosis));
+  return object;
 }
 
 /* One object per line, so that a long list of problems can be followed. */
@@ -68,58 +72,87 @@ static int solve_one(const solve_job *job, const char *solver) {
 
 typedef struct solution_sink {
   const solve_job *job;
-  json_t *list; /* NULL: print */
+  json_t *list, *states; /* NULL: print */
 } solution_sink;
 
 static void on_solution(void *user, const double *z) {
   const solution_sink *sink = user;
-  const int n = sink->job->file->problem.n;
+  const ss_cp *problem = &sink->job->file->problem;
+  (void)ss_cp_judge(problem, z, sink->job->w);
   if (sink->list) {
-    (void)json_array_append_new(sink->list, json_numbers(z, n));
+    (void)json_array_append_new(sink->list, json_numbers(z, problem->n));
+    (void)json_array_append_new(sink->states, states_json(problem, z, sink->job->w));
     return;
   }
   (void)printf("%s:", sink->job->path);
-  for (int i = 0; i < n; i++) (void)printf(" %.17g", z[i]);
+  for (int i = 0; i < problem->n; i++) (void)printf(" %.17g", z[i]);
+  (void)printf("   ");
+  print_states(problem, z, sink->job->w);
   (void)printf("\n");
 }
 
 static int solve_all(const solve_job *job) {
   ss_error error = {0};
   int count = 0;
-  solution_sink sink = {job, job->request->json ? json_array() : NULL};
+  const bool json = job->request->json;
+  solution_sink sink = {job, json ? json_array() : NULL, json ? json_array() : NULL};
   const double start = wall_clock();
   const ss_status status = ss_cp_all_solutions(&job->file->problem, job->request->tolerance, job->workspace,
                                                on_solution, &sink, &count, &error);
   if (status) {
     json_decref(sink.list);
+    json_decref(sink.states);
     return report_error(&error);
   }
-  if (sink.list)
-    return print_line(json_pack("{s:o, s:s, s:i, s:i, s:o, s:o}", "file", json_text(job->path), "kind", job->file->kind,
-                                "n", job->file->problem.n, "count", count, "seconds", json_number(wall_clock() - start),
-                                "solutions", sink.list));
-  (void)printf("%s: %d solution%s\n", job->path, count, count == 1 ? "" : "s");
+  if (!json) {
+    (void)printf("%s: %d solution%s\n", job->path, count, count == 1 ? "" : "s");
+    return EXIT_DONE;
+  }
+  json_t *object = json_pack("{s:o, s:s, s:i, s:i, s:o, s:o, s:o}", "file", json_text(job->path), "kind",
+                             job->file->kind, "n", job->file->problem.n, "count", count, "seconds",
+                             json_number(wall_clock() - start), "solutions", sink.list, "states", sink.states);
+  if (object && job->diagnosis) (void)json_object_set_new(object, "diagnosis", diagnosis_json(job->diagnosis));
+  return print_line(object);
+}
+
+/* With --diagnose everything that can be found out; else what is cheap, shown in JSON, and in words only where it is not
+ * the usual answer. */
+static int diagnose(solve_job *job, ss_cp_diagnosis *d) {
+  enum { CHEAP = 4096 };
+  const solve_request *request = job->request;
+  ss_error error = {0};
+  if (!request->diagnose && !diagnosis_is_cheap(&job->file->problem)) return EXIT_DONE;
+  const int effort = request->diagnose ? 0 : CHEAP;
+  if (ss_cp_diagnose(&job->file->problem, request->tolerance, effort, job->workspace, d, &error))
+    return report_error(&error);
+  job->diagnosis = d;
+  const bool usual = d->solutions == SS_SET_ONE || d->solutions == SS_SET_SOME;
+  if (!request->json && (request->diagnose || !usual)) print_diagnosis(job->path, d);
   return EXIT_DONE;
+}
+
+static int solve_every_way(solve_job *job) {
+  int code = EXIT_DONE;
+  for (const ss_cp_solver_info *s = ss_cp_solvers(); s->name && code != EXIT_USAGE; s++) {
+    const int one = solve_one(job, s->name);
+    if (one == EXIT_USAGE || s == ss_cp_solvers()) code = one; /* the ladder decides, the others may fail */
+    job->diagnosis = NULL;                                     /* once is enough */
+  }
+  return code;
 }
 
 static int solve_file(const solve_request *request, const char *path, ss_cp_workspace *workspace) {
   ss_error error = {0};
   ss_cp_file file;
   if (ss_cp_read(path, &file, &error)) return report_error(&error);
-  double *z = calloc((size_t)file.problem.n + 1, sizeof *z);
-  const solve_job job = {request, path, &file, workspace, z};
-  int code = EXIT_DONE;
-  if (!z)
-    code = usage_error("out of memory");
-  else if (request->all_solutions)
+  double *z = calloc(2 * (size_t)file.problem.n + 1, sizeof *z);
+  ss_cp_diagnosis diagnosis;
+  solve_job job = {request, path, &file, workspace, z, z ? z + file.problem.n : NULL, NULL};
+  int code = z ? diagnose(&job, &diagnosis) : usage_error("out of memory");
+  if (code == EXIT_DONE && request->all_solutions)
     code = solve_all(&job);
-  else if (request->all_solvers)
-    for (const ss_cp_solver_info *s = ss_cp_solvers(); s->name && code != EXIT_USAGE; s++) {
-      const int one = solve_one(&job, s->name);
-      if (one == EXIT_USAGE || s == ss_cp_solvers()) code = one; /* the ladder decides, the others may fail */
-    }
-  else
-    code = solve_one(&job, request->solver);
+  else if (code == EXIT_DONE)
+    code = request->all_solvers ? solve_every_way(&job) : solve_one(&job, request->solver);
   free(z);
   ss_cp_file_release(&file);
   return code;
@@ -138,6 +171,8 @@ int command_solve(int argc, char **argv) {
       {"solver", OPTION_TEXT, &request.solver, "X", "the solver (stickslip list solvers); default auto"},
       {"all-solvers", OPTION_FLAG, &request.all_solvers, NULL, "try every solver; the exit code is that of auto"},
       {"all-solutions", OPTION_FLAG, &request.all_solutions, NULL, "enumerate all solutions (small problems)"},
+      {"diagnose", OPTION_FLAG, &request.diagnose, NULL,
+       "classes of the matrix, and what is known about the solutions"},
       {"tolerance", OPTION_NUMBER, &request.tolerance, "T", "residual that counts as solved; default 1e-10"},
       {"iterations", OPTION_COUNT, &request.limit, "N", "iteration limit; default: the solver's own"},
       {"json", OPTION_FLAG, &request.json, NULL, "one JSON object per line and problem"},
@@ -150,6 +185,7 @@ int command_solve(int argc, char **argv) {
                               "and judges the result from the problem's data.",
                               options,
                               "  stickslip solve failed.problem --all-solvers\n"
+                              "  stickslip solve failed.problem --diagnose\n"
                               "  stickslip solve *.dat --json\n"};
   const char **paths = calloc((size_t)argc + 1, sizeof *paths);
   if (!paths) return usage_error("out of memory");

@@ -43,16 +43,39 @@ typedef struct ss_block {
   double extra;        /* friction: normal impulse that counts for the set besides z_n: mu (z_n + extra) S; usually 0 */
 } ss_block;
 
-/* The caller owns all arrays. G is dense and row-major: G[i * n + j]. */
+/* A matrix by its rows: row i has value[k] in column col[k] for start[i] <= k < start[i + 1], columns ascending. */
+typedef struct ss_sparse {
+  int rows, cols;
+  const int *start; /* [rows + 1] */
+  const int *col;
+  const double *value;
+} ss_sparse;
+
+enum { SS_CP_BODY_ROWS = 12 }; /* no block of an operator's A is larger */
+
+/* G = J A^-1 J^T + R with A block-diagonal (masses), in general not symmetric. A matrix A of any other form is posed as
+ * free rows for the velocities, which may be sparse. */
+typedef struct ss_cp_operator {
+  ss_sparse J; /* n x m */
+  int n_bodies;
+  const int *first; /* [n_bodies + 1] first row of each block of A, from 0 to m */
+  const double *A;  /* the blocks one after the other, each row-major */
+  ss_sparse R;      /* n x n; start is NULL where there is none */
+} ss_cp_operator;
+
+/* The caller owns all arrays. The matrix is given in one of three forms: G dense and row-major, G[i * n + j]; `sparse`;
+ * `factors`. Solvers that need it dense take up to SS_CP_DENSE_ROWS rows of the other two. */
+enum { SS_CP_DENSE_ROWS = 3000 };
 typedef struct ss_cp {
   int n, n_blocks;
   const double *G;
   const double *g;
   const ss_block *blocks;
-  /* Instead of G, where it is too large to be written out (G is NULL then): w = G z + g. The judge takes such problems
-   * (its w must not be NULL), the solvers do not. */
+  /* Instead of a matrix: w = G z + g. The judge takes such problems (its w must not be NULL), the solvers do not. */
   void (*apply)(const void *user, const double *z, double *w);
   const void *user;
+  const ss_sparse *sparse;
+  const ss_cp_operator *factors;
 } ss_cp;
 
 /* What a solver says of itself; whether to believe it is the judge's affair. */
@@ -107,6 +130,48 @@ typedef void (*ss_cp_found)(void *user, const double *z);
 ss_status ss_cp_all_solutions(const ss_cp *problem, double tolerance, ss_cp_workspace *workspace, ss_cp_found found,
                               void *user, int *count, ss_error *error);
 
+/* How one row or contact behaves in a solution: nonnegative rows open (z = 0) or active; boxes at a bound or between;
+ * friction open, sticking or sliding. */
+typedef enum ss_cp_state {
+  SS_STATE_OPEN,
+  SS_STATE_ACTIVE,
+  SS_STATE_LOWER,
+  SS_STATE_BETWEEN,
+  SS_STATE_UPPER,
+  SS_STATE_STICKS,
+  SS_STATE_SLIDES
+} ss_cp_state;
+const char *ss_cp_state_name(ss_cp_state state);
+
+/* The states in the order of the rows, one per nonnegative row, box and friction block, none for free rows; returns how
+ * many (at most n). w is G z + g. */
+int ss_cp_states(const ss_cp *problem, const double *z, const double *w, ss_cp_state *states);
+
+typedef enum ss_answer { SS_UNKNOWN, SS_NO, SS_YES } ss_answer;
+const char *ss_answer_name(ss_answer answer);
+
+typedef enum ss_solution_set { SS_SET_UNKNOWN, SS_SET_NONE, SS_SET_SOME, SS_SET_ONE, SS_SET_SEVERAL } ss_solution_set;
+const char *ss_solution_set_name(ss_solution_set set); /* unknown, none, at-least-one, one, several */
+
+/* What can be said about a problem besides its solution. The classes of the LCP are those of the matrix M that remains
+ * when the free rows are eliminated and cones and boxes written as inequalities: the one that the pivoting methods see. */
+typedef struct ss_cp_diagnosis {
+  ss_answer symmetric, positive_definite, positive_semidefinite; /* of G */
+  int variables;                                                 /* of the LCP; 0: it has none (discs) */
+  ss_answer p, copositive, strictly_copositive;                  /* of the LCP */
+  ss_solution_set solutions;
+  const char *reason; /* why `solutions` is what it is */
+  bool ray;           /* Lemke's method ended on a ray */
+  int found;          /* solutions found by enumeration; -1: too many combinations of states */
+  bool continuum;     /* some of them are not isolated */
+  bool same_w;        /* all of them have the same w: the motion is determined, the impulses are not */
+} ss_cp_diagnosis;
+
+/* `effort` bounds the numbers of combinations of states and of principal submatrices that are looked at; 0: the largest
+ * possible, seconds. */
+ss_status ss_cp_diagnose(const ss_cp *problem, double tolerance, int effort, ss_cp_workspace *workspace,
+                         ss_cp_diagnosis *out, ss_error *error);
+
 /* Checks sizes, blocks and numbers; every entry point above may assume what this has accepted. */
 ss_status ss_cp_validate(const ss_cp *problem, ss_error *error);
 
@@ -117,7 +182,7 @@ ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error);
  * decides which one it is, not the name). */
 typedef struct ss_cp_file {
   ss_cp problem;
-  const char *kind; /* lcp, mixed-lcp, box-lcp, friction, global-friction, mechanical, general */
+  const char *kind; /* lcp, mixed-lcp, box-lcp, friction, rolling-friction, global-friction, mechanical, general */
   void *memory;     /* owner of all arrays */
 } ss_cp_file;
 ss_status ss_cp_read(const char *path, ss_cp_file *out, ss_error *error);

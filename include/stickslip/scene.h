@@ -70,11 +70,11 @@ typedef enum ss_shape_type {
 typedef struct ss_shape_def {
   ss_shape_type type;
   ss_pose pose;         /* of the shape in its body's frame */
-  double radius;        /* sphere, capsule */
-  double length;        /* capsule: between the centres of its end spheres, along the shape's x axis (see axis) */
+  double radius;        /* sphere, capsule, cylinder */
+  double length;        /* capsule: between the centres of its end spheres; cylinder: between its ends */
   ss_vec3 size;         /* box: full edge lengths */
   ss_vec3 semi_axes;    /* ellipsoid; ellipse: 0 along the axis across the plane */
-  ss_vec3 axis;         /* capsule: direction in the shape's frame, any length but zero */
+  ss_vec3 axis;         /* capsule, cylinder: direction in the shape's frame, any length but zero */
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
   double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
   const char *material; /* NULL: the one named "default" */

@@ -364,6 +364,8 @@ bool active_set_solve(active_set *a, double *z, const double *w) {
   }
   for (int k = 0; k < m; k++) assemble_row(a, m, k);
   const int rank = dense_eliminate(a->A, m, stride, stride, m, rank_tolerance, a->row, a->col);
+  a->unknowns = m;
+  a->rank = rank;
   for (int k = 0; k < rank; k++) a->y[k] = -a->A[(size_t)k * (size_t)stride + (size_t)m];
   dense_back(a->A, stride, rank, a->y);
   double finite = 0;

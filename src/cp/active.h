@@ -45,6 +45,7 @@ typedef struct active_set {
   double *y;              /* [n] */
   double *w;              /* [n] */
   int *row, *col;         /* [n] */
+  int unknowns, rank; /* of the last system solved; A, row and col hold its factors (dense.h), stride unknowns + 1 */
   double
       damping; /* added to the scaled diagonal: holds back what the equations hardly determine (redundant contacts) */
 } active_set;

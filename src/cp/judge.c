@@ -5,6 +5,8 @@
  * them vanish together exactly at the solutions. The largest is divided by 1 + max |g|. */
 #include <stickslip/cp.h>
 
+#include "core/arena.h"
+
 #include <math.h>
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -91,26 +93,80 @@ static double block_residual(const ss_block *block, const double *z, const doubl
   return worst;
 }
 
-/* w = G z + g for some rows; returns false where a number is not finite. Operators have been applied before. */
-static bool apply(const ss_cp *problem, const double *z, int first, int end, double *w) {
-  const int n = problem->n;
+static double sparse_row(const ss_sparse *m, int i, const double *z) {
+  double sum = 0;
+  for (int k = m->start[i]; k < m->start[i + 1]; k++) sum += m->value[k] * z[m->col[k]];
+  return sum;
+}
+
+/* x = A^-1 x for one block, by Gaussian elimination with row exchanges. */
+static void solve_body(const double *A, int n, double *x) {
+  double a[SS_CP_BODY_ROWS][SS_CP_BODY_ROWS];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) a[i][j] = A[i * n + j];
+  for (int c = 0; c < n; c++) {
+    int best = c;
+    for (int i = c + 1; i < n; i++)
+      if (fabs(a[i][c]) > fabs(a[best][c])) best = i;
+    for (int j = 0; j < n; j++) {
+      const double keep = a[c][j];
+      a[c][j] = a[best][j];
+      a[best][j] = keep;
+    }
+    const double keep = x[c];
+    x[c] = x[best];
+    x[best] = keep;
+    for (int i = c + 1; i < n; i++) {
+      const double f = a[i][c] / a[c][c];
+      for (int j = c; j < n; j++) a[i][j] -= f * a[c][j];
+      x[i] -= f * x[c];
+    }
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    for (int j = i + 1; j < n; j++) x[i] -= a[i][j] * x[j];
+    x[i] /= a[i][i];
+  }
+}
+
+/* v = A^-1 J^T z, the velocities that z makes. */
+static void velocities(const ss_cp_operator *o, const double *z, double *v) {
+  for (int i = 0; i < o->J.rows; i++)
+    for (int k = o->J.start[i]; k < o->J.start[i + 1]; k++) v[o->J.col[k]] += o->J.value[k] * z[i];
+  const double *A = o->A;
+  for (int b = 0; b < o->n_bodies; b++) {
+    const int size = o->first[b + 1] - o->first[b];
+    solve_body(A, size, v + o->first[b]);
+    A += (ptrdiff_t)size * size;
+  }
+}
+
+/* (G z + g)_i; v are the velocities of an operator. */
+static double slack(const ss_cp *problem, const double *z, const double *v, int i) {
+  double sum = problem->g[i];
+  if (problem->sparse) return sum + sparse_row(problem->sparse, i, z);
+  if (problem->factors) {
+    if (problem->factors->R.start) sum += sparse_row(&problem->factors->R, i, z);
+    return sum + sparse_row(&problem->factors->J, i, v);
+  }
+  const double *row = problem->G + (size_t)i * (size_t)problem->n;
+  for (int j = 0; j < problem->n; j++) sum += row[j] * z[j];
+  return sum;
+}
+
+/* w = G z + g for some rows; returns false where a number is not finite. `apply` has been called before. */
+static bool apply(const ss_cp *problem, const double *z, const double *v, int first, int end, double *w) {
   double finite = 0; /* stays 0 while all numbers are finite */
-  for (int i = first; i < end && problem->apply; i++) finite += 0 * w[i - first] + 0 * z[i];
-  for (int i = first; i < end && !problem->apply; i++) {
-    const double *row = problem->G + (size_t)i * (size_t)n;
-    double sum = problem->g[i];
-    for (int j = 0; j < n; j++) sum += row[j] * z[j];
-    w[i - first] = sum;
-    finite += 0 * sum + 0 * z[i];
+  for (int i = first; i < end; i++) {
+    if (!problem->apply) w[i - first] = slack(problem, z, v, i);
+    finite += 0 * w[i - first] + 0 * z[i];
   }
   return finite == 0;
 }
 
-double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
+static double judge(const ss_cp *problem, const double *z, const double *v, double *w) {
   enum { WINDOW = 256 };
   double window[WINDOW], worst = 0, largest = 0;
   for (int i = 0; i < problem->n; i++) largest = larger(largest, fabs(problem->g[i]));
-  if (problem->apply) problem->apply(problem->user, z, w);
   for (int b = 0; b < problem->n_blocks; b++) {
     ss_block part = problem->blocks[b];
     const int end = part.first + part.size;
@@ -118,11 +174,22 @@ double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
       part.first = 0;
       part.size = end - row < WINDOW ? end - row : WINDOW;
       double *piece = w ? w + row : window;
-      if (!apply(problem, z, row, row + part.size, piece)) return HUGE_VAL;
+      if (!apply(problem, z, v, row, row + part.size, piece)) return HUGE_VAL;
       worst = larger(worst, block_residual(&part, z + row, piece));
     }
   }
   return worst / (1 + largest);
+}
+
+double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
+  if (problem->apply) problem->apply(problem->user, z, w);
+  if (!problem->factors) return judge(problem, z, NULL, w);
+  double *v = ss_alloc(sizeof *v * ((size_t)problem->factors->J.cols + 1));
+  if (!v) return HUGE_VAL; /* what cannot be judged is not accepted */
+  velocities(problem->factors, z, v);
+  const double residual = judge(problem, z, v, w);
+  ss_free(v);
+  return residual;
 }
 
 void ss_cp_friction_defects(const ss_cp *problem, const double *z, const double *w, double *cone, double *dissipation) {

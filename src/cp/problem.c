@@ -1,5 +1,5 @@
 /* Checks, names and the plain-text form of a complementarity problem (docs/problem-format.md). */
-#include <stickslip/cp.h>
+#include "cp/storage.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -47,8 +47,10 @@ static ss_status check_block(const ss_block *block, int b, int first, int n, ss_
 ss_status ss_cp_validate(const ss_cp *problem, ss_error *error) {
   const int n = problem->n;
   if (n < 0 || problem->n_blocks < 0) return ss_fail(error, SS_ERROR_INPUT, "negative size");
-  if ((n && (!problem->G || !problem->g)) || (problem->n_blocks && !problem->blocks))
+  const int forms = (problem->G != NULL) + (problem->sparse != NULL) + (problem->factors != NULL);
+  if ((n && (!forms || !problem->g)) || (problem->n_blocks && !problem->blocks))
     return ss_fail(error, SS_ERROR_INPUT, "missing array");
+  if (forms > 1) return ss_fail(error, SS_ERROR_INPUT, "the matrix is given in more than one form");
   int first = 0;
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_status status = check_block(&problem->blocks[b], b, first, n, error);
@@ -56,9 +58,17 @@ ss_status ss_cp_validate(const ss_cp *problem, ss_error *error) {
     first += problem->blocks[b].size;
   }
   if (first != n) return ss_fail(error, SS_ERROR_INPUT, "the blocks cover %d of %d rows", first, n);
+  if (problem->sparse) {
+    const ss_status status = storage_check(problem->sparse, n, n, "G", error);
+    if (status) return status;
+  }
+  if (problem->factors) {
+    const ss_status status = storage_check_operator(problem->factors, n, error);
+    if (status) return status;
+  }
   for (int i = 0; i < n; i++) {
     if (!isfinite(problem->g[i])) return ss_fail(error, SS_ERROR_INPUT, "g[%d] is not finite", i);
-    for (int j = 0; j < n; j++)
+    for (int j = 0; j < n && problem->G; j++)
       if (!isfinite(problem->G[(size_t)i * (size_t)n + (size_t)j]))
         return ss_fail(error, SS_ERROR_INPUT, "G[%d, %d] is not finite", i, j);
   }
@@ -88,13 +98,42 @@ static void write_row(FILE *file, const double *row, int n) {
   for (int j = 0; j < n; j++) fprintf(file, "%a%c", row[j], j + 1 < n ? ' ' : '\n');
 }
 
+static void write_sparse(FILE *file, const char *name, const ss_sparse *m) {
+  fprintf(file, "%s %d\n", name, m->start[m->rows]);
+  for (int i = 0; i < m->rows; i++)
+    for (int k = m->start[i]; k < m->start[i + 1]; k++) fprintf(file, "%d %d %a\n", i, m->col[k], m->value[k]);
+}
+
+static void write_operator(FILE *file, const ss_cp_operator *o) {
+  fprintf(file, "factors %d\n", o->n_bodies);
+  const double *A = o->A;
+  for (int b = 0; b < o->n_bodies; b++) {
+    const int size = o->first[b + 1] - o->first[b];
+    fprintf(file, "%d ", size);
+    write_row(file, A, size * size);
+    A += (ptrdiff_t)size * size;
+  }
+  write_sparse(file, "J", &o->J);
+  if (o->R.start) write_sparse(file, "R", &o->R);
+}
+
+static void write_matrix(FILE *file, const ss_cp *problem) {
+  if (problem->sparse) {
+    write_sparse(file, "sparse", problem->sparse);
+  } else if (problem->factors) {
+    write_operator(file, problem->factors);
+  } else {
+    fprintf(file, "G\n");
+    for (int i = 0; i < problem->n; i++) write_row(file, problem->G + (size_t)i * (size_t)problem->n, problem->n);
+  }
+}
+
 ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error) {
   FILE *file = fopen(path, "w");
   if (!file) return ss_fail(error, SS_ERROR_IO, "%s: %s", path, strerror(errno));
   fprintf(file, "stickslip-problem 1\nrows %d\nblocks %d\n", problem->n, problem->n_blocks);
   for (int b = 0; b < problem->n_blocks; b++) write_block(file, &problem->blocks[b]);
-  fprintf(file, "G\n");
-  for (int i = 0; i < problem->n; i++) write_row(file, problem->G + (size_t)i * (size_t)problem->n, problem->n);
+  write_matrix(file, problem);
   fprintf(file, "g\n");
   write_row(file, problem->g, problem->n);
   const bool failed = ferror(file) != 0;

@@ -1,6 +1,8 @@
 /* The project's own format (docs/problem-format.md), and plain LCPs: "n, M row by row, q" after a comment. */
 #include "cp/tokens.h"
 
+#include <string.h>
+
 static ss_status read_block(tokens *t, ss_block *block, ss_error *error) {
   static const char *const cones[] = {"polyhedral", "pyramid", "quadratic"};
   const bool is_free = tokens_word(t, "free");
@@ -26,6 +28,67 @@ static ss_status read_block(tokens *t, ss_block *block, ss_error *error) {
   return good ? SS_OK : tokens_fail(t, error, "a friction block is: friction SIZE CONE DIRECTIONS MU EXTRA");
 }
 
+/* The entries "i j x" of a matrix, ascending by rows and by columns. */
+static ss_status read_entries(tokens *t, int rows, int cols, ss_sparse *out, ss_error *error) {
+  int count;
+  if (!tokens_integer(t, &count) || (size_t)count > strlen(t->at) / 6) /* "0 0 1 " and so on */
+    return tokens_fail(t, error, "the number of entries was expected, and the entries");
+  int *start = SS_ARENA_ARRAY(t->arena, int, rows + 1), *col = SS_ARENA_ARRAY(t->arena, int, count + 1);
+  double *value = SS_ARENA_ARRAY(t->arena, double, count + 1);
+  if (!start || !col || !value) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  int row = 0;
+  for (int k = 0; k < count; k++) {
+    int i;
+    if (!tokens_integer(t, &i) || !tokens_integer(t, &col[k]) || !tokens_number(t, &value[k]))
+      return tokens_fail(t, error, "row, column and value of an entry were expected");
+    if (i < row || i >= rows) return tokens_fail(t, error, "the rows of the entries must ascend");
+    while (row < i) start[++row] = k;
+  }
+  while (row < rows) start[++row] = count;
+  *out = (ss_sparse){rows, cols, start, col, value};
+  return SS_OK;
+}
+
+/* factors BODIES; per body its size and its block of A; J and R by their entries. */
+static ss_status read_operator(tokens *t, int n, ss_cp *problem, ss_error *error) {
+  int bodies;
+  ss_cp_operator *o = SS_ARENA_ARRAY(t->arena, ss_cp_operator, 1);
+  const size_t left = strlen(t->at) / 2; /* no more numbers can follow */
+  if (!tokens_integer(t, &bodies) || (size_t)bodies > left)
+    return tokens_fail(t, error, "the number of bodies was expected, and the bodies");
+  int *first = SS_ARENA_ARRAY(t->arena, int, bodies + 1);
+  double *A = SS_ARENA_ARRAY(t->arena, double, left + 1), *at = A;
+  if (!o || !first || !A) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int b = 0; b < bodies; b++) {
+    int size;
+    if (!tokens_integer(t, &size) || size < 1 || size > SS_CP_BODY_ROWS)
+      return tokens_fail(t, error, "the size of a body's block was expected, 1 to 12");
+    first[b + 1] = first[b] + size;
+    for (int k = 0; k < size * size; k++)
+      if (at > A + left || !tokens_number(t, at++)) return tokens_fail(t, error, "a number of A was expected");
+  }
+  *o = (ss_cp_operator){.n_bodies = bodies, .first = first, .A = A};
+  if (!tokens_word(t, "J")) return tokens_fail(t, error, "J was expected");
+  ss_status status = read_entries(t, n, first[bodies], &o->J, error);
+  if (!status && tokens_word(t, "R")) status = read_entries(t, n, n, &o->R, error);
+  problem->factors = o;
+  return status;
+}
+
+static ss_status read_form(tokens *t, int n, ss_cp *problem, ss_error *error) {
+  if (tokens_word(t, "factors")) return read_operator(t, n, problem, error);
+  if (tokens_word(t, "sparse")) {
+    ss_sparse *G = SS_ARENA_ARRAY(t->arena, ss_sparse, 1);
+    problem->sparse = G;
+    return G ? read_entries(t, n, n, G, error) : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  double *G;
+  if (!tokens_word(t, "G")) return tokens_fail(t, error, "G, sparse or factors was expected");
+  const ss_status status = tokens_vector(t, (size_t)n * (size_t)n, &G, error);
+  problem->G = G;
+  return status;
+}
+
 ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error) {
   int version, n, n_blocks;
   if (!tokens_word(t, "stickslip-problem") || !tokens_integer(t, &version) || version != 1)
@@ -45,13 +108,13 @@ ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error) {
     row += blocks[b].size;
   }
   if (status) return status;
-  double *G, *g;
-  if (!tokens_word(t, "G")) return tokens_fail(t, error, "G was expected");
-  status = tokens_vector(t, (size_t)n * (size_t)n, &G, error);
+  double *g;
+  out->problem = (ss_cp){.n = n, .n_blocks = n_blocks, .blocks = blocks};
+  status = read_form(t, n, &out->problem, error);
   if (status) return status;
   if (!tokens_word(t, "g")) return tokens_fail(t, error, "g was expected");
   status = tokens_vector(t, (size_t)n, &g, error);
-  out->problem = (ss_cp){.n = n, .n_blocks = n_blocks, .G = G, .g = g, .blocks = blocks};
+  out->problem.g = g;
   return status;
 }
 

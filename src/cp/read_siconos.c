@@ -40,33 +40,43 @@ static ss_status read_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
   return status;
 }
 
-/* s1 s2 n m, block ends and flags, M, q; what follows repeats the problem in another form and is not reliable. */
+/* s1 s2 n m, block ends and flags, M, q; what follows repeats the problem in another form and is not reliable. M has m
+ * complementarity rows at its end; the equations before them need not be as many as the n free variables: the smaller
+ * number is made up for by variables that occur nowhere, or by equations 0 = 0. */
 static ss_status read_mixed(tokens *t, ss_cp_file *out, ss_error *error) {
   int skip, n = 0, m = 0;
   matrix M;
-  double *q;
+  double *q, *G, *g;
   ss_block *blocks;
   for (int i = 0; i < 2; i++) (void)tokens_integer(t, &skip);
   (void)(tokens_integer(t, &n) && tokens_integer(t, &m));
   for (int i = 0; i < 5; i++) (void)tokens_integer(t, &skip);
   ss_status status = read_matrix(t, &M, error);
+  if (!status) status = tokens_vector(t, (size_t)M.rows, &q, error);
   if (status) return status;
-  if (M.rows != M.cols || M.rows != n + m)
-    return ss_fail(error, SS_ERROR_UNSUPPORTED, "a mixed LCP that is not square");
-  status = tokens_vector(t, (size_t)M.rows, &q, error);
-  if (!status) status = finish_rows(t, &M, q, (n > 0) + (m > 0), out, &blocks, error);
+  const int equations = M.rows - m;
+  if (M.cols != n + m || equations < 0)
+    return tokens_fail(t, error, "the matrix does not fit the numbers of variables");
+  const int n_free = n > equations ? n : equations, size = n_free + m;
+  status = file_problem(t, size, (n_free > 0) + (m > 0), out, &G, &g, &blocks, error);
   if (status) return status;
-  if (n) blocks[0] = (ss_block){.kind = SS_BLOCK_FREE, .size = n};
-  if (m) blocks[n > 0] = (ss_block){.kind = SS_BLOCK_NONNEGATIVE, .first = n, .size = m};
+  for (int i = 0; i < M.rows; i++) {
+    const size_t row = (size_t)(i < equations ? i : n_free + i - equations);
+    g[row] = q[i];
+    for (int j = 0; j < M.cols; j++)
+      G[row * (size_t)size + (size_t)(j < n ? j : n_free + j - n)] = M.a[(size_t)i * (size_t)M.cols + (size_t)j];
+  }
+  if (n_free) blocks[0] = (ss_block){.kind = SS_BLOCK_FREE, .size = n_free};
+  if (m) blocks[n_free > 0] = (ss_block){.kind = SS_BLOCK_NONNEGATIVE, .first = n_free, .size = m};
   out->kind = "mixed-lcp";
   return SS_OK;
 }
 
-/* d, contacts, W, q, mu;  or  d, contacts, M, H, f, b, mu. */
+/* d, contacts, W, q, mu, with rolling friction (d = 5) a second mu;  or  d, contacts, M, H, f, b, mu. */
 static ss_status read_contacts(tokens *t, ss_cp_file *out, ss_error *error) {
   int d, contacts;
   matrix M, H;
-  double *q, *b, *mu;
+  double *q, *b, *mu, *rolling;
   (void)(tokens_integer(t, &d) && tokens_integer(t, &contacts));
   ss_status status = read_matrix(t, &M, error);
   if (status) return status;
@@ -77,7 +87,9 @@ static ss_status read_contacts(tokens *t, ss_cp_file *out, ss_error *error) {
   if (!status) status = tokens_vector(t, (size_t)M.rows, &q, error);
   if (!status && !local) status = tokens_vector(t, rows, &b, error);
   if (!status) status = tokens_vector(t, (size_t)contacts, &mu, error);
+  if (!status && local && d == 5) status = tokens_vector(t, (size_t)contacts, &rolling, error);
   if (status) return status;
+  if (local && d == 5) return file_rolling(t, contacts, &M, q, mu, rolling, out, error);
   return local ? file_friction(t, d, contacts, &M, q, mu, out, error)
                : file_global_friction(t, d, contacts, &M, &H, q, b, mu, out, error);
 }

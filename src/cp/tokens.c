@@ -115,7 +115,7 @@ static void friction_blocks(ss_block *blocks, int first, int d, int contacts, co
 
 ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const double *q, const double *mu,
                         ss_cp_file *out, ss_error *error) {
-  if (d != 2 && d != 3) return ss_fail(error, SS_ERROR_UNSUPPORTED, "contacts of dimension %d (rolling friction)", d);
+  if (d != 2 && d != 3) return ss_fail(error, SS_ERROR_UNSUPPORTED, "contacts of dimension %d in this form", d);
   if (W->rows != d * contacts || W->cols != W->rows)
     return tokens_fail(t, error, "the matrix does not fit the contacts");
   double *G, *g;
@@ -132,7 +132,7 @@ ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const d
 
 ss_status file_global_friction(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
                                const double *b, const double *mu, ss_cp_file *out, ss_error *error) {
-  if (d != 2 && d != 3) return ss_fail(error, SS_ERROR_UNSUPPORTED, "contacts of dimension %d (rolling friction)", d);
+  if (d != 2 && d != 3) return ss_fail(error, SS_ERROR_UNSUPPORTED, "contacts of dimension %d in this form", d);
   const int m = M->rows, rows = d * contacts, has_free = m > 0;
   if (M->cols != m || H->rows != m || H->cols != rows) return tokens_fail(t, error, "the matrices do not fit together");
   double *G, *g;

@@ -41,6 +41,10 @@ ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const d
 ss_status file_global_friction(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
                                const double *b, const double *mu, ss_cp_file *out, ss_error *error);
 
+/* Contacts with rolling friction, d = 5 (read_rolling.c). */
+ss_status file_rolling(tokens *t, int contacts, const matrix *W, const double *q, const double *mu,
+                       const double *mu_rolling, ss_cp_file *out, ss_error *error);
+
 /* The formats; each one has its file. */
 ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error);
 ss_status read_plain_lcp(tokens *t, ss_cp_file *out, ss_error *error);

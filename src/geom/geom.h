@@ -12,14 +12,16 @@
 /* A shape, compiled: unit axes, half sizes, fixed in its owner's centre-of-mass frame. */
 typedef struct ss_shape {
   ss_shape_type type;
-  int body;      /* SS_WORLD: immovable */
-  int material;  /* index into the scene's materials */
-  ss_pose local; /* in the body's centre-of-mass frame; capsule: axis along local x; half-space: normal along local z,
+  int body;     /* SS_WORLD: immovable */
+  int material; /* index into the scene's materials */
+  ss_pose
+      local; /* in the body's centre-of-mass frame; capsule, cylinder: axis along local x; half-space: normal along local z,
                     surface through the local origin */
-  double radius; /* sphere, capsule; 0: point */
-  ss_vec3 half; /* box: half edge lengths; capsule: half.x is half the distance of the end centres; ellipsoid: semi-axes
-                    (ellipse: 0 across the plane) */
-  double reach; /* radius of the bounding sphere about the local origin; INFINITY: half-space */
+  double radius; /* sphere, capsule, cylinder; 0: point */
+  ss_vec3 half;  /* box: half edge lengths; capsule, cylinder: half.x is half the distance of the (centres of the) ends;
+                    ellipsoid: semi-axes (ellipse: 0 across the plane) */
+  const struct ss_hull *hull; /* convex; NULL: all others */
+  double reach;               /* radius of the bounding sphere about the local origin; INFINITY: half-space */
 } ss_shape;
 
 /* One feature of a pair at one configuration. */

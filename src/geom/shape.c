@@ -194,8 +194,8 @@ static const ss_table_row names[SS_SHAPE_TYPES + 1] = {
     [SS_SHAPE_HALF_SPACE] = {"half-space", "solid below a plane: normal (outwards), offset"},
     [SS_SHAPE_BOX] = {"box", "cuboid: size (three full edge lengths)"},
     [SS_SHAPE_CAPSULE] = {"capsule", "cylinder with round ends: radius, length (of the straight part), axis"},
-    [SS_SHAPE_ELLIPSOID] = {"ellipsoid", "semi_axes (three); touches half-spaces"},
-    [SS_SHAPE_ELLIPSE] = {"ellipse", "planar scenes: semi_axes (two); touches half-spaces"},
+    [SS_SHAPE_ELLIPSOID] = {"ellipsoid", "semi_axes (three)"},
+    [SS_SHAPE_ELLIPSE] = {"ellipse", "planar scenes: semi_axes (two)"},
     {NULL, NULL}};
 
 static const struct shape_kind {

@@ -8,6 +8,7 @@
 #include "step/workspace.h"
 
 #include <stickslip/io.h>
+#include <stickslip/system.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +34,10 @@ static uint64_t fingerprint(const ss_sim *sim) {
   }
   for (int i = 0; i < model->n_shapes; i++)
     hash = hash_bytes(hash, &model->shapes[i].type, sizeof model->shapes[i].type);
+  for (int i = 0; model->system && i < model->n_v; i++) {
+    const char *name = ss_model_coordinate_name(model, i);
+    hash = hash_bytes(hash, name, strlen(name) + 1);
+  }
   hash = hash_bytes(hash, &model->n_joint_rows, sizeof model->n_joint_rows);
   hash = hash_bytes(hash, sim->options.scheme, strlen(sim->options.scheme) + 1);
   return hash_bytes(hash, &sim->options.step, sizeof sim->options.step);

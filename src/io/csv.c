@@ -1,6 +1,7 @@
 #include "io/csv.h"
 
 #include "io/recorder.h"
+#include "io/recorder_coordinates.h"
 
 #include <string.h>
 
@@ -17,6 +18,12 @@ static bool put_name(FILE *stream, const char *name, const char *column) {
 bool ss_csv_header_body(FILE *stream, const char *name) {
   for (int i = 0; i < SS_MOTION_COLUMNS; i++)
     if (!put_name(stream, name, ss_motion_column_names[i])) return false;
+  return true;
+}
+
+bool ss_csv_header_coordinate(FILE *stream, const char *name) {
+  for (int i = 0; i < SS_COORDINATE_COLUMNS; i++)
+    if (!put_name(stream, name, ss_coordinate_columns[i])) return false;
   return true;
 }
 

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* "t" and, for each body, its thirteen motion columns. All return false when the stream fails. */
+/* "t" and, for each body, its thirteen motion columns; for each coordinate of a system, q and v. All return false when the stream fails. */
 bool ss_csv_header_start(FILE *stream);
 bool ss_csv_header_body(FILE *stream, const char *name);
+bool ss_csv_header_coordinate(FILE *stream, const char *name);
 bool ss_csv_number(FILE *stream, double value, bool first);
 bool ss_csv_end_row(FILE *stream);
 

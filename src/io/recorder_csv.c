@@ -1,8 +1,10 @@
-/* CSV trajectories: t, then thirteen columns per body. */
+/* CSV trajectories: t, then thirteen columns per body, or two per coordinate of a user-defined system. */
 #include "io/recorder.h"
 
 #include "core/arena.h"
 #include "io/csv.h"
+
+#include <stickslip/system.h>
 
 #include <errno.h>
 #include <string.h>
@@ -18,6 +20,8 @@ static ss_status cannot_write(const ss_recorder *recorder, ss_error *error) {
   return ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", recorder->file.path, strerror(errno));
 }
 
+static int n_coordinates(const ss_model *model) { return ss_model_is_system(model) ? ss_model_coordinates(model) : 0; }
+
 static ss_status csv_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
   FILE *stream = ((csv_recorder *)recorder)->stream;
   bool good = ss_csv_number(stream, ss_sim_state(sim)->t, true);
@@ -28,6 +32,10 @@ static ss_status csv_row(ss_recorder *recorder, const ss_sim *sim, ss_error *err
     ss_motion_columns(&motion, columns);
     for (int i = 0; good && i < SS_MOTION_COLUMNS; i++) good = ss_csv_number(stream, columns[i], false);
   }
+  const int coordinates = n_coordinates(ss_sim_model(sim));
+  for (int i = 0; good && i < coordinates; i++)
+    good =
+        ss_csv_number(stream, ss_sim_state(sim)->q[i], false) && ss_csv_number(stream, ss_sim_state(sim)->v[i], false);
   return good && ss_csv_end_row(stream) ? SS_OK : cannot_write(recorder, error);
 }
 
@@ -52,6 +60,8 @@ static ss_status csv_header(csv_recorder *csv, const ss_sim *sim, ss_error *erro
   const ss_model *model = ss_sim_model(sim);
   for (int body = 0; good && body < ss_model_bodies(model); body++)
     good = ss_csv_header_body(csv->stream, ss_model_body_name(model, body));
+  for (int i = 0; good && i < n_coordinates(model); i++)
+    good = ss_csv_header_coordinate(csv->stream, ss_model_coordinate_name(model, i));
   return good && ss_csv_end_row(csv->stream) ? SS_OK : cannot_write(&csv->base, error);
 }
 

@@ -22,6 +22,7 @@
 #include "core/arena.h"
 #include "io/hdf5_file.h"
 #include "io/page.h"
+#include "io/recorder_coordinates.h"
 #include "io/recorder_elements.h"
 
 #include <stdint.h>
@@ -44,6 +45,7 @@ typedef struct hdf5_recorder {
   ss_hdf5_column contacts[CONTACT_COLUMNS]; /* frame, a, b, point, normal, force, friction, state */
   ss_frame_contacts present;
   ss_element_table elements;
+  ss_coordinate_table coordinates;
 } hdf5_recorder;
 
 static ss_status cannot_write(const hdf5_recorder *h, ss_error *error) {
@@ -57,6 +59,7 @@ static bool append_rows(hdf5_recorder *h) {
   bool good = ss_hdf5_column_append(&h->time, h->n_rows);
   for (int i = 0; i < h->n_bodies * BODY_COLUMNS; i++) good = ss_hdf5_column_append(&h->bodies[i], h->n_rows) && good;
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_append(&h->energy[i], h->n_rows) && good;
+  good = ss_coordinate_table_append(&h->coordinates, h->n_rows) && good;
   h->n_rows = 0;
   ss_hdf5_quiet_end(quiet);
   return good;
@@ -110,6 +113,7 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
     ss_motion_columns(&motion, columns);
     for (int i = 0; i < BODY_COLUMNS; i++) put(&h->bodies[body * BODY_COLUMNS + i], h->n_rows, columns + first[i]);
   }
+  ss_coordinate_table_put(&h->coordinates, sim, h->n_rows);
   const ss_energy *e = &ss_sim_report(sim)->energy;
   const double energy[ENERGY_COLUMNS] = {e->kinetic,       e->potential,   e->elastic,      e->final,    e->work,
                                          e->friction_loss, e->impact_loss, e->damping_loss, e->remainder};
@@ -175,6 +179,7 @@ static bool close_all(hdf5_recorder *h) {
   for (int i = 0; i < EVENT_COLUMNS; i++) good = ss_hdf5_column_release(&h->events[i]) && good;
   for (int i = 0; i < CONTACT_COLUMNS; i++) good = ss_hdf5_column_release(&h->contacts[i]) && good;
   good = ss_element_table_release(&h->elements) && good;
+  good = ss_coordinate_table_release(&h->coordinates) && good;
   if (h->kind_type >= 0) (void)H5Tclose(h->kind_type);
   if (h->file >= 0) good = H5Fclose(h->file) >= 0 && good;
   h->file = h->kind_type = H5I_INVALID_HID;
@@ -301,6 +306,7 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
   h->file = H5Fcreate(h->base.file.working, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const bool good =
       h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) && create_tables(h) &&
+      ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) &&
       (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file)) &&
       H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
   ss_hdf5_quiet_end(quiet);

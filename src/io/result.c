@@ -3,6 +3,7 @@
 
 #include "core/arena.h"
 #include "core/words.h"
+#include "io/recorder_coordinates.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,6 +54,24 @@ static ss_status read_names(ss_result *r, ss_error *error) {
   return status;
 }
 
+static ss_status read_coordinate_names(ss_result *r, ss_error *error) {
+  if (H5Lexists(r->file, "coordinate_names", H5P_DEFAULT) <= 0) return SS_OK;
+  const hid_t dataset = H5Dopen2(r->file, "coordinate_names", H5P_DEFAULT);
+  hsize_t n = 0;
+  ss_status status = dataset >= 0 && ss_hdf5_length(dataset, &n) ? SS_OK : ss_result_damaged(r, error);
+  if (!status) {
+    r->coordinates = ss_alloc(sizeof *r->coordinates * n);
+    if (!r->coordinates)
+      status = ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    else if (!ss_hdf5_read_texts(dataset, r->coordinates))
+      status = ss_result_damaged(r, error);
+    else
+      r->n_coordinates = n;
+  }
+  if (dataset >= 0) (void)H5Dclose(dataset);
+  return status;
+}
+
 static ss_status open_file(ss_result *r, ss_error *error) {
   FILE *probe = fopen(r->path, "rb"); /* for the operating system's own words, which HDF5 does not pass on */
   if (!probe) return ss_fail(error, SS_ERROR_IO, "cannot read '%s': %s", r->path, strerror(errno));
@@ -64,6 +83,7 @@ static ss_status open_file(ss_result *r, ss_error *error) {
   r->t = ss_alloc(sizeof *r->t * SS_HDF5_BLOCK);
   if (!r->t) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   SS_TRY(read_names(r, error));
+  SS_TRY(read_coordinate_names(r, error));
   for (hsize_t i = 0; i < r->n_bodies * SS_RESULT_BODY_COLUMNS; i++) {
     r->datasets[i] =
         open_column(r->file, r->names[i / SS_RESULT_BODY_COLUMNS], ss_result_body_columns[i % SS_RESULT_BODY_COLUMNS]);
@@ -96,12 +116,14 @@ ss_status ss_result_open(const char *path, ss_result **out, ss_error *error) {
 void ss_result_close(ss_result *r) {
   if (!r) return;
   for (hsize_t i = 0; i < r->n_bodies; i++) (void)H5free_memory(r->names[i]);
+  for (hsize_t i = 0; i < r->n_coordinates; i++) (void)H5free_memory(r->coordinates[i]);
   for (hsize_t i = 0; i < r->n_bodies * SS_RESULT_BODY_COLUMNS; i++)
     if (r->datasets[i] > 0) (void)H5Dclose(r->datasets[i]);
   if (r->time >= 0) (void)H5Dclose(r->time);
   if (r->file >= 0) (void)H5Fclose(r->file);
   ss_free(r->path);
   ss_free((void *)r->names);
+  ss_free((void *)r->coordinates);
   ss_free(r->datasets);
   ss_free(r->t);
   ss_free(r->block);
@@ -146,7 +168,30 @@ double *ss_result_numbers(const ss_result *r, const char *path, hsize_t *n) {
   return values;
 }
 
+double *ss_result_coordinate(const ss_result *r, hsize_t coordinate, int column, hsize_t *n) {
+  char *link = ss_hdf5_link_name(r->coordinates[coordinate]);
+  const size_t size = link ? strlen(link) + 32 : 0;
+  char *path = link ? ss_alloc(size) : NULL;
+  double *values = NULL;
+  if (path && snprintf(path, size, "coordinates/%s/%s", link, ss_coordinate_columns[column]) > 0)
+    values = ss_result_numbers(r, path, n);
+  ss_free(path);
+  ss_free(link);
+  return values;
+}
+
 long ss_result_rows(const ss_result *r) { return (long)r->n_rows; }
+
+/* Hands over numbers that must be as many as there are rows. */
+static ss_status adopt_column(const ss_result *r, double *numbers, hsize_t n, double *values, ss_error *error) {
+  if (n != r->n_rows) {
+    ss_free(numbers);
+    return ss_result_damaged(r, error);
+  }
+  memcpy(values, numbers, sizeof *values * n);
+  ss_free(numbers);
+  return SS_OK;
+}
 
 static ss_status energy_column(const ss_result *r, const char *name, double *values, ss_error *error) {
   char path[64];
@@ -158,13 +203,27 @@ static ss_status energy_column(const ss_result *r, const char *name, double *val
                    "'%s' has no energy '%s'; there are kinetic, potential, elastic, total, work, friction_loss, "
                    "impact_loss, damping_loss, remainder",
                    r->path, ss_printable(name).text);
-  if (n != r->n_rows) {
-    ss_free(numbers);
-    return ss_result_damaged(r, error);
-  }
-  memcpy(values, numbers, sizeof *values * n);
-  ss_free(numbers);
-  return SS_OK;
+  return adopt_column(r, numbers, n, values, error);
+}
+
+/* Which coordinate of a system, and which of its columns, "name.q" or "name.v" means. */
+static bool find_coordinate(const ss_result *r, const char *name, hsize_t *coordinate, int *column) {
+  const char *dot = strrchr(name, '.');
+  if (!dot) return false;
+  const size_t length = (size_t)(dot - name);
+  *column = strcmp(dot + 1, ss_coordinate_columns[1]) == 0;
+  if (strcmp(dot + 1, ss_coordinate_columns[*column]) != 0) return false;
+  for (*coordinate = 0; *coordinate < r->n_coordinates; ++*coordinate)
+    if (strlen(r->coordinates[*coordinate]) == length && strncmp(r->coordinates[*coordinate], name, length) == 0)
+      return true;
+  return false;
+}
+
+static ss_status coordinate_column(const ss_result *r, hsize_t coordinate, int column, double *values,
+                                   ss_error *error) {
+  hsize_t n = 0;
+  double *numbers = ss_result_coordinate(r, coordinate, column, &n);
+  return numbers ? adopt_column(r, numbers, n, values, error) : ss_result_damaged(r, error);
 }
 
 /* Which body and which of its columns "name.column" means; the name may contain dots itself. */
@@ -181,6 +240,13 @@ static bool find_column(const ss_result *r, const char *name, hsize_t *body, int
 
 static ss_status unknown_column(const ss_result *r, const char *name, ss_error *error) {
   ss_word_list bodies = {0};
+  for (hsize_t i = 0; i < r->n_coordinates; i++) ss_word_list_add(&bodies, r->coordinates[i]);
+  if (r->n_coordinates)
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "'%s' has no column '%s'; expected t, energy.NAME, COORDINATE.q or COORDINATE.v with COORDINATE one of "
+        "%s",
+        r->path, ss_printable(name).text, bodies.text);
   for (hsize_t i = 0; i < r->n_bodies; i++) ss_word_list_add(&bodies, r->names[i]);
   return ss_fail(
       error, SS_ERROR_INPUT,
@@ -209,6 +275,7 @@ ss_status ss_result_column(const ss_result *r, const char *name, double *values,
   hsize_t body;
   int column;
   if (find_column(r, name, &body, &column)) return body_column(r, body, column, values, error);
+  if (find_coordinate(r, name, &body, &column)) return coordinate_column(r, body, column, values, error);
   if (strncmp(name, "energy.", 7) == 0) return energy_column(r, name + 7, values, error);
   return unknown_column(r, name, error);
 }

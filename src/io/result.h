@@ -13,7 +13,9 @@ struct ss_result {
   char *path;
   hid_t file, time;
   hsize_t n_rows, n_bodies;
-  char **names;      /* n_bodies, HDF5's own memory */
+  char **names;       /* n_bodies, HDF5's own memory */
+  char **coordinates; /* n_coordinates, of a user-defined system, likewise */
+  hsize_t n_coordinates;
   hid_t *datasets;   /* SS_RESULT_BODY_COLUMNS per body */
   double *t, *block; /* SS_HDF5_BLOCK times; per dataset SS_HDF5_BLOCK rows of four numbers at most */
 };
@@ -24,6 +26,9 @@ ss_status ss_result_damaged(const ss_result *result, ss_error *error);
 ss_status ss_result_read_block(ss_result *result, hsize_t first, hsize_t count, ss_error *error);
 /* SS_MOTION_COLUMNS numbers of a body in a row of the block. */
 void ss_result_motion(const ss_result *result, hsize_t row, hsize_t body, double columns[SS_MOTION_COLUMNS]);
+
+/* A coordinate's q (column 0) or v (column 1) in all rows. To be freed; NULL: not there. */
+double *ss_result_coordinate(const ss_result *result, hsize_t coordinate, int column, hsize_t *n);
 
 /* A whole one-dimensional dataset of numbers, e.g. "energy/kinetic"; *n is its length. To be freed; NULL: not there. */
 double *ss_result_numbers(const ss_result *result, const char *path, hsize_t *n);

@@ -419,7 +419,8 @@ static double judge(newton *k, double *zs, double *gs) {
     zs[i] = p->z[i] / (p->scale[i] * k->unit);
     gs[i] = p->g[i] * p->scale[i] / k->unit;
   }
-  const ss_cp problem = {p->n, p->n_blocks, NULL, gs, p->blocks, apply_natural, &view};
+  const ss_cp problem = {
+      .n = p->n, .n_blocks = p->n_blocks, .g = gs, .blocks = p->blocks, .apply = apply_natural, .user = &view};
   return ss_cp_judge(&problem, zs, p->slack);
 }
 

@@ -31,6 +31,14 @@ static ss_status check_numbers(const char *what, const double *numbers, int n, b
   return SS_OK;
 }
 
+static ss_status check_names(const ss_system *def, ss_error *error) {
+  for (int i = 0; def->names && i < def->n; i++)
+    for (int j = 0; j < i; j++)
+      if (def->names[i] && def->names[j] && strcmp(def->names[i], def->names[j]) == 0)
+        return ss_fail(error, SS_ERROR_INPUT, "two coordinates are named '%s'", def->names[i]);
+  return SS_OK;
+}
+
 static ss_status check_definition(const ss_system *def, ss_error *error) {
   int directions = 0;
   if (def->n < 1) return ss_fail(error, SS_ERROR_INPUT, "a system needs at least one coordinate");
@@ -47,7 +55,8 @@ static ss_status check_definition(const ss_system *def, ss_error *error) {
                    : def->n_pfaffian > 0 && !def->pfaffian ? "pfaffian"
                                                            : "gap");
   if (def->n_gaps > 0 && !def->gaps) return ss_fail(error, SS_ERROR_INPUT, "a system with gaps needs their 'gaps'");
-  ss_status status = check_numbers("q0", def->q0, def->n, false, error);
+  ss_status status = check_names(def, error);
+  if (status == SS_OK) status = check_numbers("q0", def->q0, def->n, false, error);
   if (status == SS_OK) status = check_numbers("v0", def->v0, def->n, false, error);
   if (status == SS_OK) status = check_numbers("scale", def->scale, def->n, true, error);
   if (status == SS_OK && (!(def->length >= 0) || !isfinite(def->length)))

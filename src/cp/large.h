@@ -1,0 +1,40 @@
+/* Large problems: the scaled problem by nodes, and what the solvers for it share. */
+#ifndef SS_CP_LARGE_H
+#define SS_CP_LARGE_H
+
+#include "cp/nodes.h"
+
+typedef struct large {
+  const ss_cp *original;
+  ss_cp cp;         /* scaled: z = scale amplitude x; its matrix is G below */
+  node_matrix G;    /* with unit-size diagonal */
+  double *g;        /* [n] of size one */
+  double *scale;    /* [n] powers of two, one per node */
+  double amplitude; /* of the right side */
+  double *diagonal; /* [n] of G */
+  active_set set;   /* the states; without a matrix of its own */
+  int *site;        /* [nodes] of the set, -1: a free row */
+  double *x, *w;    /* [n] the present point and G x + g */
+  double residual;  /* of x, scaled problem */
+  double goal;      /* residual at which to end */
+  int iterations;
+} large;
+
+/* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
+ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, double tolerance, ss_cp_workspace *w,
+                       bool *admitted, ss_error *error);
+void large_start(large *l, const double *z); /* x from the original z; NULL: 0 */
+void large_finish(const large *l, double *z);
+double large_judge(large *l, const double *x, double *w); /* residual of the scaled problem; w = G x + g */
+
+/* How a sweep treats discs: by Coulomb's law, or by the associated law with s = mu |w_t| frozen for some sweeps. */
+typedef enum relax_law { RELAX_COULOMB, RELAX_ASSOCIATED } relax_law;
+
+/* Gauss-Seidel sweeps from l->x until the goal, `limit` of them or stagnation; accelerated or plain (relax.c). */
+ss_status large_relax(large *l, relax_law law, bool accelerate, int limit, ss_cp_workspace *w, ss_error *error);
+
+/* Newton steps from l->x while they improve it, at most `limit` of them, each with at most `most` operations in its
+ * factorisation (large_newton.c). *tried is false where that was too little for the first one. */
+ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, bool *tried, ss_error *error);
+
+#endif

@@ -1,0 +1,150 @@
+#include "cp/nodes.h"
+
+#include <string.h>
+
+static int count_nodes(const ss_cp *problem) {
+  int nodes = 0;
+  for (int b = 0; b < problem->n_blocks; b++)
+    nodes += problem->blocks[b].kind == SS_BLOCK_FRICTION ? 1 : problem->blocks[b].size;
+  return nodes;
+}
+
+/* Returns the common size, or 0. */
+static int list_nodes(const ss_cp *problem, int *first, int *node_of) {
+  int nodes = 0, common = -1;
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    const int step = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
+    if (common >= 0 && step != common) common = 0;
+    if (common < 0) common = step;
+    for (int i = block->first; i < block->first + block->size; i += step) {
+      first[nodes] = i;
+      for (int k = 0; k < step; k++) node_of[i + k] = nodes;
+      nodes++;
+    }
+  }
+  first[nodes] = problem->n;
+  return common > 0 ? common : 0;
+}
+
+/* Marks the nodes that row node r meets, itself among them; returns how many, unsorted in `found`. */
+static int meet(const ss_sparse *G, const int *first, const int *node_of, int r, int *mark, int *found) {
+  int count = 0;
+  mark[r] = r;
+  found[count++] = r;
+  for (int i = first[r]; i < first[r + 1]; i++)
+    for (int k = G->start[i]; k < G->start[i + 1]; k++) {
+      const int c = node_of[G->col[k]];
+      if (mark[c] == r) continue;
+      mark[c] = r;
+      found[count++] = c;
+    }
+  return count;
+}
+
+static void sort(int *a, int n) { /* nearly sorted already */
+  for (int k = 1; k < n; k++) {
+    const int item = a[k];
+    int place = k;
+    for (; place > 0 && a[place - 1] > item; place--) a[place] = a[place - 1];
+    a[place] = item;
+  }
+}
+
+typedef struct layout {
+  int *first, *start, *col, *diagonal, *node_of, *mark, *found;
+  size_t *at;
+  double *value;
+} layout;
+
+/* Pattern first, numbers after: columns ascend because the nodes do. */
+static ss_status make_pattern(const ss_sparse *G, int nodes, layout *l, ss_cp_workspace *w, ss_error *error) {
+  size_t blocks = 0, numbers = 0;
+  for (int r = 0; r < nodes; r++) l->mark[r] = -1;
+  for (int r = 0; r < nodes; r++) blocks += (size_t)meet(G, l->first, l->node_of, r, l->mark, l->found);
+  l->col = SCRATCH(w, int, blocks);
+  l->at = SCRATCH(w, size_t, blocks);
+  if (!l->col || !l->at) return out_of_memory(error);
+  for (int r = 0; r < nodes; r++) l->mark[r] = -1;
+  int k = 0;
+  for (int r = 0; r < nodes; r++) {
+    l->start[r] = k;
+    const int count = meet(G, l->first, l->node_of, r, l->mark, l->found);
+    sort(l->found, count);
+    for (int e = 0; e < count; e++, k++) {
+      const int c = l->found[e];
+      l->col[k] = c;
+      l->at[k] = numbers;
+      if (c == r) l->diagonal[r] = k;
+      numbers += (size_t)(l->first[r + 1] - l->first[r]) * (size_t)(l->first[c + 1] - l->first[c]);
+    }
+  }
+  l->start[nodes] = k;
+  l->value = SCRATCH(w, double, numbers);
+  if (!l->value) return out_of_memory(error);
+  memset(l->value, 0, sizeof(double) * numbers);
+  return SS_OK;
+}
+
+static void fill(const ss_sparse *G, int nodes, const double *scale, layout *l) {
+  for (int r = 0; r < nodes; r++) {
+    for (int k = l->start[r]; k < l->start[r + 1]; k++) l->mark[l->col[k]] = k;
+    for (int i = l->first[r]; i < l->first[r + 1]; i++)
+      for (int k = G->start[i]; k < G->start[i + 1]; k++) {
+        const int j = G->col[k], c = l->node_of[j], width = l->first[c + 1] - l->first[c];
+        double *to = l->value + l->at[l->mark[c]] + (ptrdiff_t)(i - l->first[r]) * width + (j - l->first[c]);
+        *to = scale ? scale[i] * G->value[k] * scale[j] : G->value[k];
+      }
+  }
+}
+
+ss_status nodes_create(const ss_cp *problem, const ss_sparse *G, const double *scale, ss_cp_workspace *w,
+                       node_matrix *out, ss_error *error) {
+  const int nodes = count_nodes(problem);
+  layout l = {.first = SCRATCH(w, int, 5 * (size_t)nodes + 2), .node_of = SCRATCH(w, int, problem->n)};
+  if (!l.first || !l.node_of) return out_of_memory(error);
+  l.start = l.first + nodes + 1;
+  l.diagonal = l.start + nodes + 1;
+  l.mark = l.diagonal + nodes;
+  l.found = l.mark + nodes;
+  const int common = list_nodes(problem, l.first, l.node_of);
+  const ss_status status = make_pattern(G, nodes, &l, w, error);
+  if (status) return status;
+  fill(G, nodes, scale, &l);
+  *out = (node_matrix){problem->n, nodes, common, l.first, l.start, l.col, l.at, l.value, l.diagonal, l.node_of};
+  return SS_OK;
+}
+
+/* All nodes of three rows: the blocks of a row stand one after the other. */
+static void row_of_threes(const node_matrix *m, int node, const double *z, double *q) {
+  const double *a = m->value + m->at[m->start[node]];
+  double x = q[0], y = q[1], t = q[2];
+  for (int k = m->start[node]; k < m->start[node + 1]; k++, a += 9) {
+    const double *p = z + (ptrdiff_t)3 * m->col[k];
+    x += a[0] * p[0] + a[1] * p[1] + a[2] * p[2];
+    y += a[3] * p[0] + a[4] * p[1] + a[5] * p[2];
+    t += a[6] * p[0] + a[7] * p[1] + a[8] * p[2];
+  }
+  q[0] = x;
+  q[1] = y;
+  q[2] = t;
+}
+
+void nodes_row(const node_matrix *m, int node, const double *g, const double *z, double *q) {
+  const int rows = m->first[node + 1] - m->first[node];
+  for (int i = 0; i < rows; i++) q[i] = g[m->first[node] + i];
+  if (m->sizes == 3) {
+    row_of_threes(m, node, z, q);
+    return;
+  }
+  for (int k = m->start[node]; k < m->start[node + 1]; k++) {
+    const double *a = m->value + m->at[k], *p = z + m->first[m->col[k]];
+    const int cols = m->first[m->col[k] + 1] - m->first[m->col[k]];
+    for (int i = 0; i < rows; i++)
+      for (int j = 0; j < cols; j++) q[i] += *a++ * p[j];
+  }
+}
+
+void nodes_apply(const node_matrix *m, const double *g, const double *z, double *w) {
+  for (int r = 0; r < m->nodes; r++) nodes_row(m, r, g, z, w + m->first[r]);
+}

@@ -1,0 +1,213 @@
+/* Gauss-Seidel sweeps over the nodes with Anderson acceleration.
+ *
+ * A sweep S(x), forwards and backwards, solves node after node exactly for the others fixed (Moreau, Jean). Its fixed
+ * points are the solutions; in a packing of L layers it needs O(L^2) sweeps. The acceleration (Anderson 1965; Walker & Ni
+ * 2011) takes, with f = S(x) - x,
+ *
+ *     x+ = S(x) - dS gamma,   gamma minimises |f - dF gamma|
+ *
+ * over the differences dF, dS of the last sweeps: once the states have settled this is a Krylov method on the equations
+ * of the closed contacts, with O(L) sweeps, and it does not mind redundant contacts. Where |f| grows, the history is
+ * dropped and the last good sweep taken up again.
+ *
+ * Coulomb's law is not associated, and the sweeps may wander for ever. With De Saxce's change of variables, w_n + mu |w_t|
+ * in place of w_n, it is, and with s = mu |w_t| frozen the problem is a convex minimisation over cones, which
+ * accelerated sweeps solve fast; s is updated every few sweeps (Acary & Cadoux 2013). That outer iteration is slower
+ * where the other one works, and converges often where it does not. Both fail by stagnation. */
+#include "cp/large.h"
+
+#include "cp/local.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WINDOW = 12, CHECK = 5, PATIENCE = 100, FROZEN = 20 };
+
+typedef struct relaxation {
+  large *l;
+  double *shift; /* [nodes] s of the associated law; NULL: Coulomb's */
+  double *x;     /* [n] where the next sweep starts */
+  double *s, *f; /* [n] the last sweep and its step */
+  double *old_s, *old_f;
+  double *dS[WINDOW], *dF[WINDOW]; /* [n] */
+  double gram[WINDOW][WINDOW];     /* dF . dF */
+  int count, next;                 /* columns of the history, place of the next one */
+  bool any;                        /* old_s, old_f are set */
+  double lowest;                   /* |f| since the history was dropped */
+} relaxation;
+
+static bool is_disc(const site *s) {
+  const ss_block *b = s->block;
+  return b->kind == SS_BLOCK_FRICTION && b->size == 3 && b->cone == SS_CONE_QUADRATIC && b->mu > 0 && b->extra == 0;
+}
+
+static void relax_node(const relaxation *a, int r, double *x) {
+  const large *l = a->l;
+  const int row = l->G.first[r], size = l->G.first[r + 1] - row;
+  const double *W = l->G.value + l->G.at[l->G.diagonal[r]];
+  const site *s = l->site[r] < 0 ? NULL : &l->set.sites[l->site[r]];
+  double q[SS_FRICTION_ROWS];
+  nodes_row(&l->G, r, l->g, x, q);
+  if (s && s->block->kind == SS_BLOCK_FRICTION) {
+    for (int i = 0; i < size; i++)
+      for (int j = 0; j < size; j++) q[i] -= W[i * size + j] * x[row + j];
+    if (a->shift && is_disc(s)) {
+      q[0] += a->shift[r];
+      local_cone(s->block->mu, W, q, x + row);
+    } else {
+      (void)local_friction(s, W, q, x + row); /* no local solution: the node keeps its impulse in this pass */
+    }
+    return;
+  }
+  double y = x[row] - q[0] / W[0];
+  if (s && s->block->kind == SS_BLOCK_NONNEGATIVE) y = fmax(y, 0);
+  if (s && s->block->kind == SS_BLOCK_BOX) y = fmin(fmax(y, s->block->lower), s->block->upper);
+  x[row] = y;
+}
+
+static void sweep(const relaxation *a, double *x) {
+  for (int r = 0; r < a->l->G.nodes; r++) relax_node(a, r, x);
+  for (int r = a->l->G.nodes - 1; r >= 0; r--) relax_node(a, r, x);
+}
+
+/* s = mu |w_t| at the present w. */
+static void thaw(relaxation *a) {
+  const large *l = a->l;
+  for (int r = 0; r < l->G.nodes; r++) {
+    const site *s = l->site[r] < 0 ? NULL : &l->set.sites[l->site[r]];
+    if (s && is_disc(s)) a->shift[r] = s->block->mu * hypot(l->w[s->row + 1], l->w[s->row + 2]);
+  }
+}
+
+static double dot(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* gamma from (dF^T dF) gamma = dF^T f by Cholesky; columns that depend on others get 0. */
+static void combine(const relaxation *h, double *gamma) {
+  static const double rank = 1e-12, damping = 1e-8;
+  double a[WINDOW][WINDOW], b[WINDOW], largest = 0;
+  const int m = h->count;
+  for (int i = 0; i < m; i++) largest = fmax(largest, h->gram[i][i]);
+  for (int j = 0; j < m; j++) {
+    b[j] = dot(h->dF[j], h->f, h->l->cp.n);
+    for (int i = j; i < m; i++) {
+      a[i][j] = h->gram[i][j] + (i == j ? damping * largest : 0);
+      for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[j][k];
+    }
+    const double d = a[j][j] > rank * h->gram[j][j] ? sqrt(a[j][j]) : 0;
+    for (int i = j; i < m; i++) a[i][j] = d > 0 ? a[i][j] / d : 0;
+  }
+  for (int i = 0; i < m; i++) {
+    for (int k = 0; k < i; k++) b[i] -= a[i][k] * b[k];
+    b[i] = a[i][i] > 0 ? b[i] / a[i][i] : 0;
+  }
+  for (int i = m - 1; i >= 0; i--) {
+    for (int k = i + 1; k < m; k++) b[i] -= a[k][i] * gamma[k];
+    gamma[i] = a[i][i] > 0 ? b[i] / a[i][i] : 0;
+  }
+}
+
+/* Takes the sweep into the history. */
+static void remember(relaxation *h) {
+  const int n = h->l->cp.n, k = h->next;
+  if (h->any) {
+    for (int i = 0; i < n; i++) {
+      h->dS[k][i] = h->s[i] - h->old_s[i];
+      h->dF[k][i] = h->f[i] - h->old_f[i];
+    }
+    if (h->count < WINDOW) h->count++;
+    h->next = (k + 1) % WINDOW;
+    for (int j = 0; j < h->count; j++) h->gram[j][k] = h->gram[k][j] = dot(h->dF[j], h->dF[k], n);
+  }
+  memcpy(h->old_s, h->s, sizeof(double) * (size_t)n);
+  memcpy(h->old_f, h->f, sizeof(double) * (size_t)n);
+  h->any = true;
+}
+
+static void forget(relaxation *h) {
+  h->count = h->next = 0;
+  h->any = false;
+  h->lowest = HUGE_VAL;
+}
+
+/* One sweep from h->x, and where the next one starts. */
+static void advance(relaxation *h, bool accelerate) {
+  static const double growth = 1.5;
+  const int n = h->l->cp.n;
+  double gamma[WINDOW];
+  memcpy(h->s, h->x, sizeof(double) * (size_t)n);
+  sweep(h, h->s);
+  for (int i = 0; i < n; i++) h->f[i] = h->s[i] - h->x[i];
+  const double norm = sqrt(dot(h->f, h->f, n));
+  if (h->count > 1 && norm > growth * h->lowest) {
+    memcpy(h->x, h->old_s, sizeof(double) * (size_t)n);
+    forget(h);
+    return;
+  }
+  h->lowest = fmin(h->lowest, norm);
+  memcpy(h->x, h->s, sizeof(double) * (size_t)n);
+  if (!accelerate) return;
+  remember(h);
+  combine(h, gamma);
+  for (int m = 0; m < h->count; m++)
+    for (int i = 0; i < n; i++) h->x[i] -= gamma[m] * h->dS[m][i];
+}
+
+static bool relaxation_create(relaxation *h, large *l, bool associated, bool accelerate, ss_cp_workspace *w) {
+  const size_t n = (size_t)l->cp.n;
+  *h = (relaxation){.l = l, .x = SCRATCH(w, double, 5 * n), .lowest = HUGE_VAL};
+  if (!h->x) return false;
+  h->s = h->x + n;
+  h->f = h->s + n;
+  h->old_s = h->f + n;
+  h->old_f = h->old_s + n;
+  for (int k = 0; accelerate && k < WINDOW; k++) {
+    h->dS[k] = SCRATCH(w, double, 2 * n);
+    if (!h->dS[k]) return false;
+    h->dF[k] = h->dS[k] + n;
+  }
+  if (associated) {
+    h->shift = SCRATCH(w, double, l->G.nodes);
+    if (!h->shift) return false;
+    thaw(h);
+  }
+  memcpy(h->x, l->x, sizeof(double) * n);
+  return true;
+}
+
+ss_status large_relax(large *l, relax_law law, bool accelerate, int limit, ss_cp_workspace *w, ss_error *error) {
+  const scratch_mark mark = scratch_now(w);
+  const size_t bytes = sizeof(double) * (size_t)l->cp.n;
+  relaxation h;
+  double *best = SCRATCH(w, double, l->cp.n);
+  if (!best || !relaxation_create(&h, l, law == RELAX_ASSOCIATED, accelerate, w)) return out_of_memory(error);
+  memcpy(best, l->x, bytes);
+  double lowest = l->residual, milestone = lowest;
+  for (int k = 1, since = 0; k <= limit && lowest > l->goal; k++, l->iterations++) {
+    advance(&h, accelerate);
+    const bool update = h.shift && k % FROZEN == 0;
+    if (k % CHECK && !update && k < limit) continue;
+    const double residual = large_judge(l, h.s, l->w);
+    if (update) {
+      thaw(&h);
+      forget(&h);
+    }
+    if (residual < lowest) {
+      lowest = residual;
+      memcpy(best, h.s, bytes);
+    }
+    if (lowest < 0.5 * milestone) {
+      milestone = lowest;
+      since = k;
+    } else if (k - since > PATIENCE && accelerate) {
+      break;
+    }
+  }
+  memcpy(l->x, best, bytes);
+  l->residual = large_judge(l, l->x, l->w);
+  scratch_release(w, mark);
+  return SS_OK;
+}

@@ -1,0 +1,70 @@
+/* Points and convex polyhedra. */
+#include "geom/hull.h"
+
+/* The box's topology: corners, edges and faces numbered as in box.h. */
+static const int box_loop[24] = {0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6};
+static const ss_hull_edge box_edges[12] = {
+    {0, 1, 2, 4}, {2, 3, 3, 4}, {4, 5, 2, 5}, {6, 7, 3, 5}, {0, 2, 0, 4}, {4, 6, 0, 5},
+    {1, 3, 1, 4}, {5, 7, 1, 5}, {0, 4, 0, 2}, {1, 5, 1, 2}, {2, 6, 0, 3}, {3, 7, 1, 3},
+};
+
+const struct ss_hull *ss_hull_of(const ss_shape *shape, ss_hull_room *room) {
+  if (shape->hull) return shape->hull;
+  for (uint32_t i = 0; i < 8; i++) room->vertex[i] = box_corner(shape->half, i);
+  for (uint32_t i = 0; i < 6; i++)
+    room->face[i] = (ss_hull_face){box_face_normal(i), v3_get(shape->half, (int)(i / 2)), 4 * (int)i, 4};
+  room->hull = (struct ss_hull){room->vertex, room->face, box_edges, box_loop, 8, 6, 12};
+  return &room->hull;
+}
+
+bool ss_hull_over(const struct ss_hull *hull, int face, ss_vec3 p, double margin) {
+  const ss_hull_face *f = &hull->face[face];
+  const int *loop = hull->loop + f->first;
+  for (int i = 0; i < f->count; i++) {
+    const ss_vec3 a = hull->vertex[loop[i]], b = hull->vertex[loop[(i + 1) % f->count]];
+    const ss_vec3 side = v3_sub(b, a);
+    /* n x side points into the face */
+    if (v3_dot(v3_cross(f->normal, side), v3_sub(p, a)) < -margin * v3_norm(side)) return false;
+  }
+  return true;
+}
+
+/* The closest point of the face's border. */
+static double border_distance(const struct ss_hull *hull, int face, ss_vec3 p, ss_vec3 *closest) {
+  const ss_hull_face *f = &hull->face[face];
+  const int *loop = hull->loop + f->first;
+  double best = INFINITY;
+  for (int i = 0; i < f->count; i++) {
+    const ss_vec3 a = hull->vertex[loop[i]], b = hull->vertex[loop[(i + 1) % f->count]];
+    const ss_vec3 side = v3_sub(b, a), arm = v3_sub(p, a);
+    const double square = v3_dot(side, side), along = square > 0 ? v3_dot(side, arm) / square : 0;
+    const double s = along > 0 ? along : 0;
+    const ss_vec3 foot = s >= 1 ? b : v3_axpy(a, s, side);
+    ss_vec3 unit;
+    const double distance = length_and_direction(v3_sub(p, foot), v3(0, 0, 1), &unit);
+    if (distance < best) best = distance, *closest = foot;
+  }
+  return best;
+}
+
+double ss_hull_distance(const struct ss_hull *hull, ss_vec3 p, ss_vec3 *normal, ss_vec3 *surface) {
+  int highest = 0;
+  double height = -INFINITY, least = INFINITY;
+  for (int i = 0; i < hull->n_faces; i++) {
+    const double h = hull_height(hull, i, p);
+    if (h > height) height = h, highest = i;
+    if (h <= 0) continue;
+    if (ss_hull_over(hull, i, p, 0)) { /* its foot is the closest point: nothing of the solid is above the plane */
+      *normal = hull->face[i].normal;
+      *surface = v3_axpy(p, -h, *normal);
+      return h;
+    }
+    ss_vec3 foot;
+    const double distance = border_distance(hull, i, p, &foot);
+    if (distance < least) least = distance, *surface = foot;
+  }
+  if (height > 0) return length_and_direction(v3_sub(p, *surface), hull->face[highest].normal, normal);
+  *normal = hull->face[highest].normal;
+  *surface = v3_axpy(p, -height, *normal);
+  return height;
+}
