@@ -1,4 +1,4 @@
-/* ./dev papers: runs the papers' rigid examples and writes docs/verification: our numbers beside the printed ones, plots,
+/* ./dev papers: runs the papers' examples and writes docs/verification: our numbers beside the printed ones, plots,
  * and for every number the band that it must not leave. */
 #ifndef PAPERS_H
 #define PAPERS_H
@@ -118,7 +118,8 @@ page single_joint(const char *directory); /* MDI section 9.1 */
 page stick_slip(const char *directory);   /* MDI section 9.2 */
 page falling_rod(const char *directory);  /* ST section 5 */
 page four_balls(const char *directory);
-page painleve(const char *directory); /* ST section 1.4 */
+page painleve(const char *directory);        /* ST section 1.4 */
+page rolling_ellipse(const char *directory); /* DCC section 6 */
 page orders(const char *directory);
 
 #endif
