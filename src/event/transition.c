@@ -96,25 +96,27 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
   double low = 0, low_left = 1, high = *h, high_left = slip_left(sim);
   if (high_left > small) return SS_OK;
   if (sim->alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
+  /* For alpha = 1 slip stays zero beyond its end, but for rounding: the trial must fall short of it, by a little. */
+  const double aim = sim->alpha < 1 ? 0 : small / 2, none = aim / 2;
   ss_status status = SS_OK;
   for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
     double tau = (low + high) / 2;
     if (low > 0)
-      tau = low / (1 - low_left); /* the line through (0, 1) and the last sliding trial */
-    else if (high_left < 0)
+      tau = low * (1 - aim) / (1 - low_left); /* the line through (0, 1) and the last sliding trial */
+    else if (high_left < -small)
       tau = high / (1 - high_left);
     if (!(tau > low) || !(tau < high) || trial % 8 == 7) tau = (low + high) / 2;
     status = ss_attempt(sim, tau, certified, error);
     if (status != SS_OK || !*certified) break;
     const double left = slip_left(sim);
-    if (left > 0) {
+    if (left > none) {
       low = tau;
       low_left = left;
     } else {
       high = tau;
       high_left = left;
     }
-    if (fabs(left) <= small && (sim->alpha < 1 || left > 0)) {
+    if (fabs(left) <= small && (sim->alpha < 1 || left > none)) {
       *h = tau;
       return SS_OK;
     }
