@@ -15,8 +15,8 @@
 
 typedef struct packing {
   int spheres, contacts, capacity;
-  double *x, *r; /* [spheres][3], [spheres] */
-  double box[3]; /* walls at 0 and box; the top is open */
+  double *x, *r;  /* [spheres][3], [spheres] */
+  double box[3];  /* walls at 0 and box; the top is open */
   int (*pair)[2]; /* [contacts] second sphere -1 .. -5: a wall */
   double (*normal)[3], *gap;
   ss_cp cp;
@@ -154,7 +154,8 @@ static inline bool packing_rows(packing *p, ss_cone cone, int directions, double
 }
 
 static inline void packing_free(packing *p) {
-  void *all[] = {p->x, p->r, p->pair, p->normal, p->gap, p->blocks, p->A, p->J, p->g, p->z, p->v, p->first, p->start, p->col};
+  void *all[] = {p->x, p->r, p->pair, p->normal, p->gap,   p->blocks, p->A,
+                 p->J, p->g, p->z,    p->v,      p->first, p->start,  p->col};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
   *p = (packing){0};
 }
@@ -163,7 +164,8 @@ static inline void packing_free(packing *p) {
 static inline bool packing_create(packing *p, int nx, int ny, int nz, ss_cone cone, int directions, double mu,
                                   double shaking) {
   *p = (packing){.random = (uint64_t)(nx + 100 * ny + 10000 * nz)};
-  const bool made = packing_place(p, nx, ny, nz) && packing_touch(p, nx * ny) && packing_rows(p, cone, directions, mu, shaking);
+  const bool made =
+      packing_place(p, nx, ny, nz) && packing_touch(p, nx * ny) && packing_rows(p, cone, directions, mu, shaking);
   if (!made) packing_free(p);
   return made;
 }

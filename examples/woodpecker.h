@@ -92,8 +92,8 @@ static inline int woodpecker_potential(void *user, double t, const double *q, do
   return 0;
 }
 
-/* gaps: memory for the three, which the model copies. */
-static inline ss_system woodpecker_system(const woodpecker *w, ss_gap_def gaps[3]) {
+/* Fills in s, which has the defaults. gaps: memory for the three, which the model copies. */
+static inline void woodpecker_define(const woodpecker *w, ss_gap_def gaps[3], ss_system *s) {
   static const char *const names[3] = {"y", "phi_M", "phi_S"}, *const gap_names[3] = {"beak", "lower edge",
                                                                                       "upper edge"};
   static const double q0[3] = {0, -0.1036, -0.2788}, v0[3] = {-0.3411, 0, -7.4583};
@@ -101,30 +101,34 @@ static inline ss_system woodpecker_system(const woodpecker *w, ss_gap_def gaps[3
   for (int i = 0; i < 3; i++)
     gaps[i] =
         (ss_gap_def){.name = gap_names[i], .directions = 1, .friction = w->friction, .restitution = w->restitution[i]};
+  s->name = "woodpecker toy";
+  s->user = (void *)w; /* only read */
+  s->n = 3;
+  s->names = names;
+  s->q0 = q0;
+  s->v0 = v0;
+  s->scale = scale;
+  s->length = w->r_0;
+  s->mass = woodpecker_mass;
+  s->constant_mass = true;
+  s->force = woodpecker_force;
+  s->n_gaps = 3;
+  s->gaps = gaps;
+  s->gap = woodpecker_gap;
+  s->gap_gradients = woodpecker_gap_gradients;
+  s->friction = woodpecker_friction;
+  s->potential = woodpecker_potential;
+  s->simulation.scheme = "trapezoidal";
+  s->simulation.step = 1e-4;
+  s->simulation.duration = 2;
+  s->simulation.restitution = SS_RESTITUTION_NEWTON;
+  s->simulation.has_events = true;
+  s->simulation.events = SS_EVENT_COLLISION | SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF;
+}
+
+static inline ss_system woodpecker_system(const woodpecker *w, ss_gap_def gaps[3]) {
   ss_system s = ss_system_default();
-  s.name = "woodpecker toy";
-  s.user = (void *)w; /* only read */
-  s.n = 3;
-  s.names = names;
-  s.q0 = q0;
-  s.v0 = v0;
-  s.scale = scale;
-  s.length = w->r_0;
-  s.mass = woodpecker_mass;
-  s.constant_mass = true;
-  s.force = woodpecker_force;
-  s.n_gaps = 3;
-  s.gaps = gaps;
-  s.gap = woodpecker_gap;
-  s.gap_gradients = woodpecker_gap_gradients;
-  s.friction = woodpecker_friction;
-  s.potential = woodpecker_potential;
-  s.simulation.scheme = "trapezoidal";
-  s.simulation.step = 1e-4;
-  s.simulation.duration = 2;
-  s.simulation.restitution = SS_RESTITUTION_NEWTON;
-  s.simulation.has_events = true;
-  s.simulation.events = SS_EVENT_COLLISION | SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF;
+  woodpecker_define(w, gaps, &s);
   return s;
 }
 

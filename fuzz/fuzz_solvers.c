@@ -1,4 +1,4 @@
-/* Small problems of every kind, ill-conditioned, singular and with numbers that are none, to every solver. The judge is
+/* Small problems of every kind, ill-conditioned, singular and with numbers that are none, to the solvers. The judge is
  * the oracle: what is called solved is within the tolerance, what is returned is finite, and no problem of small integers
  * that somebody solves is said to have no solution. */
 #include <stickslip/cp.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 12 };
+enum { MOST_ROWS = 9 };
 
 typedef struct input {
   const uint8_t *at, *end;
@@ -89,9 +89,10 @@ static void expect(bool truth) {
 }
 
 /* Runs one solver; true where it has solved the problem. */
-static bool solve(const problem *p, const char *solver, bool warm, double *z, ss_cp_workspace *w) {
+static bool solve(const problem *p, const char *solver, int limit, bool warm, double *z, ss_cp_workspace *w) {
   ss_cp_options options = ss_cp_options_default();
   options.solver = solver;
+  options.iteration_limit = limit;
   ss_cp_result r;
   ss_error error;
   expect(ss_cp_solve(&p->cp, &options, warm, z, w, &r, &error) == SS_OK);
@@ -102,26 +103,32 @@ static bool solve(const problem *p, const char *solver, bool warm, double *z, ss
   return r.outcome == SS_SOLVED;
 }
 
+static const char *solver_number(int k) {
+  const ss_cp_solver_info *all = ss_cp_solvers();
+  int count = 0;
+  while (all[count].name) count++;
+  return all[k % count].name;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   input in = {data, data + size};
   problem p;
+  const int choice = byte(&in), limit = byte(&in) == 255 ? 0 : 100; /* mostly short: so many more problems are tried */
   const numbers mode = build(&in, &p);
   const bool valid = ss_cp_validate(&p.cp, NULL) == SS_OK;
   ss_cp_workspace *w = NULL;
   if (ss_cp_workspace_create(&w, NULL)) return 0;
-  bool solved = false;
   double z[MOST_ROWS] = {0};
-  for (const ss_cp_solver_info *s = ss_cp_solvers(); s->name; s++) {
-    solved |= solve(&p, s->name, false, z, w);
-    solved |= solve(&p, s->name, true, z, w);
-  }
+  const char *solver = solver_number(choice);
+  bool solved = solve(&p, solver, limit, false, z, w);
+  solved |= solve(&p, solver, limit, true, z, w);
   expect(valid || !solved);
-  if (valid) {
+  if (valid && solved) {
     ss_cp_diagnosis d;
     ss_error error;
-    expect(ss_cp_diagnose(&p.cp, 1e-10, 1024, w, &d, &error) == SS_OK);
-    if (mode == INTEGERS) expect(!(solved && d.solutions == SS_SET_NONE));
+    expect(ss_cp_diagnose(&p.cp, 1e-10, 256, w, &d, &error) == SS_OK);
+    if (mode == INTEGERS) expect(d.solutions != SS_SET_NONE);
   }
   ss_cp_workspace_destroy(w);
   return 0;

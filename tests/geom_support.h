@@ -110,6 +110,8 @@ static inline double support(const ss_shape *s, const ss_pose *p, ss_vec3 n) {
     return fabs(local.x) < 1e-12 && fabs(local.y) < 1e-12 && local.z > 0 ? center : (double)INFINITY;
   case SS_SHAPE_BOX:
     return center + fabs(local.x) * s->half.x + fabs(local.y) * s->half.y + fabs(local.z) * s->half.z;
+  case SS_SHAPE_CYLINDER:
+    return center + fabs(local.x) * s->half.x + hypot(local.y, local.z) * s->radius;
   case SS_SHAPE_CAPSULE:
     return center + fabs(local.x) * s->half.x + s->radius;
   case SS_SHAPE_ELLIPSOID:
@@ -155,6 +157,10 @@ static inline ss_vec3 project(const ss_shape *s, const ss_pose *p, ss_vec3 x) {
   ss_vec3 y = pose_local(p, x), core = v3(0, 0, 0);
   if (s->type == SS_SHAPE_HALF_SPACE) return pose_point(p, v3(y.x, y.y, y.z < 0 ? y.z : 0));
   if (s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE) return pose_point(p, project_ellipsoid(s->half, y));
+  if (s->type == SS_SHAPE_CYLINDER) {
+    const double rho = hypot(y.y, y.z), shrink = rho > s->radius ? s->radius / rho : 1;
+    return pose_point(p, v3(clip(y.x, s->half.x), shrink * y.y, shrink * y.z));
+  }
   if (s->type == SS_SHAPE_BOX || s->type == SS_SHAPE_CAPSULE)
     core = v3(clip(y.x, s->half.x), clip(y.y, s->half.y), clip(y.z, s->half.z));
   const ss_vec3 d = v3_sub(y, core);

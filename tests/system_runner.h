@@ -35,4 +35,64 @@ static inline void check_refused(const ss_system *system, ss_status expected, co
   assert_non_null(strstr(error.message, words));
 }
 
+/* ---- a small system to be changed by tests: n unit masses ---- */
+
+static const double G = 9.81;
+
+static inline int unit_mass(void *user, double t, const double *q, double *M) {
+  (void)t, (void)q;
+  const int n = *(const int *)user;
+  for (int i = 0; i < n; i++) M[i * n + i] = 1;
+  return 0;
+}
+
+static inline ss_system unit_system(int *n, const double *q0, const double *v0) {
+  ss_system s = ss_system_default();
+  s.user = n;
+  s.n = *n;
+  s.q0 = q0;
+  s.v0 = v0;
+  s.mass = unit_mass;
+  s.constant_mass = true;
+  s.simulation.scheme = "trapezoidal";
+  s.simulation.step = 0x1p-8;
+  s.simulation.duration = 1;
+  s.simulation.has_events = true;
+  s.simulation.events = SS_EVENT_COLLISION | SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF;
+  return s;
+}
+
+static inline int weight(void *user, double t, const double *q, const double *v, double *k) {
+  (void)t, (void)q, (void)v;
+  k[*(const int *)user - 1] = -G;
+  return 0;
+}
+
+static inline int height_potential(void *user, double t, const double *q, double *energy) {
+  (void)t;
+  *energy = G * q[*(const int *)user - 1];
+  return 0;
+}
+
+typedef struct times {
+  double t[SS_EVENT_KINDS];
+} times;
+
+static inline void note_time(void *user, const ss_sim *sim, const ss_event *event) {
+  (void)sim;
+  times *all = user;
+  if (all->t[event->kind] == 0) all->t[event->kind] = event->t;
+}
+
+static inline void watch(run *r, times *all) {
+  ss_error error = {0};
+  *all = (times){0};
+  const ss_observer observer = {.user = all, .step = run_ignore_step, .event = note_time};
+  run_require(ss_sim_observe(r->sim, &observer, &error), &error, "observe");
+}
+
+static inline void check_ledger(const run *r, double tolerance) {
+  check_below(fabs(ss_sim_report(r->sim)->energy.remainder), tolerance, "remainder of the ledger");
+}
+
 #endif

@@ -68,6 +68,10 @@ static void test_usage_errors(void **state) {
   refuse("run ball.yaml --scheme trapezoidl", "did you mean 'trapezoidal'");
   refuse("run ball.yaml --solver nonsense", "unknown solver 'nonsense'");
   refuse("run ball.yaml --alpha 0.5", "gavrea");
+  refuse("run ball.yaml --scheme gavrea",
+         "gavrea needs --alpha and --gamma: the scene, of scheme trapezoidal, has none");
+  refuse("run ball.yaml --scheme gavrea --alpha 1", "gavrea needs --alpha and --gamma");
+  refuse("converge ball.yaml --steps 2^-5 --schemes gavrea", "gavrea needs --alpha and --gamma");
   refuse("run ball.yaml --resume absent", "absent");
   refuse("run ball.yaml --resume ball.yaml", "not a checkpoint");
   refuse("run ball.yaml --checkpoint nowhere/a", "nowhere/a");

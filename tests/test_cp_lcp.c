@@ -1,7 +1,6 @@
 /* Standard and mixed LCPs: by hand, from the literature's generators, degenerate, and without solution. */
 #include "cp_suite.h"
-
-static double lower_two(int i, int j) { return i == j ? 1 : i > j ? 2 : 0; }
+#include "cp_worst.h"
 
 /* Solves with `solver`, checks the residual and compares with the expected z (NULL: any). */
 static ss_cp_result expect(owned_cp *p, const char *solver, const double *z) {
@@ -33,25 +32,17 @@ static void by_hand(void **state) {
 static void murty_and_fathi(void **state) {
   (void)state;
   for (int n = 2; n <= 10; n += 2) {
-    double z[10] = {0}, M[100], q[10];
-    for (int i = 0; i < n; i++) {
-      q[i] = -(ldexp(1, n + 1) - ldexp(1, i + 1));
-      for (int j = 0; j < n; j++) M[i * n + j] = lower_two(j, i);
-    }
+    double z[10] = {0};
     z[n - 1] = ldexp(1, n);
-    owned_cp p = make_lcp(n, M, q);
+    owned_cp p = worst_murty(n);
     expect(&p, "auto", z);
     expect(&p, "lemke", z);
-    for (int i = 0; i < n; i++) { /* Fathi: L L^T, q = -1, z = e_1 */
-      p.g[i] = -1;
-      for (int j = 0; j < n; j++) {
-        p.G[i * n + j] = 0;
-        for (int k = 0; k < n; k++) p.G[i * n + j] += lower_two(i, k) * lower_two(j, k);
-      }
-    }
-    memset(z, 0, sizeof z);
+    owned_free(&p);
+    p = worst_fathi(n);
+    z[n - 1] = 0;
     z[0] = 1;
     expect(&p, "lemke", z);
+    expect(&p, "keller", z);
     owned_free(&p);
   }
 }
@@ -59,35 +50,22 @@ static void murty_and_fathi(void **state) {
 static void csizmadia(void **state) { /* P-matrix with an exponential handicap */
   (void)state;
   enum { n = 20 };
-  double M[n * n], q[n], z[n];
+  double z[n];
   for (int i = 0; i < n; i++) z[i] = i % 2 == 0;
-  for (int i = 0; i < n; i++) {
-    q[i] = 1 - z[i];
-    for (int j = 0; j < n; j++) {
-      M[i * n + j] = i == j ? 1 : i > j ? -1 : 0;
-      q[i] -= M[i * n + j] * z[j];
-    }
-  }
-  owned_cp p = make_lcp(n, M, q);
+  owned_cp p = worst_csizmadia(n);
   expect(&p, "lemke", z);
   owned_free(&p);
 }
 
-static void
-newton_min_cycles(void **state) { /* Ben Gharbia & Gilbert: the active-set method cycles, the ladder does not */
+/* The active-set method cycles, the ladder does not. */
+static void newton_min_cycles(void **state) {
   (void)state;
   for (int n = 3; n <= 7; n += 2) {
-    double M[49] = {0}, q[7], z[7] = {0};
-    for (int i = 0; i < n; i++) {
-      M[i * n + i] = 1;
-      M[i * n + (i + n - 1) % n] = 2;
-      q[i] = 1;
-    }
-    owned_cp p = make_lcp(n, M, q);
+    owned_cp p = worst_circulant(n);
     for (int i = 0; i < n; i++) p.z[i] = -(i == 0);
     ss_cp_result r = solve_with(&p, "auto", true, workspace);
     assert_int_equal(r.outcome, SS_SOLVED);
-    for (int i = 0; i < n; i++) assert_true(fabs(p.z[i] - z[i]) < 1e-12);
+    for (int i = 0; i < n; i++) assert_true(fabs(p.z[i]) < 1e-12);
     owned_free(&p);
   }
 }
@@ -99,11 +77,7 @@ static void degenerate(void **state) {
   expect(&p, "lemke", NULL);
   owned_free(&p);
   /* many equal rows: a 12-fold redundant contact */
-  enum { n = 12 };
-  double M[n * n], q[n];
-  for (int i = 0; i < n * n; i++) M[i] = 1;
-  for (int i = 0; i < n; i++) q[i] = -1;
-  p = make_lcp(n, M, q);
+  p = worst_equal(12);
   expect(&p, "lemke", NULL);
   owned_free(&p);
 }

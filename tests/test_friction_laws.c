@@ -16,7 +16,7 @@ static const char pushed_box[] =
     "  - {name: box, mass: 1, position: [0, 0, 0.05], orientation: {axis: z, angle: yaw}, shapes: [{type: box, size: "
     "[0.4, 0.4, 0.1]}]}\n"
     "forces: [{type: applied, on: box, force: [push*cos(heading), push*sin(heading), 0], at: [0, 0, -0.05]}]\n"
-    "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, tolerance: 1e-9}\n";
+    "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, residual: 1e-9}\n";
 
 /* How far the box goes along the push within a second; it must not go elsewhere, nor turn. */
 static double pushed_way(double push, double heading, double yaw, ss_cone cone) {
@@ -66,7 +66,7 @@ static double slide(ss_cone cone, double mu, double angle, double heading, doubl
   r.scene->world_shapes[0].normal = quat_rotate(turn, r.scene->world_shapes[0].normal);
   block->pose.position = quat_rotate(turn, block->pose.position);
   block->pose.orientation = quat_multiply(turn, quat_multiply(block->pose.orientation, quat_exp(v3(0, 0, yaw))));
-  r.scene->simulation.tolerance = 1e-9;
+  r.scene->simulation.residual = 1e-9;
   run_compile(&r, &(change){.cone = cone, .step = 0.01, .duration = 2});
   const ss_vec3 start = run_position(&r, 0);
   run_finish(&r);
@@ -185,7 +185,7 @@ static const char grain[] =
     "bodies:\n"
     "  - {name: body, mass: 1, freedom: [x, y, z], position: [0, 0, 0], shapes: [{type: point, material: block}]}\n"
     "forces: [{type: applied, on: body, force: [pull, 0, 0]}]\n"
-    "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, friction: {cone: quadratic}, tolerance: 1e-9}\n";
+    "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, friction: {cone: quadratic}, residual: 1e-9}\n";
 
 static ss_vec3 pulled(double heading, double pull, const char *along, ss_cone cone) {
   run r;
@@ -247,7 +247,7 @@ static const char rolling_ball[] = "parameters: {heading: 0}\n"
                                    "sin(heading), 0], angular_velocity: "
                                    "[-10*sin(heading), 10*cos(heading), 0], shapes: [{type: sphere, radius: 0.1}]}]\n"
                                    "simulation: {scheme: trapezoidal, step: 0.01, duration: 4, events: [collision, "
-                                   "stick-slip, take-off], tolerance: 1e-9,\n"
+                                   "stick-slip, take-off], residual: 1e-9,\n"
                                    "  friction: {cone: ellipsoid}}\n";
 
 static double rolled_way(double heading, ss_cone cone, ss_vec3 *off) {

@@ -287,6 +287,9 @@ static const row force_rows[] = {
 static const row simulation_rows[] = {
     {BALL "simulation: {step: 0.1}\n", BAD, 2, 13, "the simulation lacks the key 'duration'"},
     {BALL "simulation: {duration: 1}\n", BAD, 2, 13, "the simulation lacks the key 'step'"},
+    {BALL "simulation: {duration: 1, step: 0.1, tolerance: 1e-4}\n", BAD, 2, 49, "exclude each other"},
+    {BALL "simulation: {duration: 1, step: 0.1, largest_step: 0.2}\n", BAD, 2, 52, "belongs to 'tolerance'"},
+    {BALL "simulation: {duration: 1, tolerance: 0}\n", BAD, 2, 38, "'tolerance' must be positive"},
     {BALL "simulation: {duration: 1, step: 0}\n", BAD, 2, 33, "'step' must be positive, not 0"},
     {SIMULATION("duration: -1"), BAD, 2, 35, "'duration' must be positive, not -1"},
     {SIMULATION("duration: 1, scheme: trapezoid"), BAD, 2, 46,

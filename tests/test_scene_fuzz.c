@@ -24,7 +24,7 @@ static const char seed_scene[] =
     "forces:\n  - {type: spring-damper, between: [a, b], stiffness: 1, damping: 2, jacobian: exact}\n"
     "  - {type: applied, on: a, force: [\"if(t<1, 5, 0)\", 0], torque: cos(t)}\n"
     "simulation: {scheme: gavrea, alpha: 1, gamma: 1/2, step: 1e-2, duration: 1, friction: {directions: 6},\n"
-    "  restitution: newton, events: [collision], stabilization: none, solver: auto, tolerance: 1e-9}\n";
+    "  restitution: newton, events: [collision], stabilization: none, solver: auto, residual: 1e-9}\n";
 
 static bool try_text(const char *text, size_t length) {
   char *exact = malloc(length ? length : 1); /* so that a sanitizer sees reads beyond the end */

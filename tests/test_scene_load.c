@@ -177,7 +177,7 @@ static const char spatial[] =
     "  - {type: spring-damper, name: strut, between: [a, b], stiffness: 5, damping: 6, jacobian: exact}\n"
     "  - {type: applied, on: b, torque: [0, t, 1], at: [1, 0, 0]}\n"
     "simulation: {scheme: gavrea, alpha: 1/2, gamma: 0, step: 1e-3, duration: 1, friction: {cone: pyramid},\n"
-    "             restitution: newton, events: [], tolerance: 1e-10}\n";
+    "             restitution: newton, events: [], residual: 1e-10}\n";
 
 static void check_spatial_bodies(const ss_scene *scene) {
   const ss_body_def *a = &scene->bodies[0], *b = &scene->bodies[1];
@@ -228,7 +228,7 @@ static void every_field_of_a_spatial_scene(void **state) {
   assert_vec(scene->forces[1].anchor[0], 1, 0, 0);
   const ss_simulation *s = &scene->simulation;
   assert_string_equal(s->scheme, "gavrea");
-  assert_true(s->alpha == 0.5 && s->gamma == 0 && s->cone == SS_CONE_PYRAMID && s->tolerance == 1e-10);
+  assert_true(s->alpha == 0.5 && s->gamma == 0 && s->cone == SS_CONE_PYRAMID && s->residual == 1e-10);
   assert_true(s->restitution == SS_RESTITUTION_NEWTON && s->has_events && s->events == 0);
   ss_scene_destroy(scene);
 }

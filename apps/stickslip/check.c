@@ -71,7 +71,7 @@ static ss_status examine(const session *s, ss_sim *sim, findings *f, ss_error *e
 
 static void print_text(const session *s, const findings *f) {
   (void)printf("%s: valid\n", session_name(s));
-  (void)printf("  bodies                  %d\n", f->bodies);
+  if (!ss_model_is_system(s->model)) (void)printf("  bodies                  %d\n", f->bodies);
   for (int body = 0; body < f->bodies && body < 20; body++)
     (void)printf("    %-20s  mass %.6g\n", ss_model_body_name(s->model, body), ss_model_body_mass(s->model, body));
   (void)printf("  velocity coordinates    %d\n", f->coordinates);
@@ -112,7 +112,7 @@ static json_t *bodies_json(const session *s, const findings *f) {
 
 static int print_json(const session *s, const findings *f) {
   json_t *root = json_pack("{s:o, s:o, s:b, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:{s:o, s:o, s:o, s:b}}", "scene",
-                           json_text(session_name(s)), "file", json_text(s->scene->file), "valid", 1, "bodies",
+                           json_text(session_name(s)), "file", json_text(s->path), "valid", 1, "bodies",
                            bodies_json(s, f), "coordinates", f->coordinates, "joint_rows", f->joint_rows, "joint_rank",
                            f->joint_rank, "redundant_constraints", f->joint_rows - f->joint_rank, "degrees_of_freedom",
                            f->coordinates - f->joint_rank, "contacts", contacts_json(s, f), "consistency",
@@ -150,7 +150,7 @@ int command_check(int argc, char **argv) {
     ss_sim *sim = NULL;
     findings f = {0};
     ss_error error = {0};
-    ss_status status = session_open(&s, path, &o, &error);
+    ss_status status = session_open_any(&s, path, &o, &error);
     if (!status) status = ss_sim_create(s.model, &s.simulation, &sim, &error);
     if (!status) status = examine(&s, sim, &f, &error);
     if (status)

@@ -11,6 +11,7 @@ int command_plot(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_bvp(int argc, char **argv);
 int command_sweep(int argc, char **argv);
+int command_import(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_completion(int argc, char **argv);

@@ -93,16 +93,21 @@ static ss_status list_named(scheme_list *list, const char *text, ss_error *error
 }
 
 static ss_status list_schemes(scheme_list *list, const char *wanted, const session *s, ss_error *error) {
-  if (wanted && strcmp(wanted, "all") == 0) return list_all(list, s->scene->compliance.given, error);
+  if (wanted && strcmp(wanted, "all") == 0) return list_all(list, s->scene && s->scene->compliance.given, error);
   return list_named(list, wanted ? wanted : s->simulation.scheme, error);
 }
 
-/* --alpha and --gamma mean something to one scheme only; given without it they are a mistake. */
+/* --alpha and --gamma mean something to one scheme only; given without it they are a mistake, and so is naming it without
+ * them. Among all schemes it is told which of the family is meant. */
 static ss_status apply_weights(const converge_options *o, const scheme_list *list, ss_simulation *simulation,
                                ss_error *error) {
-  if (isnan(o->alpha) && isnan(o->gamma)) return SS_OK;
   bool used = false;
   for (int i = 0; i < list->n; i++) used = used || strcmp(list->tables[i].scheme, "gavrea") == 0;
+  if (used && list->names && require_weights(simulation->scheme, o->alpha, o->gamma, error)) return SS_ERROR_INPUT;
+  if (used && !list->names && require_weights(simulation->scheme, o->alpha, o->gamma, NULL))
+    (void)fprintf(stderr, "stickslip: gavrea with alpha = %g, gamma = %g (--alpha, --gamma)\n",
+                  isnan(o->alpha) ? simulation->alpha : o->alpha, isnan(o->gamma) ? simulation->gamma : o->gamma);
+  if (isnan(o->alpha) && isnan(o->gamma)) return SS_OK;
   if (!used) return ss_fail(error, SS_ERROR_INPUT, "--alpha and --gamma belong to the scheme gavrea");
   if (!isnan(o->alpha)) simulation->alpha = o->alpha;
   if (!isnan(o->gamma)) simulation->gamma = o->gamma;
@@ -194,7 +199,7 @@ int command_converge(int argc, char **argv) {
     bool created = false;
     if (!writable(o.html, &created)) code = usage_error("cannot write '%s': %s", o.html, strerror(errno));
     ss_status status = steps_parse(o.steps, &steps, &n_steps, &error);
-    if (!status) status = session_open(&s, o.scene, &o.overrides, &error);
+    if (!status) status = session_open_any(&s, o.scene, &o.overrides, &error);
     if (code == PARSE_GO_ON) code = status ? report_error(&error) : study(&o, &s, steps, n_steps);
     if (created && code == EXIT_USAGE) (void)remove(o.html);
     session_close(&s);

@@ -35,10 +35,11 @@ typedef struct reference {
   double step, seconds;
   bool certified;
   int n_q, n_v;
-  double *last;   /* n_q positions, n_v velocities */
-  double spacing; /* 0: no samples, because the step sizes do not nest or the samples would not fit */
-  long stride;    /* reference steps per sample */
-  long n_samples; /* sample k is at t = (k + 1) spacing */
+  bool coordinates; /* of a user-defined system; else q has seven numbers per body */
+  double *last;     /* n_q positions, n_v velocities */
+  double spacing;   /* 0: no samples, because the step sizes do not nest or the samples would not fit */
+  long stride;      /* reference steps per sample */
+  long n_samples;   /* sample k is at t = (k + 1) spacing */
   long n_taken;
   double *samples; /* n_samples rows like `last` */
   velocity_path path;

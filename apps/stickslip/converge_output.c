@@ -96,7 +96,7 @@ json_t *converge_json(const session *s, const reference *r, const converge_table
   json_t *base = json_pack("{s:o, s:o, s:o, s:b}", "scheme", json_text(r->scheme), "step", json_number(r->step),
                            "seconds", json_number(r->seconds), "certified", r->certified);
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene", json_text(session_name(s)), "file",
-                   json_text(s->scene->file), "scheme", json_text(tables[0].scheme), "duration",
+                   json_text(s->path), "scheme", json_text(tables[0].scheme), "duration",
                    json_number(s->simulation.duration), "reference", base, "rows", rows_json(&tables[0], joint_rows),
                    "schemes", schemes);
 }

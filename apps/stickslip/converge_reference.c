@@ -15,7 +15,8 @@ bool is_multiple(double step, double unit, long *multiple) {
 
 double position_distance(const reference *r, const double *row, const ss_state *state) {
   double sum = 0;
-  for (int i = 0; i < r->n_q; i += 7) {
+  for (int i = 0; r->coordinates && i < r->n_q; i++) sum += (state->q[i] - row[i]) * (state->q[i] - row[i]);
+  for (int i = 0; !r->coordinates && i < r->n_q; i += 7) {
     const double *a = row + i, *b = state->q + i;
     for (int k = 0; k < 3; k++) sum += (b[k] - a[k]) * (b[k] - a[k]);
     /* conjugate(a) * b, of which the vector part's length is sin(angle / 2) */
@@ -92,8 +93,10 @@ ss_status reference_run(reference *r, const session *s, double finest, ss_error 
   ss_simulation simulation = s->simulation;
   simulation.scheme = r->scheme;
   simulation.step = r->step;
-  r->n_q = 7 * ss_model_bodies(s->model);
+  simulation.tolerance = 0;
   r->n_v = ss_model_coordinates(s->model);
+  r->coordinates = ss_model_is_system(s->model);
+  r->n_q = r->coordinates ? r->n_v : 7 * ss_model_bodies(s->model);
   ss_sim *sim = NULL;
   const ss_observer observer = {.user = r, .step = take_sample};
   ss_status status = prepare_samples(r, finest, simulation.duration, error);

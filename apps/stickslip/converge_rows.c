@@ -51,6 +51,7 @@ static ss_status measure(converge_row *row, const session *s, const char *scheme
   ss_simulation simulation = s->simulation;
   simulation.scheme = scheme;
   simulation.step = row->h;
+  simulation.tolerance = 0;
   comparison c = {.reference = r};
   const ss_observer observer = {.user = &c, .step = compare};
   const bool nested = r->spacing > 0 && is_multiple(row->h, r->spacing, &c.stride);

@@ -15,6 +15,7 @@ static const command commands[] = {
     {"plot", "draw curves of results and of convergence studies as SVG or PNG", command_plot},
     {"report", "write a document about a result: picture, plots, events, certificate", command_report},
     {"bvp", "initial velocities for which the motion meets conditions at its end", command_bvp},
+    {"import", "turn a robot (URDF, MJCF) into a scene", command_import},
     {"export", "turn a result file into another format", command_export},
     {"list", "what there is to choose from: schemes, solvers, joints, forces, shapes, laws", command_list},
     {"completion", "print the completion of command lines for a shell", command_completion},

@@ -15,7 +15,7 @@ typedef struct run_options {
   overrides overrides;
   const char *scene, *hdf5, *csv, *html, *problem, *checkpoint, *resume;
   long every, threads, events; /* events < 0: the default */
-  bool all_solutions, json;
+  bool all_solutions, timings, json;
 } run_options;
 
 /* ---- command line ---- */
@@ -29,6 +29,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"every", OPTION_COUNT, &o->every, "N", "record each N-th step only (and the last)"},
       {"scheme", OPTION_TEXT, &o->overrides.scheme, "S", "time-stepping scheme (stickslip list schemes)"},
       {"step", OPTION_NUMBER, &o->overrides.step, "H", "step size; a constant expression such as 2^-5"},
+      {"tolerance", OPTION_NUMBER, &o->overrides.tolerance, "E",
+       "choose the steps: error of the positions per unit of time, a length"},
       {"duration", OPTION_NUMBER, &o->overrides.duration, "T", "simulated time"},
       {"solver", OPTION_TEXT, &o->overrides.solver, "X", "complementarity solver (stickslip list solvers)"},
       {"alpha", OPTION_NUMBER, &o->overrides.alpha, "A", "weight of the velocities (scheme gavrea)"},
@@ -38,6 +40,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"all-solutions", OPTION_FLAG, &o->all_solutions, NULL,
        "enumerate all solutions of every step's problem (small scenes)"},
       {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
+      {"timings", OPTION_FLAG, &o->timings, NULL, "measure the time of each stage of the steps, print and record it"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
       {"checkpoint", OPTION_TEXT, &o->checkpoint, "FILE", "save the state now and then and at the end"},
       {"resume", OPTION_TEXT, &o->resume, "FILE", "go on from a saved state, bit by bit as if it had not stopped"},
@@ -52,10 +55,12 @@ static int parse_run(int argc, char **argv, run_options *o) {
       "Simulates a scene, checks that every step solves its own complementarity problem, and prints where the bodies\n"
       "ended and what the run is worth. Nothing is written unless an output is named. If no certified step can be\n"
       "found, the exit code is 1, what there is so far is saved (marked incomplete), and the failing problem is\n"
-      "written to SCENE-failed.cp or to the file that --dump-problem names.",
+      "written to SCENE-failed.cp or to the file that --dump-problem names. A user-defined system in a shared library\n"
+      "(its name ends with .so, docs/systems.md) takes the place of a scene; --set hands it its parameters.",
       options,
       "  stickslip run scenes/double-pendulum-wall.yaml\n"
       "  stickslip run scenes/double-pendulum-wall.yaml -o pendulum.h5 --step 2^-8 --scheme moreau\n"
+      "  stickslip run scenes/double-pendulum-wall.yaml --tolerance 1e-5\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --set L=2 --json\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --duration 1 --checkpoint half.state\n"
       "  stickslip run scenes/double-pendulum-wall.yaml --resume half.state\n"};
@@ -213,7 +218,7 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   if (closed) (void)report_error(&close_error);
   out->failed = closed != SS_OK;
   const int written = write_problem(sim, o, status == SS_ERROR_UNCERTIFIED);
-  if (status) return status == SS_ERROR_UNCERTIFIED ? EXIT_FAILED : EXIT_USAGE;
+  if (status) return status == SS_ERROR_UNCERTIFIED || status == SS_ERROR_CALLBACK ? EXIT_FAILED : EXIT_USAGE;
   if (!complete) return EXIT_SIGNAL + interrupt_signal();
   if (closed || written) return EXIT_USAGE;
   return run_certified(&result) ? code : EXIT_FAILED;
@@ -223,6 +228,7 @@ static ss_status prepare(const run_options *o, const session *s, event_list *eve
                          ss_sim **sim, outputs *out, ss_error *error) {
   ss_status status = ss_sim_create(s->model, &s->simulation, sim, error);
   if (status) return status;
+  ss_sim_time_stages(*sim, o->timings);
   const ss_observer observer = {.user = events, .step = check_events, .event = keep_event};
   const ss_observer saver = {.user = checkpoints, .step = save_now_and_then};
   status = ss_sim_observe(*sim, &observer, error);
@@ -247,7 +253,7 @@ int command_run(int argc, char **argv) {
   checkpointer checkpoints = {.path = o.checkpoint, .last = wall_clock()};
   event_list events = {.limit = o.events >= 0 ? o.events : o.json ? LONG_MAX : 10};
   ss_error error = {0};
-  ss_status status = session_open(&s, o.scene, &o.overrides, &error);
+  ss_status status = session_open_any(&s, o.scene, &o.overrides, &error);
   if (!status) status = prepare(&o, &s, &events, &checkpoints, &sim, &out, &error);
   if (!status && o.all_solutions) status = solutions_start(&solutions, sim, &error);
   if (status) {

@@ -9,8 +9,21 @@ static json_t *body_json(const ss_sim *sim, int body) {
                    json_vector(m.angular_velocity));
 }
 
+static json_t *coordinates_json(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  const ss_state *state = ss_sim_state(sim);
+  json_t *all = json_object();
+  for (int i = 0; all && i < ss_model_coordinates(model); i++) {
+    json_t *one = json_pack("{s:o, s:o}", "q", json_number(state->q[i]), "v", json_number(state->v[i]));
+    if (json_object_set_new(all, ss_model_coordinate_name(model, i), one)) return NULL;
+  }
+  return all;
+}
+
 static json_t *final_json(const ss_sim *sim) {
   const ss_model *model = ss_sim_model(sim);
+  if (ss_model_is_system(model))
+    return json_pack("{s:o, s:o}", "t", json_number(ss_sim_state(sim)->t), "coordinates", coordinates_json(sim));
   json_t *bodies = json_object();
   for (int body = 0; bodies && body < ss_model_bodies(model); body++)
     if (json_object_set_new(bodies, ss_model_body_name(model, body), body_json(sim, body))) return NULL;
@@ -60,19 +73,38 @@ static json_t *solves_json(const ss_solves *s) {
                    json_number(s->seconds));
 }
 
+/* What the tolerance has led to. */
+static json_t *step_control_json(const ss_simulation *o, const ss_steps *s) {
+  return json_pack("{s:o, s:o, s:I, s:I, s:o, s:o}", "tolerance", json_number(o->tolerance), "largest_step",
+                   json_number(o->largest_step), "accepted", (json_int_t)s->accepted, "rejected",
+                   (json_int_t)s->rejected, "smallest", json_number(s->smallest), "largest", json_number(s->largest));
+}
+
+static json_t *timings_json(const double *seconds) {
+  json_t *object = json_object();
+  for (int i = 0; object && i < SS_STAGES; i++)
+    if (json_object_set_new(object, ss_stage_name((ss_stage)i), json_number(seconds[i]))) return NULL;
+  return object;
+}
+
 int run_print_json(const run_result *r) {
   const ss_simulation *o = ss_sim_options(r->sim);
   const ss_report *report = ss_sim_report(r->sim);
   json_t *contacts = json_pack("{s:I, s:o}", "maximum", (json_int_t)report->contacts_maximum, "mean",
                                json_number(report->contacts_mean));
   json_t *root = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene",
-      json_text(session_name(r->session)), "file", json_text(r->session->scene->file), "scheme", json_text(o->scheme),
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene",
+      json_text(session_name(r->session)), "file", json_text(r->session->path), "scheme", json_text(o->scheme),
       "solver", json_text(o->solver), "step", json_number(o->step), "duration", json_number(o->duration), "steps",
       (json_int_t)ss_sim_state(r->sim)->step, "wall_seconds", json_number(r->wall_seconds), "complete", r->complete,
       "final", final_json(r->sim), "certificate", certificate_json(r), "energy", energy_json(&report->energy), "events",
       events_json(r), "contacts", contacts, "solves", solves_json(&report->solves), "velocity_variation",
-      json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation));
+      json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation),
+      "constraint_work", json_number(report->constraint_work), "kinetic_growth", json_number(report->kinetic_growth));
+  if (root && o->tolerance > 0 && json_object_set_new(root, "step_control", step_control_json(o, &report->steps)))
+    root = NULL;
+  const double *seconds = ss_sim_stage_seconds(r->sim);
+  if (root && seconds && json_object_set_new(root, "timings", timings_json(seconds))) root = NULL;
   if (root && r->solutions &&
       json_object_set_new(root, "solutions", solutions_json(r->solutions, ss_sim_model(r->sim))))
     root = NULL;

@@ -105,7 +105,7 @@ static ss_status on_step(void *user, const ss_sim *sim, ss_error *error) {
 }
 
 ss_status solutions_start(solution_study *s, ss_sim *sim, ss_error *error) {
-  s->tolerance = ss_sim_options(sim)->tolerance;
+  s->tolerance = ss_sim_options(sim)->residual;
   const ss_status status = ss_cp_workspace_create(&s->workspace, error);
   if (status) return status;
   const ss_observer observer = {.user = s, .step = on_step, .problem = on_problem};

@@ -13,9 +13,14 @@ static void print_head(const run_result *r) {
   const ss_simulation *o = ss_sim_options(r->sim);
   const ss_state *state = ss_sim_state(r->sim);
   (void)printf("%s", session_name(r->session));
-  if (r->session->scene->source) (void)printf(" (%s)", r->session->scene->source);
-  (void)printf("\n  %s, step %.6g, solver %s: %ld steps to t = %.6g in %.3g s", o->scheme, o->step, o->solver,
-               state->step, state->t, r->wall_seconds);
+  if (session_source(r->session)) (void)printf(" (%s)", session_source(r->session));
+  const ss_steps *s = &ss_sim_report(r->sim)->steps;
+  if (o->tolerance > 0)
+    (void)printf("\n  %s, tolerance %.3g (%ld steps of %.2g to %.2g, %ld rejected)", o->scheme, o->tolerance,
+                 s->accepted, s->smallest, s->largest, s->rejected);
+  else
+    (void)printf("\n  %s, step %.6g", o->scheme, o->step);
+  (void)printf(", solver %s: %ld steps to t = %.6g in %.3g s", o->solver, state->step, state->t, r->wall_seconds);
   if (r->wall_seconds > 0) {
     const double factor = state->t / r->wall_seconds;
     (void)printf(factor < 10 ? " (%.2gx real time)" : " (%.0fx real time)", factor);
@@ -39,6 +44,17 @@ static void print_bodies(const ss_sim *sim) {
                  p.x, p.y, p.z, v.x, v.y, v.z);
   }
   if (shown < n) (void)printf("  ... and %d more bodies\n", n - shown);
+  (void)printf("\n");
+}
+
+static void print_coordinates(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  const ss_state *state = ss_sim_state(sim);
+  const int n = ss_model_coordinates(model), shown = n < BODIES_SHOWN ? n : BODIES_SHOWN;
+  (void)printf("  %-24s %11s %11s\n", "coordinate", "q", "v");
+  for (int i = 0; i < shown; i++)
+    (void)printf("  %-24.24s %11.6g %11.4g\n", ss_model_coordinate_name(model, i), state->q[i], state->v[i]);
+  if (shown < n) (void)printf("  ... and %d more coordinates\n", n - shown);
   (void)printf("\n");
 }
 
@@ -74,8 +90,9 @@ static void print_events(const run_result *r) {
   (void)printf("\n");
   for (long i = 0; i < r->events->n; i++) {
     const ss_event *e = &r->events->items[i];
-    (void)printf("            t = %-12.9g %-10s %s - %s", e->t, ss_event_name(e->kind),
-                 ss_model_body_name(model, e->body[0]), ss_model_body_name(model, e->body[1]));
+    (void)printf("            t = %-12.9g %-10s %s", e->t, ss_event_name(e->kind),
+                 ss_model_body_name(model, e->body[0]));
+    if (!ss_model_is_system(model)) (void)printf(" - %s", ss_model_body_name(model, e->body[1]));
     if (e->energy_created > noise) (void)printf("   energy created %.3g", e->energy_created);
     (void)printf("\n");
   }
@@ -83,16 +100,29 @@ static void print_events(const run_result *r) {
     (void)printf("            ... and %ld more (--events N)\n", total - r->events->n);
 }
 
+static void print_timings(const double *seconds) {
+  double total = 0;
+  for (int i = 0; i < SS_STAGES; i++) total += seconds[i];
+  (void)printf("  timings   ");
+  for (int i = 0; i < SS_STAGES; i++)
+    (void)printf("%s%s %.0f %%", i ? ", " : "", ss_stage_name((ss_stage)i), total > 0 ? 100 * seconds[i] / total : 0);
+  (void)printf(" of %.3g s\n", total);
+}
+
 void run_print_text(const run_result *r) {
   const ss_report *report = ss_sim_report(r->sim);
   print_head(r);
-  print_bodies(r->sim);
+  if (ss_model_is_system(ss_sim_model(r->sim)))
+    print_coordinates(r->sim);
+  else
+    print_bodies(r->sim);
   print_certificate(r);
   print_energy(&report->energy);
   print_events(r);
   (void)printf("  contacts  %ld at most, %.3g on average\n", report->contacts_maximum, report->contacts_mean);
   (void)printf("  solves    %ld with %ld iterations and %ld fallbacks in %.3g s\n", report->solves.count,
                report->solves.iterations, report->solves.fallbacks, report->solves.seconds);
+  if (ss_sim_stage_seconds(r->sim)) print_timings(ss_sim_stage_seconds(r->sim));
   const bool theta = strcmp(ss_sim_options(r->sim)->scheme, "compliant-theta") == 0;
   if (theta)
     (void)printf("  outer     %ld iterations of the theta rule, not converged in %ld parts\n", report->solves.outer,

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-overrides overrides_none(void) { return (overrides){.step = NAN, .duration = NAN, .alpha = NAN, .gamma = NAN}; }
+overrides overrides_none(void) {
+  return (overrides){.step = NAN, .tolerance = NAN, .duration = NAN, .alpha = NAN, .gamma = NAN};
+}
 
 static ss_status check_name(const char *what, const char *name, const void *table, size_t stride, ss_error *error) {
   for (const char *row = table;; row += stride) {
@@ -21,9 +23,36 @@ ss_status check_scheme(const char *name, ss_error *error) {
   return check_name("scheme", name, ss_table_schemes(), sizeof(ss_table_row), error);
 }
 
+/* A fixed step, or a tolerance: what the command line says replaces either in the scene. */
+static ss_status apply_step(ss_simulation *simulation, const overrides *o, ss_error *error) {
+  if (!isnan(o->step) && !isnan(o->tolerance))
+    return ss_fail(error, SS_ERROR_INPUT, "--step and --tolerance exclude each other");
+  if (!isnan(o->step)) {
+    if (!(o->step > 0)) return ss_fail(error, SS_ERROR_INPUT, "--step must be positive, got %g", o->step);
+    simulation->step = o->step;
+    simulation->tolerance = simulation->largest_step = 0;
+  }
+  if (!isnan(o->tolerance)) {
+    if (!(o->tolerance > 0))
+      return ss_fail(error, SS_ERROR_INPUT, "--tolerance must be positive, got %g", o->tolerance);
+    simulation->tolerance = o->tolerance;
+    /* of the scene's duration, so that --duration does not change the steps */
+    if (simulation->largest_step == 0) simulation->largest_step = simulation->duration / 64;
+  }
+  return SS_OK;
+}
+
+ss_status require_weights(const char *own_scheme, double alpha, double gamma, ss_error *error) {
+  if (strcmp(own_scheme, "gavrea") == 0 || (!isnan(alpha) && !isnan(gamma))) return SS_OK;
+  return ss_fail(error, SS_ERROR_INPUT,
+                 "the scheme gavrea needs --alpha and --gamma: the scene, of scheme %s, has none", own_scheme);
+}
+
 static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, ss_error *error) {
   if (o->scheme) {
     if (check_scheme(o->scheme, error)) return SS_ERROR_INPUT;
+    if (strcmp(o->scheme, "gavrea") == 0 && require_weights(simulation->scheme, o->alpha, o->gamma, error))
+      return SS_ERROR_INPUT;
     simulation->scheme = o->scheme;
   }
   if (o->solver) {
@@ -32,10 +61,8 @@ static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, 
       return SS_ERROR_INPUT;
     simulation->solver = o->solver;
   }
-  if (!isnan(o->step)) {
-    if (!(o->step > 0)) return ss_fail(error, SS_ERROR_INPUT, "--step must be positive, got %g", o->step);
-    simulation->step = o->step;
-  }
+  const ss_status status = apply_step(simulation, o, error);
+  if (status) return status;
   if (!isnan(o->duration)) {
     if (!(o->duration > 0)) return ss_fail(error, SS_ERROR_INPUT, "--duration must be positive, got %g", o->duration);
     simulation->duration = o->duration;
@@ -48,19 +75,40 @@ static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, 
   return SS_OK;
 }
 
-ss_status session_open(session *s, const char *path, const overrides *o, ss_error *error) {
+static ss_status load_scene(session *s, const char *path, const overrides *o, ss_error *error) {
   ss_status status = ss_scene_load(path, o->set.items, o->set.n, &s->scene, error);
   if (status) return status;
   s->simulation = s->scene->simulation;
   status = apply_overrides(&s->simulation, o, error);
-  if (status) return status;
-  return ss_model_create(s->scene, &s->model, error);
+  return status ? status : ss_model_create(s->scene, &s->model, error);
+}
+
+ss_status session_open(session *s, const char *path, const overrides *o, ss_error *error) {
+  s->path = path;
+  if (session_is_library(path))
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "'%s' is a system in a shared library, which run, converge and check take; this command needs a scene", path);
+  return load_scene(s, path, o, error);
+}
+
+ss_status session_open_any(session *s, const char *path, const overrides *o, ss_error *error) {
+  s->path = path;
+  if (!session_is_library(path)) return load_scene(s, path, o, error);
+  const ss_status status = session_load_system(s, path, &o->set, error);
+  return status ? status : apply_overrides(&s->simulation, o, error);
 }
 
 void session_close(session *s) {
   ss_model_destroy(s->model);
   ss_scene_destroy(s->scene);
+  session_unload_system(s);
   *s = (session){0};
 }
 
-const char *session_name(const session *s) { return s->scene->name ? s->scene->name : s->scene->file; }
+const char *session_name(const session *s) {
+  if (!s->scene) return ss_model_scene_name(s->model);
+  return s->scene->name ? s->scene->name : s->scene->file;
+}
+
+const char *session_source(const session *s) { return s->scene ? s->scene->source : NULL; }

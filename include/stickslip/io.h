@@ -18,6 +18,16 @@ ss_status ss_scene_load(const char *path, const char *const *settings, int n_set
 ss_status ss_scene_parse(const char *text, size_t length, const char *name, const char *const *settings, int n_settings,
                          ss_scene **out, ss_error *error);
 
+/* A URDF or MJCF model as a scene that compiles. The listener hears of everything that the scene leaves out or decides on
+ * its own; where the model cannot be represented it fails. fixed_base: the base of a URDF robot is attached to the world
+ * (otherwise it is free, if it has a mass). Files named by <include> are read, nothing else is. */
+typedef void (*ss_import_listener)(void *user, const char *remark);
+ss_status ss_import_model(const char *path, bool fixed_base, ss_import_listener listener, void *user, ss_scene **out,
+                          ss_error *error);
+
+/* Writes a scene as a YAML file. SS_ERROR_UNSUPPORTED: it has parts that importers do not make. */
+ss_status ss_scene_write(const ss_scene *scene, FILE *stream, ss_error *error);
+
 /* Recorders are observers: open one, attach it with ss_sim_observe, close it after the run. The file is created (and
  * proven writable) by open, under a temporary name beside `path` that close(complete = true) renames; a run that fails
  * leaves what it has under `path` too, marked incomplete. `every`: record each n-th step (and the last). */

@@ -64,6 +64,7 @@ typedef enum ss_shape_type {
   SS_SHAPE_CAPSULE,
   SS_SHAPE_ELLIPSOID,
   SS_SHAPE_ELLIPSE, /* planar scenes: an elliptic cylinder of depth 1 across the plane */
+  SS_SHAPE_CYLINDER,
   SS_SHAPE_TYPES
 } ss_shape_type;
 
@@ -214,6 +215,9 @@ typedef struct ss_simulation {
   double alpha, gamma; /* `gavrea` only */
   double theta;        /* `compliant-theta` only: weight of the old state, in [0, 1] */
   double step, duration;
+  /* Automatic step size where positive (then `step` is not used): error of the positions per unit of time, a length. Steps
+   * end on multiples of largest_step; 0: a 64th of the duration. */
+  double tolerance, largest_step;
   ss_cone cone;
   int directions;
   ss_restitution restitution;
@@ -221,7 +225,7 @@ typedef struct ss_simulation {
   unsigned events;
   ss_stabilization stabilization;
   const char *solver;
-  double tolerance; /* residual up to which a step counts as certified */
+  double residual; /* of the complementarity problem, up to which a step counts as certified */
   ss_mark mark;
 } ss_simulation;
 

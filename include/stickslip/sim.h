@@ -28,6 +28,7 @@ double ss_model_body_mass(const ss_model *model, int body);
 const char *ss_model_joint_row_name(const ss_model *model, int row);
 /* The scene's name, and its text as it was read (NULL if built in C), for results that say where they come from. */
 const char *ss_model_scene_name(const ss_model *model);
+const ss_simulation *ss_model_simulation(const ss_model *model); /* the scene's own */
 const char *ss_model_scene_text(const ss_model *model);
 
 /* A touching contact that the next step must remember. */
@@ -62,10 +63,12 @@ typedef struct ss_state {
 ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_sim **out, ss_error *error);
 void ss_sim_destroy(ss_sim *sim);
 
-/* Advances by one step (shorter if the duration ends before). SS_ERROR_UNCERTIFIED: the state is the one before. */
+/* Advances by one step (shorter if the duration ends before; with a tolerance, of a size of its own choice). SS_ERROR_UNCERTIFIED: the state is the one before. */
 ss_status ss_sim_step(ss_sim *sim, ss_error *error);
-bool ss_sim_done(const ss_sim *sim); /* duration reached */
-long ss_sim_steps_total(const ss_sim *sim);
+bool ss_sim_done(const ss_sim *sim);        /* duration reached */
+long ss_sim_steps_total(const ss_sim *sim); /* with automatic steps: the least that there can be */
+/* Size of the step whose forces the contacts report: the last one, or with automatic steps its second half. */
+double ss_sim_step_size(const ss_sim *sim);
 
 const ss_model *ss_sim_model(const ss_sim *sim);
 const ss_simulation *ss_sim_options(const ss_sim *sim);
@@ -111,12 +114,13 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error);
 
 /* Contacts with the forces of the last step. */
 typedef struct ss_contact_report {
-  int body[2]; /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
+  int body[2];           /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
   ss_vec3 point, normal; /* world frame, at the start of the last (part of the) step; normal from body[1] to body[0] */
   double gap;
   ss_vec3 impulse; /* on body[0], world frame, over the last step */
   bool stuck;
   double friction; /* coefficient */
+  ss_vec3 tangent; /* compliant contact: first tangent of its patch's frame, world frame; else zero */
 } ss_contact_report;
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
 
@@ -130,6 +134,28 @@ typedef struct ss_element_report {
 } ss_element_report;
 /* The elements of the index-th contact that ss_sim_contacts lists; 0 where it is rigid. */
 int ss_sim_elements(const ss_sim *sim, int contact, ss_element_report *out, int capacity);
+
+/* Applied forces (those of the scene, in its order; not a hand's) at the present time, world frame. */
+typedef struct ss_applied_report {
+  int body;
+  ss_vec3 point; /* where the force acts */
+  ss_vec3 force, torque;
+} ss_applied_report;
+int ss_sim_applied(const ss_sim *sim, ss_applied_report *out, int capacity);
+
+/* Wall time of the stages of all steps so far, where it was asked for: looking at the clock costs a little. */
+typedef enum ss_stage {
+  SS_STAGE_SEARCH,  /* broad and narrow phase, active set */
+  SS_STAGE_ROWS,    /* forces, rows, discretisation */
+  SS_STAGE_SOLVE,   /* complementarity solver and judge */
+  SS_STAGE_ADVANCE, /* positions and velocities */
+  SS_STAGE_EVENTS,  /* impacts and what is located inside a step; without the problems that are solved again for it */
+  SS_STAGE_OBSERVE, /* ledger, certificate, contact memory, stabilisation, recorders */
+  SS_STAGES
+} ss_stage;
+const char *ss_stage_name(ss_stage stage);
+void ss_sim_time_stages(ss_sim *sim, bool on);
+const double *ss_sim_stage_seconds(const ss_sim *sim); /* [SS_STAGES]; NULL: not asked for */
 
 /* ---- what a run is worth: maxima and sums over all steps so far ---- */
 
@@ -157,7 +183,7 @@ const char *ss_event_name(ss_event_kind kind);
 typedef struct ss_event {
   double t;
   ss_event_kind kind;
-  int body[2]; /* systems: the gap and SS_WORLD */
+  int body[2];           /* systems: the gap and SS_WORLD */
   double energy_created; /* collisions: kinetic energy after minus before, where positive */
 } ss_event;
 
@@ -170,8 +196,15 @@ typedef struct ss_solves {
   double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;
 
+/* Automatic step size: how often steps were accepted and rejected, and what they were. */
+typedef struct ss_steps {
+  long accepted, rejected;
+  double smallest, largest;
+} ss_steps;
+
 typedef struct ss_report {
   ss_certificate certificate;
+  ss_steps steps;
   ss_energy energy;
   ss_solves solves;
   long events[SS_EVENT_KINDS]; /* how many of each kind */

@@ -12,7 +12,8 @@
  * Functions get the `user` pointer, read t, q, v and fill in their outputs, which are all zero when they are called.
  * Matrices are row-major. A function returns 0, or anything else to refuse: the step then fails with SS_ERROR_CALLBACK and
  * a message that names the function, and the state is the one before the step. So it does where a number is NaN or
- * infinite. Functions must not depend on anything but their arguments and what `user` points to: steps are repeated, and
+ * infinite. Differences call a function near the configuration too, and up to a step before and after the time. Functions
+ * must not depend on anything but their arguments and what `user` points to: steps are repeated, and
  * simulations of one model may run in several threads. docs/systems.md has a complete example. */
 #ifndef STICKSLIP_SYSTEM_H
 #define STICKSLIP_SYSTEM_H
@@ -35,6 +36,7 @@ typedef struct ss_gap_def {
 typedef struct ss_system {
   const char *name; /* NULL: "system" */
   void *user;
+  void (*release)(void *user); /* called when the model is destroyed; NULL: the user's own business */
 
   /* ---- coordinates ---- */
   int n;
@@ -54,6 +56,7 @@ typedef struct ss_system {
   /* dk/dq and dk/dv, [n][n] each, for the schemes that are linearly implicit; NULL: by differences. */
   int (*force_jacobian)(void *user, double t, const double *q, const double *v, double *Kq, double *Kv);
   bool approximate_jacobian; /* it leaves something out on purpose (LIT (9.2)): not checked */
+  bool unchecked_gradients;  /* nor are joint_gradients and gap_gradients: functions with kinks at the start */
 
   /* ---- joints ---- */
   int n_joints;
@@ -87,10 +90,17 @@ typedef struct ss_system {
 /* All fields zero, but simulation. */
 ss_system ss_system_default(void);
 
-/* Copies what the fields point to, except `user`, which must outlive the model. Checks everything at t = 0: SS_ERROR_INPUT
+/* Copies what the fields point to, except `user`, which must outlive the model (and is released with it where there is a
+ * `release`; not where this function fails). Checks everything at t = 0: SS_ERROR_INPUT
  * where a mass is not symmetric positive definite, joints do not hold, gaps overlap by more than a thousandth of the
  * length, or a given Jacobian differs from the difference quotient: the message names function, row and column. */
 ss_status ss_model_create_system(const ss_system *system, ss_model **out, ss_error *error);
+
+/* A shared library that `stickslip run`, `converge` and `check` take instead of a scene (its name ends with .so) has a
+ * function stickslip_system of this type. It fills in *system, which has the defaults already; parameters are those of
+ * --set, and one that it does not know is its to refuse: a status and error->message. The library need not be linked with
+ * this one. */
+typedef ss_status ss_system_entry(ss_system *system, const ss_parameter *parameters, int n_parameters, ss_error *error);
 
 /* Models of systems have no bodies; ss_model_coordinates counts the q, ss_state.q has them. */
 bool ss_model_is_system(const ss_model *model);

@@ -16,6 +16,7 @@
 #include "cp/reduce.h"
 
 static const double rank_tolerance = 1e-13;
+enum { LARGE = 24 }; /* rows from which sparsity and the nearest solution are worth their administration */
 
 void active_apply(const ss_cp *problem, const double *z, double *w) {
   const int n = problem->n;
@@ -93,6 +94,20 @@ static void set_rho(active_set *a) {
   }
 }
 
+static ss_status prepare_large(active_set *a, ss_cp_workspace *w, ss_error *error) {
+  const size_t n = (size_t)a->problem->n;
+  a->large = true;
+  a->r = SCRATCH(w, double, 4 * n);
+  a->last = SCRATCH(w, int, 2 * n + 1);
+  if (!a->r || !a->last) return out_of_memory(error);
+  a->before = a->r + n;
+  a->filter = a->before + n;
+  a->blur = a->filter + n;
+  for (size_t i = 0; i < n; i++) a->blur[i] = 0;
+  a->begin = a->last + n;
+  return pattern_create(a->problem, w, &a->pattern, error);
+}
+
 ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error) {
   const size_t n = (size_t)problem->n;
   const ss_status status = create(problem, w, out, error);
@@ -100,7 +115,7 @@ ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set
   out->A = SCRATCH(w, double, n *(n + 1));
   if (!out->A) return out_of_memory(error);
   set_rho(out);
-  return SS_OK;
+  return n >= LARGE ? prepare_large(out, w, error) : SS_OK;
 }
 
 ss_status active_set_create_bare(const ss_cp *problem, const double *diagonal, ss_cp_workspace *w, active_set *out,
@@ -158,28 +173,36 @@ static int guess_slip(site *s, const double *x, double r, double rho) {
   return polygon_state(x[0], x[1], r, block->directions, s->corners);
 }
 
-static int guess_friction(site *s, const double *z, const double *w, const double *rho) {
+static int guess_friction(site *s, const double *z, const double *w, const double *rho, const double *blur) {
   const double normal = z[0] - rho[0] * w[0];
-  const bool closed = normal > 0;
+  const bool closed = normal > blur[0];
   if (!closed && s->block->extra == 0) return SITE_OPEN;
   double x[SS_FRICTION_ROWS - 1];
   for (int i = 1; i < s->block->size; i++) x[i - 1] = z[i] - rho[i] * w[i];
-  const double r = s->block->mu * ((closed ? normal : 0) + s->block->extra);
+  const double r = s->block->mu * ((closed ? normal : 0) + s->block->extra) + blur[1];
   return 1 + guess_slip(s, x, r, rho[1]) + (closed ? 0 : s->slips);
 }
 
-static int guess_site(site *s, const double *z, const double *w, const double *rho) {
-  if (s->block->kind == SS_BLOCK_FRICTION) return guess_friction(s, z, w, rho);
+static int guess_site(site *s, const double *z, const double *w, const double *rho, const double *blur) {
+  if (s->block->kind == SS_BLOCK_FRICTION) return guess_friction(s, z, w, rho, blur);
   const double x = *z - *rho * *w;
-  if (s->block->kind == SS_BLOCK_NONNEGATIVE) return x > 0;
+  if (s->block->kind == SS_BLOCK_NONNEGATIVE) return x > *blur;
   return x <= s->block->lower ? 0 : x >= s->block->upper ? 2 : 1;
 }
 
+void active_set_blur(active_set *a, const double *z) {
+  const double epsilon = 0x1p-52;
+  for (int i = 0; a->large && i < a->problem->n; i++)
+    a->blur[i] = 64 * epsilon * a->rho[i] * pattern_magnitude(&a->pattern, a->problem, i, z);
+}
+
 int active_set_guess(active_set *a, const double *z, const double *w) {
+  static const double exact[SS_FRICTION_ROWS] = {0};
   int changed = 0;
   for (int k = 0; k < a->n_sites; k++) {
     site *s = &a->sites[k];
-    const int state = guess_site(s, z + s->row, w + s->row, a->rho + s->row);
+    const double *blur = a->large ? a->blur + s->row : exact;
+    const int state = guess_site(s, z + s->row, w + s->row, a->rho + s->row, blur);
     changed += state != s->state;
     s->state = state;
   }
@@ -327,6 +350,7 @@ int active_set_unknowns(active_set *a, double *z) {
     for (int i = 0; i < u->size; i++)
       if (u->c[i] != 0) size = fmax(size, fabs(diagonal_of(a, u->first + i)));
     u->scale = inverse_root_power(size);
+    while (u->size > 1 && u->b[u->size - 1] == 0 && u->c[u->size - 1] == 0) u->size--;
   }
   return m;
 }
@@ -354,7 +378,8 @@ static void assemble_row(active_set *a, int m, int k) {
   row[m] -= u->scale * u->value;
 }
 
-bool active_set_solve(active_set *a, double *z, const double *w) {
+/* By elimination with pivots; undetermined unknowns keep their value, equations that contradict others are ignored. */
+static bool eliminate(active_set *a, double *z, const double *w) {
   const ss_cp *problem = a->problem;
   const int n = problem->n, m = active_set_unknowns(a, z), stride = m + 1;
   for (int i = 0; i < n; i++) a->w[i] = w[i];
@@ -376,4 +401,15 @@ bool active_set_solve(active_set *a, double *z, const double *w) {
     for (int i = 0; i < u->size; i++) z[u->first + i] += u->b[i] * y;
   }
   return finite == 0;
+}
+
+bool active_set_solve(active_set *a, double *z, const double *w) {
+  const int n = a->problem->n;
+  a->loose = false;
+  if (a->large && !a->pivoting) {
+    for (int i = 0; i < n; i++) a->before[i] = z[i];
+    if (active_set_approach(a, active_set_unknowns(a, z), z)) return true;
+    for (int i = 0; i < n; i++) z[i] = a->before[i];
+  }
+  return eliminate(a, z, w);
 }

@@ -2,7 +2,7 @@
 #ifndef SS_CP_ACTIVE_H
 #define SS_CP_ACTIVE_H
 
-#include "cp/workspace.h"
+#include "cp/pattern.h"
 
 /* A site is what has a state of its own: a nonnegative row, a box row, a friction block.
  *
@@ -45,7 +45,15 @@ typedef struct active_set {
   double *y;              /* [n] */
   double *w;              /* [n] */
   int *row, *col;         /* [n] */
-  int unknowns, rank; /* of the last system solved; A, row and col hold its factors (dense.h), stride unknowns + 1 */
+  bool large;             /* enough rows that what follows pays */
+  bool pivoting;          /* given: eliminate with pivots nevertheless */
+  bool loose;             /* solve: the equations are solved roughly only */
+  pattern pattern;
+  double *r, *before, *filter; /* [n] nearest.c; z to go back to */
+  double *blur;                /* [n] rounding errors of z - rho w, below which a state is not left */
+  int *last, *begin;           /* [n], [n + 1] nearest.c */
+  int unknowns, rank; /* of the last system solved with pivots; A, row and col hold its factors (dense.h), stride unknowns
+                         + 1 */
   double
       damping; /* added to the scaled diagonal: holds back what the equations hardly determine (redundant contacts) */
 } active_set;
@@ -62,12 +70,19 @@ int active_set_unknowns(active_set *a, double *z);
 int site_first_state(const site *s);
 int site_end_state(const site *s);
 
+/* Estimates the rounding errors of z - rho w, of which the next guesses of a large set take no notice. */
+void active_set_blur(active_set *a, const double *z);
+
 /* The states that z and w suggest by the natural map: the set that z - rho w projects to. Returns how many changed. */
 int active_set_guess(active_set *a, const double *z, const double *w);
 
 /* Solves the equations of the states for z, starting from z: unknowns that the equations leave undetermined keep the
  * value they had. w must be G z + g. Returns false where the result is not finite. */
 bool active_set_solve(active_set *a, double *z, const double *w);
+
+/* The same for the m unknowns of a large set, from the reference z, with the least change of z. Returns false, with z
+ * spoiled, where that does not converge. */
+bool active_set_approach(active_set *a, int m, double *z);
 
 /* w = G z + g. */
 void active_apply(const ss_cp *problem, const double *z, double *w);

@@ -124,14 +124,14 @@ ss_status block_lu_analyse(block_lu *lu, int nodes, const int *size, const int *
   const size_t n = (size_t)nodes;
   *lu = (block_lu){.nodes = nodes, .order = SCRATCH(w, int, 9 * n + 3)};
   int *memory = SCRATCH(w, int, 4 * n);
-  lu->d = SCRATCH(w, double, BLOCK_ROWS * BLOCK_ROWS * n);
+  lu->d = SCRATCH(w, double, BLOCK_ROWS *BLOCK_ROWS *n);
   if (!lu->order || !memory || !lu->d) return out_of_memory(error);
   lu->place = lu->order + n;
   lu->size = lu->place + n;
   lu->first = lu->size + n;
   lu->upper_start = lu->first + n + 1;
   lu->lower_start = lu->upper_start + n + 1;
-  lu->pivot = SCRATCH(w, int, BLOCK_ROWS * n);
+  lu->pivot = SCRATCH(w, int, BLOCK_ROWS *n);
   if (!lu->pivot) return out_of_memory(error);
   ss_dissect(&(ss_graph){nodes, start, col}, lu->order, memory);
   for (int i = 0; i < nodes; i++) {
@@ -144,7 +144,7 @@ ss_status block_lu_analyse(block_lu *lu, int nodes, const int *size, const int *
   ss_status status = make_upper(lu, start, col, most, w, affordable, error);
   if (status || !*affordable) return status;
   status = make_lower(lu, w, error);
-  lu->row = SCRATCH(w, double, BLOCK_ROWS * (size_t)lu->n);
+  lu->row = SCRATCH(w, double, BLOCK_ROWS *(size_t)lu->n);
   if (!status && !lu->row) return out_of_memory(error);
   if (!status) memset(lu->row, 0, sizeof(double) * BLOCK_ROWS * (size_t)lu->n);
   return status;

@@ -205,6 +205,7 @@ ss_status enumerate_solutions(const ss_cp *problem, double tolerance, double mos
   collector c = {.a = &a, .tolerance = tolerance, .out = out};
   c.z = status ? NULL : SCRATCH(w, double, 3 * (size_t)problem->n);
   if (!c.z) return status ? status : out_of_memory(error);
+  a.pivoting = true; /* its factors show the directions that are left undetermined */
   c.direction = c.z + problem->n;
   c.change = c.direction + problem->n;
   out->combinations = combinations(&a);
@@ -239,6 +240,7 @@ ss_status solve_enumeration(const ss_cp *problem, const ss_cp_options *options, 
   const ss_status status = active_set_create(problem, workspace, &a, error);
   double *trial = status ? NULL : SCRATCH(workspace, double, problem->n);
   if (!trial) return status ? status : out_of_memory(error);
+  a.pivoting = true;
   result->outcome = combinations(&a) > largest_rung ? SS_NOT_ADMITTED : SS_RAY;
   double best = HUGE_VAL;
   begin(&a);

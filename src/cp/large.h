@@ -18,6 +18,7 @@ typedef struct large {
   double residual;  /* of x, scaled problem */
   double goal;      /* residual at which to end */
   int iterations;
+  int limit; /* iterations that the caller allows; 0: the method's own choice */
 } large;
 
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
@@ -36,5 +37,8 @@ ss_status large_relax(large *l, relax_law law, bool accelerate, int limit, ss_cp
 /* Newton steps from l->x while they improve it, at most `limit` of them, each with at most `most` operations in its
  * factorisation (large_newton.c). *tried is false where that was too little for the first one. */
 ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, bool *tried, ss_error *error);
+
+/* ADMM from l->x, at most `limit` passes, then Newton steps (admm.c). Discs and intervals only. */
+ss_status large_admm(large *l, int limit, ss_cp_workspace *w, ss_error *error);
 
 #endif

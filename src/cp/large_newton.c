@@ -17,14 +17,14 @@ static const double least_damping = 1e-9, most_damping = 1e-2;
 typedef struct newton {
   large *l;
   block_lu lu;
-  int m;           /* unknowns */
-  int nodes;       /* that have any */
-  int *number;     /* [G.nodes] of a node among them, -1: none */
-  int *node;       /* [nodes] */
-  int *first;      /* [nodes + 1] first unknown */
-  int *size;       /* [nodes] */
-  int *start, *col; /* their graph */
-  double *y, *r, *total; /* [m] */
+  int m;                     /* unknowns */
+  int nodes;                 /* that have any */
+  int *number;               /* [G.nodes] of a node among them, -1: none */
+  int *node;                 /* [nodes] */
+  int *first;                /* [nodes + 1] first unknown */
+  int *size;                 /* [nodes] */
+  int *start, *col;          /* their graph */
+  double *y, *r, *total;     /* [m] */
   double *z, *w, *candidate; /* [n] */
 } newton;
 

@@ -1,43 +1,102 @@
 /* Primal-dual active sets: guess the states by the natural map, solve their linear system, repeat (active.c). A
  * semismooth Newton method without globalisation: very fast from a good start (the last step's z), and it may cycle
- * from a bad one. For polyhedral sets it ends exactly, as soon as the states repeat. */
+ * from a bad one. For polyhedral sets it ends exactly, as soon as the states repeat. A start that is a solution already is
+ * left as it is. The best z of all is kept; the iteration ends early where states come back or nothing improves. */
 #include "cp/solver.h"
 
 #include "cp/active.h"
 
 #include <math.h>
 
-static const int default_limit = 10;
-static const double rounding_level = 1e-14;
+enum { DEFAULT_LIMIT = 10, MOST_VAIN = 4, FEW = 24 };
+static const double as_found =
+    1e-16; /* residual of a start that is kept; few rows are solved as fast as they are judged */
+static const double fine = 1e-13, nearly = 1e-10; /* from there only a wrong guess leads away */
+
+typedef struct search {
+  active_set a;
+  double *w, *best; /* [n] */
+  uint64_t *seen;   /* [limit] fingerprints of the states so far */
+  double lowest;    /* residual of best */
+  double rounding;  /* residual that rounding errors leave */
+  int vain;         /* iterations since it was last halved */
+  bool smooth;      /* the disc's equations change with z even where the states do not */
+} search;
+
+static uint64_t fingerprint(const active_set *a) {
+  uint64_t h = 1469598103934665603u; /* FNV-1a */
+  for (int k = 0; k < a->n_sites; k++) h = (h ^ (uint64_t)(unsigned)a->sites[k].state) * 1099511628211u;
+  return h;
+}
+
+/* Whether these states have been solved before; if just now, and not well, pivots may do better. */
+static bool seen_before(search *s, int iteration) {
+  if (s->smooth) return false;
+  s->seen[iteration] = fingerprint(&s->a);
+  const bool again = iteration > 0 && s->seen[iteration] == s->seen[iteration - 1];
+  s->a.pivoting = again && s->a.loose;
+  for (int k = 0; k < iteration; k++)
+    if (s->seen[k] == s->seen[iteration]) return !s->a.pivoting;
+  return false;
+}
+
+/* Returns whether to go on. */
+static bool keep(search *s, double residual, const double *z, int n) {
+  const bool much = residual <= s->lowest / 2;
+  const bool settled = residual <= s->rounding || (s->lowest <= nearly && residual > 10 * s->lowest) ||
+                       (residual <= fine && !(residual <= s->lowest / 10));
+  if (residual < s->lowest) {
+    s->lowest = residual;
+    for (int i = 0; i < n; i++) s->best[i] = z[i];
+  }
+  s->vain = much ? 0 : s->vain + 1;
+  return !settled && s->vain < MOST_VAIN;
+}
+
+/* Iterations from z, whose slacks are in s->w; returns how many. */
+static int iterate(search *s, const ss_cp *problem, int limit, double *z, ss_outcome *outcome) {
+  for (int k = 0; k < limit; k++) {
+    (void)active_set_guess(&s->a, z, s->w);
+    if (seen_before(s, k)) return k; /* nothing new would come any more */
+    if (!active_set_solve(&s->a, z, s->w)) {
+      *outcome = SS_STALLED;
+      return k;
+    }
+    if (!keep(s, ss_cp_judge(problem, z, s->w), z, problem->n)) return k + 1;
+  }
+  return limit;
+}
+
+static ss_status run(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
+                     ss_cp_result *result, ss_error *error) {
+  const int n = problem->n, limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
+  search s = {.smooth = has_disc(problem)};
+  s.w = SCRATCH(workspace, double, 2 * (size_t)n);
+  if (!s.w) return out_of_memory(error);
+  s.best = s.w + n;
+  s.lowest = ss_cp_judge(problem, z, s.w);
+  result->outcome = SS_LIMIT;
+  s.rounding = 1e-14 * fmax(1, n / 96.0);
+  if (s.lowest > (n < FEW ? as_found : s.rounding)) {
+    const ss_status status = active_set_create(problem, workspace, &s.a, error);
+    s.seen = status ? NULL : SCRATCH(workspace, uint64_t, limit);
+    if (!s.seen) return status ? status : out_of_memory(error);
+    for (int i = 0; i < n; i++) s.best[i] = z[i];
+    active_set_blur(&s.a, z);
+    result->iterations = iterate(&s, problem, limit, z, &result->outcome);
+    for (int i = 0; i < n; i++) z[i] = s.best[i];
+  }
+  result->residual = s.lowest;
+  if (s.lowest <= options->tolerance) result->outcome = SS_SOLVED;
+  return SS_OK;
+}
 
 ss_status solve_active_set(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                            ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  active_set a;
   const scratch_mark mark = scratch_now(workspace);
-  const ss_status status = active_set_create(problem, workspace, &a, error);
-  double *w = status ? NULL : SCRATCH(workspace, double, problem->n);
-  if (!w) return status ? status : out_of_memory(error);
   if (!warm)
     for (int i = 0; i < problem->n; i++) z[i] = 0;
-  const int limit = options->iteration_limit > 0 ? options->iteration_limit : default_limit;
-  const bool smooth = has_disc(problem); /* the disc's equations change with z even where the states do not */
-  result->outcome = SS_LIMIT;
-  result->residual = HUGE_VAL;
-  active_apply(problem, z, w);
-  for (result->iterations = 0; result->iterations < limit; result->iterations++) {
-    const int changed = active_set_guess(&a, z, w);
-    if (result->iterations > 0 && !changed && !smooth) break; /* nothing would change any more */
-    if (!active_set_solve(&a, z, w)) {
-      result->outcome = SS_STALLED;
-      break;
-    }
-    result->residual = ss_cp_judge(problem, z, w);
-    if (result->residual <= rounding_level) {
-      result->iterations++;
-      break;
-    }
-  }
-  if (result->residual <= options->tolerance) result->outcome = SS_SOLVED;
+  const ss_status status = run(problem, options, z, workspace, result, error);
   scratch_release(workspace, mark);
-  return SS_OK;
+  return status;
 }

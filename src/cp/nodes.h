@@ -6,14 +6,14 @@
 #include "cp/active.h"
 
 typedef struct node_matrix {
-  int n, nodes, sizes;  /* rows; nodes; the common size of all of them, or 0 */
-  const int *first;     /* [nodes + 1] first row of each node */
-  const int *start;     /* [nodes + 1] its blocks */
-  const int *col;       /* [blocks] node, ascending */
-  const size_t *at;     /* [blocks] where its numbers are; row-major */
-  const double *value;  /* [numbers] */
-  const int *diagonal;  /* [nodes] the block on the diagonal; every node has one */
-  const int *node_of;   /* [n] */
+  int n, nodes, sizes; /* rows; nodes; the common size of all of them, or 0 */
+  const int *first;    /* [nodes + 1] first row of each node */
+  const int *start;    /* [nodes + 1] its blocks */
+  const int *col;      /* [blocks] node, ascending */
+  const size_t *at;    /* [blocks] where its numbers are; row-major */
+  const double *value; /* [numbers] */
+  const int *diagonal; /* [nodes] the block on the diagonal; every node has one */
+  const int *node_of;  /* [n] */
 } node_matrix;
 
 /* Copies the rows, scaled by scale[i] scale[j] (NULL: not at all). */

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { OUTER = 60, INNER = 400 };
+enum { OUTER = 60, INNER = 400, MOST_VAIN = 8 /* outer steps in a row that hardly improve anything */ };
 static const double rank_tolerance = 1e-12, first_delta = 1e-2, least_delta = 1e-9, most_delta = 1;
 
 typedef struct prox {
@@ -21,7 +21,7 @@ typedef struct prox {
   ss_cp shifted;    /* the inner problem */
   double *G, *g;    /* its arrays */
   double *z, *next; /* [n] */
-  int iterations;
+  int iterations, limit;
 } prox;
 
 static ss_status prox_create(prox *p, const ss_cp *problem, ss_cp_workspace *w, ss_error *error) {
@@ -52,7 +52,8 @@ static ss_status inner(prox *p, double delta, double tolerance, ss_cp_workspace 
   const ss_status status = mixed_create(&m, &p->shifted, w, error);
   if (status) return status;
   for (size_t i = 0; i < n; i++) m.x[i] = p->z[i];
-  *reached = mixed_take_turns(&m, INNER, true);
+  const int left = p->limit - p->iterations;
+  *reached = mixed_take_turns(&m, left < INNER ? left : INNER, true);
   for (size_t i = 0; i < n; i++) p->next[i] = m.x[i];
   p->iterations += m.sweeps + m.newtons;
   scratch_release(w, mark);
@@ -62,27 +63,29 @@ static ss_status inner(prox *p, double delta, double tolerance, ss_cp_workspace 
 static ss_status outer(prox *p, double goal, double *lowest, ss_cp_workspace *w, ss_error *error) {
   const int n = p->sub.cp.n;
   double delta = first_delta;
+  int vain = 0;
   *lowest = ss_cp_judge(&p->sub.cp, p->z, NULL);
-  for (int k = 0; k<OUTER && * lowest> goal; k++) {
+  for (int k = 0; k<OUTER && * lowest> goal && p->iterations < p->limit; k++) {
     double reached;
     const double tolerance = fmax(1e-15, fmin(goal, 1e-3 * *lowest));
     const ss_status status = inner(p, delta, tolerance, w, &reached, error);
     if (status) return status;
     const double residual = ss_cp_judge(&p->sub.cp, p->next, NULL);
     const bool easy = reached <= tolerance, better = residual < *lowest;
+    vain = residual < 0.9 * *lowest ? 0 : vain + 1;
     if (better) {
       *lowest = residual;
       for (int i = 0; i < n; i++) p->z[i] = p->next[i];
     }
     delta = fmin(fmax(easy ? delta / 4 : delta * 10, least_delta), most_delta);
-    if (!easy && !better && delta >= most_delta) break;
+    if ((!easy && !better && delta >= most_delta) || vain >= MOST_VAIN) break;
   }
   return SS_OK;
 }
 
 static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
                      ss_cp_result *result, ss_error *error) {
-  prox p = {.iterations = 0};
+  prox p = {.limit = options->iteration_limit > 0 ? options->iteration_limit : OUTER * INNER};
   ss_status status = prox_create(&p, problem, w, error);
   if (status) return status;
   if (warm)

@@ -10,6 +10,7 @@
 #include "cp/dense.h"
 
 static const double coupling_tolerance = 1e-10;
+static const double noise = 0x1p-46; /* 64 units in the last place of the scaled diagonal */
 
 static int order_rows(const ss_cp *problem, int *order) {
   int place = 0, n_free = 0;
@@ -83,6 +84,17 @@ static void sort_leftovers(reduction *r) {
   }
 }
 
+/* Entries of the Schur complement that are nothing but the elimination's rounding errors become zero: the scaling that
+ * follows would blow them up to pivots (redundant contacts on few degrees of freedom). */
+static void drop_noise(reduction *r) {
+  const int n = r->problem->n;
+  for (int i = r->rank; r->rank > 0 && i < n; i++) {
+    double *row = r->A + (size_t)i * (size_t)r->stride;
+    for (int j = r->rank; j < n; j++)
+      if (fabs(row[j]) < noise) row[j] = 0;
+  }
+}
+
 ss_status reduce_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out,
                            ss_error *error) {
   const int n = problem->n;
@@ -99,6 +111,7 @@ ss_status reduce_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspa
   row_scales(problem, out->order, scales + n, out->scale);
   load(out);
   out->rank = dense_eliminate(out->A, n, n + 1, out->stride, out->n_free, tolerance, out->row, out->col);
+  drop_noise(out);
   sort_leftovers(out);
   return SS_OK;
 }

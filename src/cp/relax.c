@@ -8,7 +8,7 @@
  *
  * over the differences dF, dS of the last sweeps: once the states have settled this is a Krylov method on the equations
  * of the closed contacts, with O(L) sweeps, and it does not mind redundant contacts. Where |f| grows, the history is
- * dropped and the last good sweep taken up again.
+ * dropped, the last good sweep taken up again and followed by plain ones, more of them each time.
  *
  * Coulomb's law is not associated, and the sweeps may wander for ever. With De Saxce's change of variables, w_n + mu |w_t|
  * in place of w_n, it is, and with s = mu |w_t| frozen the problem is a convex minimisation over cones, which
@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WINDOW = 12, CHECK = 5, PATIENCE = 100, FROZEN = 20 };
+enum { WINDOW = 12, CHECK = 5, PATIENCE = 200, FROZEN = 20, REST = 8 };
 
 typedef struct relaxation {
   large *l;
@@ -34,6 +34,7 @@ typedef struct relaxation {
   int count, next;                 /* columns of the history, place of the next one */
   bool any;                        /* old_s, old_f are set */
   double lowest;                   /* |f| since the history was dropped */
+  int restarts, rest;              /* how often that was; plain sweeps still to be made before it begins anew */
 } relaxation;
 
 static bool is_disc(const site *s) {
@@ -145,11 +146,13 @@ static void advance(relaxation *h, bool accelerate) {
   if (h->count > 1 && norm > growth * h->lowest) {
     memcpy(h->x, h->old_s, sizeof(double) * (size_t)n);
     forget(h);
+    h->rest = REST * ++h->restarts;
     return;
   }
   h->lowest = fmin(h->lowest, norm);
   memcpy(h->x, h->s, sizeof(double) * (size_t)n);
-  if (!accelerate) return;
+  if (!accelerate || h->rest-- > 0) return;
+  h->rest = 0;
   remember(h);
   combine(h, gamma);
   for (int m = 0; m < h->count; m++)
@@ -157,6 +160,8 @@ static void advance(relaxation *h, bool accelerate) {
 }
 
 static bool relaxation_create(relaxation *h, large *l, bool associated, bool accelerate, ss_cp_workspace *w) {
+  bool warm = false;
+  for (int i = 0; i < l->cp.n && !warm; i++) warm = l->x[i] != 0;
   const size_t n = (size_t)l->cp.n;
   *h = (relaxation){.l = l, .x = SCRATCH(w, double, 5 * n), .lowest = HUGE_VAL};
   if (!h->x) return false;
@@ -172,7 +177,8 @@ static bool relaxation_create(relaxation *h, large *l, bool associated, bool acc
   if (associated) {
     h->shift = SCRATCH(w, double, l->G.nodes);
     if (!h->shift) return false;
-    thaw(h);
+    memset(h->shift, 0, sizeof(double) * (size_t)l->G.nodes);
+    if (warm) thaw(h);
   }
   memcpy(h->x, l->x, sizeof(double) * n);
   return true;

@@ -6,6 +6,7 @@
 #include "cp/solver.h"
 
 #include "cp/reduce.h"
+#include "cp/storage.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,6 +32,16 @@ static const solver_row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
+/* These take sparse matrices and operators as they are; the others get them dense, if they are not too large. */
+static const solver_row any_form[] = {
+    {"large", solve_large},
+    {"nsgs-sparse", solve_nsgs_sparse},
+    {"nsgs-accelerated", solve_nsgs_accelerated},
+    {"newton-sparse", solve_newton_sparse},
+    {"admm", solve_admm},
+};
+enum { N_ANY_FORM = sizeof any_form / sizeof *any_form };
+
 static const ss_cp_solver_info infos[] = {
     {"auto", "the ladder: one solver after the other, until the judge accepts"},
     {"active-set", "primal-dual active sets (semismooth Newton) from the given start; all cones"},
@@ -47,6 +58,11 @@ static const ss_cp_solver_info infos[] = {
     {"prox", "proximal point method around nsgs-newton, for redundant contacts; all cones"},
     {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
+    {"large", "islands of contacts one by one, each by the solvers below in turn; any matrix form; all cones"},
+    {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
+    {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
+    {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},
+    {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {NULL, NULL},
 };
 
@@ -55,7 +71,8 @@ typedef enum rung_condition {
   ALWAYS,
   FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
   SMALL,      /* few enough LCP variables for a dense tableau to be the fastest */
-  MODERATE
+  MEDIUM,     /* still faster than many sweeps, where few have not helped */
+  MODERATE    /* slow, but sure */
 } rung_condition;
 
 typedef struct rung {
@@ -65,18 +82,21 @@ typedef struct rung {
 } rung;
 
 static const rung ladder[] = {
-    {{"active-set", solve_active_set}, FROM_START, 6},
+    {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
-    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 100},
-    {{"prox", solve_prox}, ALWAYS, 0},
+    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 40},
+    {{"lemke", solve_lemke}, MEDIUM, 0},
+    {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
+    {{"prox", solve_prox}, ALWAYS, 150},
     {{"lemke", solve_lemke}, MODERATE, 0},
+    {{"prox", solve_prox}, ALWAYS, 0},
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
 };
-enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 200, MODERATE_LCP = 1500 };
+enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 100, MEDIUM_LCP = 240, MODERATE_LCP = 1500 };
 
 const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
 
@@ -87,13 +107,6 @@ bool has_disc(const ss_cp *problem) {
       return true;
   }
   return false;
-}
-
-static bool data_finite(const ss_cp *problem) {
-  double sum = 0; /* stays 0 while all numbers are finite */
-  for (size_t i = 0, count = (size_t)problem->n * (size_t)problem->n; i < count; i++) sum += 0 * problem->G[i];
-  for (int i = 0; i < problem->n; i++) sum += 0 * problem->g[i];
-  return sum == 0;
 }
 
 static bool only_free(const ss_cp *problem) {
@@ -124,7 +137,8 @@ static void keep_if_better(climb *c, double residual, ss_outcome outcome, const 
 }
 
 static ss_status polish(climb *c, double residual, const solver_row *row, ss_error *error) {
-  if (row->solve == solve_active_set || !(residual > polish_above && residual < polish_below)) return SS_OK;
+  if (!c->problem->G || row->solve == solve_active_set || !(residual > polish_above && residual < polish_below))
+    return SS_OK;
   ss_cp_result own = {0};
   const ss_cp_options options = {row->name, c->options->tolerance, 3};
   const ss_status status = solve_active_set(c->problem, &options, true, c->trial, c->workspace, &own, error);
@@ -152,7 +166,10 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
 static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
-  return lcp_variables(c->problem) <= (condition == SMALL ? SMALL_LCP : MODERATE_LCP);
+  const int variables = lcp_variables(c->problem);
+  if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
+  if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;
+  return variables <= SMALL_LCP;
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
@@ -172,22 +189,54 @@ static ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
   return SS_OK;
 }
 
+static const solver_row *find_row(const solver_row *table, int count, const char *name) {
+  for (int k = 0; k < count; k++)
+    if (strcmp(name, table[k].name) == 0) return &table[k];
+  return NULL;
+}
+
 static ss_status run_named(climb *c, bool warm, ss_error *error) {
-  const char *name = c->options->solver;
-  for (int k = 0; k < N_ROWS; k++) {
-    if (strcmp(name, rows[k].name) != 0) continue;
+  const solver_row *row = find_row(any_form, N_ANY_FORM, c->options->solver);
+  if (!row) row = find_row(rows, N_ROWS, c->options->solver);
+  if (!row) return ss_fail(error, SS_ERROR_INPUT, "unknown complementarity solver '%s'", c->options->solver);
+  ss_outcome outcome;
+  const ss_status status = try_row(c, row, 0, warm, &outcome, error);
+  if (outcome == SS_NOT_ADMITTED) c->result->outcome = outcome;
+  return status;
+}
+
+/* The problem has the form that the solver needs, or none that it could be given. */
+static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
+  const bool automatic = strcmp(c->options->solver, "auto") == 0;
+  ss_cp dense;
+  if (automatic && large_wanted(c->problem)) {
     ss_outcome outcome;
-    const ss_status status = try_row(c, &rows[k], 0, warm, &outcome, error);
-    if (outcome == SS_NOT_ADMITTED) c->result->outcome = outcome;
-    return status;
+    const ss_status status = try_row(c, &any_form[0], 0, warm, &outcome, error);
+    if (status || c->result->outcome == SS_SOLVED) return status;
+    c->result->fallbacks++;
   }
-  return ss_fail(error, SS_ERROR_INPUT, "unknown complementarity solver '%s'", name);
+  if (!c->problem->G && !find_row(any_form, N_ANY_FORM, c->options->solver)) {
+    if (c->problem->n > SS_CP_DENSE_ROWS) {
+      if (!automatic) c->result->outcome = SS_NOT_ADMITTED;
+      return SS_OK;
+    }
+    const ss_status status = storage_dense(c->problem, c->workspace, &dense, error);
+    if (status) return status;
+    c->problem = &dense;
+  }
+  return automatic ? climb_ladder(c, warm, error) : run_named(c, warm, error);
+}
+
+/* Nothing finite was found: the z that is returned is judged like any other. */
+static void keep_zero(climb *c) {
+  c->result->residual = ss_cp_judge(c->problem, c->z, NULL);
+  if (c->result->residual <= c->options->tolerance) c->result->outcome = SS_SOLVED;
 }
 
 ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
-  if (problem->n > 0 && !data_finite(problem)) {
+  if (problem->n > 0 && !storage_finite(problem)) {
     for (int i = 0; i < problem->n; i++) z[i] = 0;
     return SS_OK;
   }
@@ -199,8 +248,10 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
     z[i] = 0;
   }
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
-  const bool automatic = strcmp(options->solver, "auto") == 0;
-  const ss_status status = automatic ? climb_ladder(&c, warm, error) : run_named(&c, warm, error);
+  const ss_status status = climb_or_run(&c, warm, error);
+  c.problem = problem; /* not its dense form, which ended with the climb */
+  if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
+    keep_zero(&c);
   scratch_release(workspace, mark);
   return status;
 }

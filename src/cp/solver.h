@@ -22,6 +22,13 @@ cp_solve_function solve_prox;        /* prox.c */
 cp_solve_function solve_facets;      /* facets.c */
 cp_solve_function solve_enumeration; /* enumerate.c */
 
+cp_solve_function solve_large; /* large_solve.c; these take matrices of every form */
+cp_solve_function solve_nsgs_sparse;
+cp_solve_function solve_nsgs_accelerated;
+cp_solve_function solve_newton_sparse;
+cp_solve_function solve_admm;
+
+bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */
 bool has_disc(const ss_cp *problem);     /* a friction block with the quadratic cone and two tangential rows or more */
 

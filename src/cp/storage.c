@@ -14,12 +14,12 @@ ss_status storage_check(const ss_sparse *m, int rows, int cols, const char *what
   if (m->rows != rows || m->cols != cols || !m->start || m->start[0] != 0)
     return ss_fail(error, SS_ERROR_INPUT, "%s: not a matrix of %d rows and %d columns", what, rows, cols);
   for (int i = 0; i < rows; i++) {
-    if (m->start[i + 1] < m->start[i]) return ss_fail(error, SS_ERROR_INPUT, "%s: row %d ends before it starts", what, i);
+    if (m->start[i + 1] < m->start[i])
+      return ss_fail(error, SS_ERROR_INPUT, "%s: row %d ends before it starts", what, i);
     for (int k = m->start[i]; k < m->start[i + 1]; k++) {
       if (m->col[k] < 0 || m->col[k] >= cols || (k > m->start[i] && m->col[k] <= m->col[k - 1]))
         return ss_fail(error, SS_ERROR_INPUT, "%s: the columns of row %d are not ascending or out of range", what, i);
-      if (!isfinite(m->value[k]))
-        return ss_fail(error, SS_ERROR_INPUT, "%s[%d, %d] is not finite", what, i, m->col[k]);
+      if (!isfinite(m->value[k])) return ss_fail(error, SS_ERROR_INPUT, "%s[%d, %d] is not finite", what, i, m->col[k]);
     }
   }
   return SS_OK;

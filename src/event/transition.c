@@ -165,7 +165,6 @@ static double foreseen(const ss_sim *sim, double h) {
 ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   const double now = 1e-2 * *h; /* a change within so short a part is happening already */
   double low = 0, high = *h;
-  ss_status status = SS_OK;
   if (!released(sim)) {
     const double tau = foreseen(sim, *h);
     if (tau > *h - now) return SS_OK;
@@ -174,7 +173,7 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
   }
   for (int k = 0; k < BISECTIONS && high > now; k++) {
     const double tau = k == 0 ? now : (low + high) / 2;
-    status = ss_attempt(sim, tau, certified, error);
+    const ss_status status = ss_attempt(sim, tau, certified, error);
     if (status != SS_OK || !*certified) return status;
     if (released(sim))
       high = tau;

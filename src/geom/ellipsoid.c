@@ -54,6 +54,11 @@ double ss_shape_curvature(const ss_shape *shape, const ss_pose *pose, ss_vec3 no
     const double along = fabs(v3_dot(normal, axis)) > 1e-6 ? 0 : v3_dot(r, axis);
     return (v3_dot(r, r) - along * along) / shape->radius;
   }
+  case SS_SHAPE_CYLINDER: { /* its side; ends and rims count as flat */
+    const ss_vec3 axis = quat_axis_x(pose->orientation);
+    const double along = v3_dot(r, axis);
+    return fabs(v3_dot(normal, axis)) > 1e-6 ? 0 : (v3_dot(r, r) - along * along) / shape->radius;
+  }
   case SS_SHAPE_ELLIPSOID:
   case SS_SHAPE_ELLIPSE:
     return ellipsoid_curvature(shape, pose, normal, r);

@@ -12,6 +12,7 @@
  * damped. Apart, every stationary point reached with s > 0 is the largest: s is concave and homogeneous. Overlapping, it is
  * the one next to the start, unique as long as the depth is small against the radii of curvature. */
 #include "geom/ellipsoid.h"
+#include "geom/slab.h"
 
 typedef struct couple {
   ss_vec3 r;
@@ -73,7 +74,8 @@ static ss_vec3 first_normal(const couple *c) {
 }
 
 /* s, its gradient, and minus its second derivatives. */
-static double slabs(const couple *c, ss_vec3 n, ss_vec3 *gradient, ss_mat3 *bend) {
+static double slabs(const void *context, ss_vec3 n, ss_vec3 *gradient, ss_mat3 *bend) {
+  const couple *c = context;
   const ss_mat3 *m[2] = {&c->a, &c->b};
   double s = v3_dot(n, c->r);
   *gradient = c->r;
@@ -92,44 +94,6 @@ static double slabs(const couple *c, ss_vec3 n, ss_vec3 *gradient, ss_mat3 *bend
   return s;
 }
 
-/* Newton's step in the tangent plane of the sphere: (E^T bend E + s) x = E^T gradient, E two tangents. Along an
- * eigenvector with a negative eigenvalue (deeper than curved: no maximum near) the step goes uphill all the same. */
-static ss_vec3 newton_step(ss_vec3 n, double s, ss_vec3 gradient, const ss_mat3 *bend) {
-  const ss_vec3 u = v3_perpendicular(n), v = v3_cross(n, u);
-  const double uu = v3_dot(u, mat3_mul(bend, u)) + s, vv = v3_dot(v, mat3_mul(bend, v)) + s;
-  const double uv = v3_dot(u, mat3_mul(bend, v)), angle = 0.5 * atan2(2 * uv, uu - vv);
-  const double c = cos(angle), t = sin(angle), least = 1e-9 * (fabs(uu) + fabs(vv));
-  const ss_vec3 axis[2] = {v3_axpy(v3_scale(c, u), t, v), v3_axpy(v3_scale(c, v), -t, u)};
-  const double eigen[2] = {c * c * uu + 2 * c * t * uv + t * t * vv, t * t * uu - 2 * c * t * uv + c * c * vv};
-  ss_vec3 step = v3(0, 0, 0);
-  for (int k = 0; k < 2; k++)
-    step = v3_axpy(step, v3_dot(axis[k], gradient) / fmax(fmax(fabs(eigen[k]), least), 1e-300), axis[k]);
-  return step;
-}
-
-static double best_normal(const couple *c, ss_vec3 *normal) {
-  ss_vec3 n = *normal, gradient, next_gradient;
-  ss_mat3 bend, next_bend;
-  double s = slabs(c, n, &gradient, &bend);
-  for (int k = 0; k < 50; k++) {
-    ss_vec3 step = newton_step(n, s, gradient, &bend);
-    const double length = v3_norm(step);
-    if (!(length > 1e-16)) break;
-    if (length > 0.5) step = v3_scale(0.5 / length, step);
-    bool better = false;
-    for (int halving = 0; halving < 30 && !better; halving++) {
-      const ss_vec3 next = v3_normalize(v3_add(n, step));
-      const double value = slabs(c, next, &next_gradient, &next_bend);
-      better = value > s || (length < 1e-6 && halving == 0); /* the last steps gain less than rounding */
-      if (better) n = next, s = value, gradient = next_gradient, bend = next_bend;
-      step = v3_scale(0.5, step);
-    }
-    if (!better || length < 1e-12) break;
-  }
-  *normal = n;
-  return s;
-}
-
 static void ellipsoids_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, uint32_t feature,
                            ss_contact_point *out) {
   (void)feature;
@@ -143,7 +107,7 @@ static void ellipsoids_gap(const ss_shape *a, const ss_pose *pa, const ss_shape 
   couple near = c;
   if (distance > far || distance == 0) near.r = v3_scale(distance > 0 ? far : 1e-9 * b->reach, n);
   (void)length_and_direction(first_normal(&near), n, &n);
-  if (distance <= far) (void)best_normal(&c, &n);
+  if (distance <= far) (void)ss_slab_maximum(slabs, &c, &n);
   const ss_vec3 in_a = quat_rotate(quat_conjugate(pa->orientation), v3_neg(n));
   const ss_vec3 in_b = quat_rotate(quat_conjugate(pb->orientation), n);
   const ss_vec3 xa = quat_rotate(pa->orientation, ss_ellipsoid_support(a->half, in_a));

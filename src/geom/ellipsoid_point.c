@@ -83,36 +83,20 @@ double ss_ellipsoid_distance(ss_vec3 half, ss_vec3 p, ss_vec3 *normal, ss_vec3 *
   return t * length;
 }
 
+typedef struct slope_context {
+  ss_vec3 half;
+  const ss_segment *segment;
+} slope_context;
+
 /* d/ds of the distance along the segment. */
-static double slope_at(ss_vec3 half, const ss_segment *segment, double s) {
+static double slope_at(const void *context, double s) {
+  const slope_context *c = context;
   ss_vec3 n, foot;
-  (void)ss_ellipsoid_distance(half, segment_point(segment, s), &n, &foot);
-  return v3_dot(n, segment->axis);
+  (void)ss_ellipsoid_distance(c->half, segment_point(c->segment, s), &n, &foot);
+  return v3_dot(n, c->segment->axis);
 }
 
-/* The slope rises along the segment; its root by regula falsi (Illinois) with bisections in between. */
 double ss_ellipsoid_segment(ss_vec3 half, const ss_segment *segment) {
-  const double start = segment_closest(segment, v3(0, 0, 0)), middle = slope_at(half, segment, start);
-  if (fabs(middle) <= 1e-14 || segment->half == 0) return start; /* an edge along an ellipse's axis, for one */
-  double low = middle < 0 ? start : -segment->half, high = middle < 0 ? segment->half : start;
-  double f_low = middle < 0 ? middle : slope_at(half, segment, low);
-  double f_high = middle < 0 ? slope_at(half, segment, high) : middle;
-  if (f_low >= 0) return low;
-  if (f_high <= 0) return high;
-  int side = 0;
-  for (int k = 1; k <= MOST_STEPS && high - low > 1e-16 * segment->half; k++) {
-    double s = low + (high - low) * f_low / (f_low - f_high);
-    if (k % 5 == 0 || !(s > low) || !(s < high)) s = (low + high) / 2;
-    if (!(s > low) || !(s < high)) break;
-    const double f = slope_at(half, segment, s);
-    if (f == 0) return s;
-    if (f < 0) {
-      if (side == -1) f_high /= 2;
-      low = s, f_low = f, side = -1;
-    } else {
-      if (side == 1) f_low /= 2;
-      high = s, f_high = f, side = 1;
-    }
-  }
-  return low + (high - low) * f_low / (f_low - f_high);
+  const slope_context c = {half, segment};
+  return ss_rising_root(slope_at, &c, -segment->half, segment->half, segment_closest(segment, v3(0, 0, 0)));
 }

@@ -3,17 +3,28 @@
 
 /* Row a, column b, a <= b. Points are spheres of radius 0; two points never meet, nor do two half-spaces. */
 /* clang-format off */
-#define NONE NULL
-#define SPHERE &ss_pair_sphere_sphere, &ss_pair_sphere_half_space, &ss_pair_sphere_box, &ss_pair_sphere_capsule, &ss_pair_sphere_ellipsoid, &ss_pair_sphere_ellipsoid
 static const ss_pair *const table[SS_SHAPE_TYPES][SS_SHAPE_TYPES] = {
-  /*                point  sphere half-space box                      capsule                      ellipsoid                      ellipse */
-  /* point      */ {NONE,  SPHERE},
-  /* sphere     */ {NONE,  SPHERE},
-  /* half-space */ {NONE,  NONE,  NONE,      &ss_pair_half_space_box, &ss_pair_half_space_capsule, &ss_pair_half_space_ellipsoid, &ss_pair_half_space_ellipsoid},
-  /* box        */ {NONE,  NONE,  NONE,      &ss_pair_box_box,        &ss_pair_box_capsule,        &ss_pair_hull_ellipsoid,       &ss_pair_hull_ellipsoid},
-  /* capsule    */ {NONE,  NONE,  NONE,      NONE,                    &ss_pair_capsule_capsule,    &ss_pair_capsule_ellipsoid,    &ss_pair_capsule_ellipsoid},
-  /* ellipsoid  */ {NONE,  NONE,  NONE,      NONE,                    NONE,                        &ss_pair_ellipsoid_ellipsoid,  &ss_pair_ellipsoid_ellipsoid},
-  /* ellipse    */ {NONE,  NONE,  NONE,      NONE,                    NONE,                        NONE,                          &ss_pair_ellipsoid_ellipsoid},
+#define PAIR(name) &ss_pair_##name
+#define ROW(type) [SS_SHAPE_##type]
+  ROW(POINT) = {
+    ROW(SPHERE) = PAIR(sphere_sphere), ROW(HALF_SPACE) = PAIR(sphere_half_space), ROW(BOX) = PAIR(sphere_box), ROW(CAPSULE) = PAIR(sphere_capsule),
+    ROW(ELLIPSOID) = PAIR(sphere_ellipsoid), ROW(ELLIPSE) = PAIR(sphere_ellipsoid), ROW(CYLINDER) = PAIR(sphere_cylinder)},
+  ROW(SPHERE) = {
+    ROW(SPHERE) = PAIR(sphere_sphere), ROW(HALF_SPACE) = PAIR(sphere_half_space), ROW(BOX) = PAIR(sphere_box), ROW(CAPSULE) = PAIR(sphere_capsule),
+    ROW(ELLIPSOID) = PAIR(sphere_ellipsoid), ROW(ELLIPSE) = PAIR(sphere_ellipsoid), ROW(CYLINDER) = PAIR(sphere_cylinder)},
+  ROW(HALF_SPACE) = {
+    ROW(BOX) = PAIR(half_space_box), ROW(CAPSULE) = PAIR(half_space_capsule),
+    ROW(ELLIPSOID) = PAIR(half_space_ellipsoid), ROW(ELLIPSE) = PAIR(half_space_ellipsoid), ROW(CYLINDER) = PAIR(half_space_cylinder)},
+  ROW(BOX) = {
+    ROW(BOX) = PAIR(box_box), ROW(CAPSULE) = PAIR(box_capsule),
+    ROW(ELLIPSOID) = PAIR(hull_ellipsoid), ROW(ELLIPSE) = PAIR(hull_ellipsoid), ROW(CYLINDER) = PAIR(hull_cylinder)},
+  ROW(CAPSULE) = {
+    ROW(CAPSULE) = PAIR(capsule_capsule),
+    ROW(ELLIPSOID) = PAIR(capsule_ellipsoid), ROW(ELLIPSE) = PAIR(capsule_ellipsoid), ROW(CYLINDER) = PAIR(capsule_cylinder)},
+  ROW(ELLIPSOID) = {
+    ROW(ELLIPSOID) = PAIR(ellipsoid_ellipsoid), ROW(ELLIPSE) = PAIR(ellipsoid_ellipsoid), ROW(CYLINDER) = PAIR(ellipsoid_cylinder)},
+  ROW(ELLIPSE) = {ROW(ELLIPSE) = PAIR(ellipsoid_ellipsoid), ROW(CYLINDER) = PAIR(ellipsoid_cylinder)},
+  ROW(CYLINDER) = {ROW(CYLINDER) = PAIR(cylinder_cylinder)},
 };
 /* clang-format on */
 

@@ -10,3 +10,32 @@ double ss_edge_distance(const ss_segment *a, const ss_segment *b, ss_vec3 outwar
   (void)length_and_direction(outward, a->axis, &fallback);
   return length_and_direction(v3_sub(segment_point(a, *s), segment_point(b, *t)), fallback, n);
 }
+
+/* Regula falsi (Illinois) with bisections in between. */
+double ss_rising_root(ss_slope slope, const void *context, double low, double high, double start) {
+  const double width = high - low, middle = slope(context, start);
+  if (fabs(middle) <= 1e-14 || !(width > 0)) return start;
+  if (middle < 0)
+    low = start;
+  else
+    high = start;
+  double f_low = middle < 0 ? middle : slope(context, low), f_high = middle < 0 ? slope(context, high) : middle;
+  if (f_low >= 0) return low;
+  if (f_high <= 0) return high;
+  int side = 0;
+  for (int k = 1; k <= 100 && high - low > 1e-16 * width; k++) {
+    double s = low + (high - low) * f_low / (f_low - f_high);
+    if (k % 5 == 0 || !(s > low) || !(s < high)) s = (low + high) / 2;
+    if (!(s > low) || !(s < high)) break;
+    const double f = slope(context, s);
+    if (f == 0) return s;
+    if (f < 0) {
+      if (side == -1) f_high /= 2;
+      low = s, f_low = f, side = -1;
+    } else {
+      if (side == 1) f_low /= 2;
+      high = s, f_high = f, side = 1;
+    }
+  }
+  return low + (high - low) * f_low / (f_low - f_high);
+}

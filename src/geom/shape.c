@@ -83,6 +83,14 @@ static ss_status compile_capsule(const ss_shape_def *d, ss_shape *out, ss_error 
   return SS_OK;
 }
 
+/* As a capsule, but flat ends. */
+static ss_status compile_cylinder(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  if (!positive(d->length)) return reject(error, d, "length", "a positive number (the distance of the ends)");
+  const ss_status status = compile_capsule(d, out, error);
+  out->reach = hypot(out->half.x, out->radius);
+  return status;
+}
+
 static ss_status compile_ellipsoid(const ss_shape_def *d, ss_shape *out, ss_error *error) {
   const ss_vec3 a = d->semi_axes;
   if (!(positive(a.x) && positive(a.y) && positive(a.z)))
@@ -135,6 +143,13 @@ static double mass_capsule(const ss_shape *s, ss_vec3 *moments) {
   return cylinder + ball;
 }
 
+static double mass_cylinder(const ss_shape *s, ss_vec3 *moments) {
+  const double rr = s->radius * s->radius, length = 2 * s->half.x, volume = pi * rr * length;
+  const double across = volume * (length * length / 12 + rr / 4);
+  *moments = v3(volume * rr / 2, across, across);
+  return volume;
+}
+
 static double mass_ellipsoid(const ss_shape *s, ss_vec3 *moments) {
   const double xx = s->half.x * s->half.x, yy = s->half.y * s->half.y, zz = s->half.z * s->half.z;
   const double volume = 4 * pi / 3 * s->half.x * s->half.y * s->half.z;
@@ -179,6 +194,16 @@ static ss_vec3 extent_capsule(const ss_shape *s, const ss_pose *pose) {
             s->half.x * fabs(axis.z) + s->radius);
 }
 
+static ss_vec3 extent_cylinder(const ss_shape *s, const ss_pose *pose) {
+  const ss_vec3 axis = quat_axis_x(pose->orientation);
+  double e[3];
+  for (int i = 0; i < 3; i++) {
+    const double a = v3_get(axis, i);
+    e[i] = s->half.x * fabs(a) + s->radius * sqrt(fmax(1 - a * a, 0));
+  }
+  return v3(e[0], e[1], e[2]);
+}
+
 static ss_vec3 extent_ellipsoid(const ss_shape *s, const ss_pose *pose) {
   const ss_mat3 r = quat_matrix(pose->orientation);
   double e[3];
@@ -196,6 +221,7 @@ static const ss_table_row names[SS_SHAPE_TYPES + 1] = {
     [SS_SHAPE_CAPSULE] = {"capsule", "cylinder with round ends: radius, length (of the straight part), axis"},
     [SS_SHAPE_ELLIPSOID] = {"ellipsoid", "semi_axes (three)"},
     [SS_SHAPE_ELLIPSE] = {"ellipse", "planar scenes: semi_axes (two)"},
+    [SS_SHAPE_CYLINDER] = {"cylinder", "radius, length, axis"},
     {NULL, NULL}};
 
 static const struct shape_kind {
@@ -208,7 +234,8 @@ static const struct shape_kind {
                            [SS_SHAPE_BOX] = {compile_box, mass_box, extent_box},
                            [SS_SHAPE_CAPSULE] = {compile_capsule, mass_capsule, extent_capsule},
                            [SS_SHAPE_ELLIPSOID] = {compile_ellipsoid, mass_ellipsoid, extent_ellipsoid},
-                           [SS_SHAPE_ELLIPSE] = {compile_ellipse, mass_ellipse, extent_ellipsoid}};
+                           [SS_SHAPE_ELLIPSE] = {compile_ellipse, mass_ellipse, extent_ellipsoid},
+                           [SS_SHAPE_CYLINDER] = {compile_cylinder, mass_cylinder, extent_cylinder}};
 
 const ss_table_row *ss_table_shapes(void) { return names; }
 

@@ -40,6 +40,7 @@ static uint64_t fingerprint(const ss_sim *sim) {
   }
   hash = hash_bytes(hash, &model->n_joint_rows, sizeof model->n_joint_rows);
   hash = hash_bytes(hash, sim->options.scheme, strlen(sim->options.scheme) + 1);
+  hash = hash_bytes(hash, &sim->options.tolerance, sizeof sim->options.tolerance);
   return hash_bytes(hash, &sim->options.step, sizeof sim->options.step);
 }
 
@@ -48,7 +49,7 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 12 };
+enum { PIECES = 13 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
 static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
@@ -66,6 +67,7 @@ static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
       {sim->previous_weighted, nv},
       {&sim->created_by_impacts, sizeof sim->created_by_impacts},
       {&sim->report, sizeof sim->report},
+      {&sim->control, sizeof sim->control},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
       {s->patch, sizeof *s->patch * (size_t)s->n_patch},
   };
@@ -126,11 +128,11 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   uint64_t print = 0;
   memcpy(&print, found[0].bytes, found[0].size == sizeof print ? sizeof print : 0);
   if (print != fingerprint(sim))
-    return ss_fail(
-        error, SS_ERROR_INPUT,
-        "the checkpoint '%s' is of another scene, scheme or step: bodies, shapes, joints, scheme and step must "
-        "be the same",
-        path);
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "the checkpoint '%s' is of another scene, scheme or step: bodies, shapes, joints, scheme, step and "
+                   "tolerance must "
+                   "be the same",
+                   path);
   const int touches = (int)(found[PIECES - 2].size / sizeof(ss_touch));
   const int numbers = (int)(found[PIECES - 1].size / sizeof(double));
   ss_status status = ss_grow((void **)&sim->state.touch, &sim->state.touch_capacity, touches, sizeof(ss_touch), error);
@@ -146,7 +148,7 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   for (int i = 0; i < PIECES; i++)
     if (pieces[i].size) memcpy(pieces[i].bytes, found[i].bytes, pieces[i].size);
   /* A run that ended inside a step of its grid goes on with the rest of that step. */
-  sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
+  if (sim->options.tolerance == 0) sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
   memcpy(sim->weighted, sim->previous_weighted, sizeof(double) * (size_t)sim->model->n_v);
   return SS_OK;
 }

@@ -59,8 +59,7 @@ ss_status ss_frame_contacts_event(ss_frame_contacts *f, const ss_sim *sim, const
   for (int i = 0; i < n && f->n_impacts < SS_FRAME_IMPACTS; i++) {
     const ss_contact_report *report = &f->reports[i];
     if (!same_pair(report->body, event->body) || v3_norm(report->impulse) == 0) continue;
-    f->impacts[f->n_impacts++] =
-        (ss_frame_impact){event->t, convert(report, ss_sim_options(sim)->step, SS_CONTACT_IMPACT)};
+    f->impacts[f->n_impacts++] = (ss_frame_impact){event->t, convert(report, ss_sim_step_size(sim), SS_CONTACT_IMPACT)};
   }
   return SS_OK;
 }
@@ -72,7 +71,8 @@ static bool hit_since(const ss_frame_contacts *f, const int body[2], double sinc
 }
 
 ss_status ss_frame_contacts_collect(ss_frame_contacts *f, const ss_sim *sim, ss_error *error) {
-  const double step = ss_sim_options(sim)->step, since = ss_sim_state(sim)->t - step * (1 + 1e-9);
+  const double step = ss_sim_step_size(sim), parts = ss_sim_options(sim)->tolerance > 0 ? 2 : 1;
+  const double since = ss_sim_state(sim)->t - parts * step * (1 + 1e-9);
   const int n = read_contacts(f, sim);
   if (n < 0) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   f->n = 0;

@@ -20,6 +20,9 @@ enum {
   POSE_BYTES = 27,          /* in base64 */
   VELOCITY_BYTES = 32,
   CONTACT_BYTES = 66,
+  ELEMENT_BYTES = 28,
+  MOST_ELEMENTS = 400000,
+  LEAST_ELEMENTS = 25, /* per frame: one patch of 5 x 5 */
   MOST_CONTACTS = 150000,
   LEAST_PER_FRAME = 4,
   MOST_EVENTS = 20000
@@ -36,7 +39,10 @@ ss_page_budget ss_page_plan(int n_bodies, long steps) {
   const long left = (PAGE_BYTES - used) / CONTACT_BYTES;
   const long contacts = left < MOST_CONTACTS ? left : MOST_CONTACTS;
   const long per_frame = contacts / frames;
-  return (ss_page_budget){every, velocity, per_frame > LEAST_PER_FRAME ? per_frame : LEAST_PER_FRAME};
+  const long spare = (PAGE_BYTES - used - contacts * CONTACT_BYTES) / ELEMENT_BYTES;
+  const long elements = (spare < MOST_ELEMENTS ? spare : MOST_ELEMENTS) / frames;
+  return (ss_page_budget){every, velocity, per_frame > LEAST_PER_FRAME ? per_frame : LEAST_PER_FRAME,
+                          elements > LEAST_ELEMENTS ? elements : LEAST_ELEMENTS};
 }
 
 /* ---- growth ---- */
@@ -55,7 +61,9 @@ static bool grow_frames(ss_page *p, long capacity) {
                     grow((void **)&p->energy, sizeof *p->energy * SS_PAGE_ENERGIES, capacity) &&
                     grow((void **)&p->residual, sizeof *p->residual * SS_PAGE_RESIDUALS, capacity) &&
                     grow((void **)&p->contact_count, sizeof *p->contact_count, capacity) &&
-                    grow((void **)&p->contact_first, sizeof *p->contact_first, capacity + 1);
+                    grow((void **)&p->contact_first, sizeof *p->contact_first, capacity + 1) &&
+                    grow((void **)&p->patch_first, sizeof *p->patch_first, capacity + 1) &&
+                    grow((void **)&p->applied, sizeof *p->applied * 6 * (size_t)(p->n_applied + 1), capacity);
   if (!good || !p->budget.velocity) return good;
   return grow((void **)&p->velocity, sizeof *p->velocity * 3 * bodies, capacity) &&
          grow((void **)&p->angular, sizeof *p->angular * 3 * bodies, capacity);
@@ -67,6 +75,11 @@ void ss_page_release(ss_page *p) {
   json_decref(p->certificate);
   json_decref(p->ledger);
   json_decref(p->solves);
+  json_decref(p->timings);
+  ss_free(p->applied);
+  ss_free(p->patch_first);
+  ss_free(p->patches);
+  ss_free(p->elements);
   ss_free(p->time);
   ss_free(p->position);
   ss_free(p->orientation);
@@ -111,6 +124,42 @@ ss_status ss_page_add_frame(ss_page *p, double t, const double *motion, const do
   for (size_t i = 0; i < SS_PAGE_RESIDUALS; i++) p->residual[frame * SS_PAGE_RESIDUALS + i] = (float)residual[i];
   p->contact_count[frame] = 0;
   p->contact_first[frame] = p->contact_first[frame + 1] = (uint32_t)p->n_contacts;
+  p->patch_first[frame] = p->patch_first[frame + 1] = (uint32_t)p->n_patches;
+  for (size_t i = 0; i < 6 * (size_t)p->n_applied; i++) p->applied[frame * 6 * (size_t)p->n_applied + i] = 0;
+  return SS_OK;
+}
+
+void ss_page_set_applied(ss_page *p, const double *applied) {
+  const size_t n = 6 * (size_t)p->n_applied;
+  for (size_t i = 0; i < n; i++) p->applied[(size_t)(p->n_frames - 1) * n + i] = (float)applied[i];
+}
+
+/* ---- patches ---- */
+
+ss_status ss_page_add_patch(ss_page *p, const ss_page_patch *patch, const ss_page_element *elements, long n,
+                            ss_error *error) {
+  const uint32_t first = p->patch_first[p->n_frames - 1];
+  const long before = p->n_patches > (long)first ? p->n_elements - (long)p->patches[first].first : 0;
+  if (before + n > p->budget.elements) {
+    p->patches_cut = true;
+    return SS_OK;
+  }
+  if (p->n_patches == p->patch_capacity) {
+    const long capacity = 2 * p->n_patches + 64;
+    if (!grow((void **)&p->patches, sizeof *p->patches, capacity))
+      return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    p->patch_capacity = capacity;
+  }
+  if (p->n_elements + n > p->element_capacity) {
+    const long capacity = 2 * (p->n_elements + n) + 64;
+    if (!grow((void **)&p->elements, sizeof *p->elements, capacity))
+      return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    p->element_capacity = capacity;
+  }
+  p->patches[p->n_patches] = *patch;
+  p->patches[p->n_patches++].first = (uint32_t)p->n_elements;
+  for (long i = 0; i < n; i++) p->elements[p->n_elements++] = elements[i];
+  p->patch_first[p->n_frames] = (uint32_t)p->n_patches;
   return SS_OK;
 }
 

@@ -35,8 +35,10 @@ static json_t *shape(const ss_model *model, const ss_shape *s) {
               set(o, "position", vector(body_point(model, s->body, s->local.position))) &&
               set(o, "orientation", quaternion(s->local.orientation));
   if (s->radius > 0) good = good && set(o, "radius", json_real(s->radius));
-  if (s->type == SS_SHAPE_CAPSULE) good = good && set(o, "length", json_real(2 * s->half.x));
-  if (s->type == SS_SHAPE_BOX) good = good && set(o, "size", vector(v3_scale(2, s->half)));
+  if (s->type == SS_SHAPE_CAPSULE || s->type == SS_SHAPE_CYLINDER)
+    good = good && set(o, "length", json_real(2 * s->half.x));
+  const bool round = s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE;
+  if (s->type == SS_SHAPE_BOX || round) good = good && set(o, "size", vector(v3_scale(2, s->half)));
   return release_unless(good, o);
 }
 
@@ -138,6 +140,13 @@ json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool c
                     set(o, "step", ss_page_number(options->step)) &&
                     set(o, "duration", ss_page_number(options->duration)) && set(o, "steps", json_integer(steps)) &&
                     set(o, "end", ss_page_number(end)) && set(o, "complete", json_boolean(complete));
+  return release_unless(good, o);
+}
+
+json_t *ss_page_timings(const double seconds[SS_STAGES]) {
+  json_t *o = json_object();
+  bool good = o != NULL;
+  for (int i = 0; good && i < SS_STAGES; i++) good = set(o, ss_stage_name((ss_stage)i), ss_page_number(seconds[i]));
   return release_unless(good, o);
 }
 

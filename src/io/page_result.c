@@ -1,10 +1,10 @@
 /* A page from an HDF5 result: the same frames, contacts and events that a page recorder would have seen. */
 #include "core/arena.h"
 #include "core/words.h"
-#include "io/page.h"
-#include "io/result.h"
+#include "io/page_patches.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static ss_status out_of_memory(ss_error *error) { return ss_fail(error, SS_ERROR_MEMORY, "out of memory"); }
@@ -76,6 +76,30 @@ static ss_status read_solves(const ss_result *r, ss_page *page, ss_error *error)
   return page->solves ? SS_OK : out_of_memory(error);
 }
 
+/* Only where they were measured. */
+static ss_status read_timings(const ss_result *r, ss_page *page, ss_error *error) {
+  if (H5Lexists(r->file, "timings", H5P_DEFAULT) <= 0) return SS_OK;
+  const hid_t group = H5Gopen2(r->file, "timings", H5P_DEFAULT);
+  if (group < 0) return ss_result_damaged(r, error);
+  double seconds[SS_STAGES];
+  for (int i = 0; i < SS_STAGES; i++) seconds[i] = attribute(group, ss_stage_name((ss_stage)i));
+  (void)H5Gclose(group);
+  page->timings = ss_page_timings(seconds);
+  return page->timings ? SS_OK : out_of_memory(error);
+}
+
+/* How many columns of applied forces there are, from the model; arrows of many are left out. */
+static void count_applied(const ss_result *r, ss_page *page) {
+  if (H5Lexists(r->file, "applied", H5P_DEFAULT) <= 0) return;
+  const json_t *forces = json_object_get(page->model, "forces");
+  int n = 0;
+  for (size_t i = 0; i < json_array_size(forces); i++) {
+    const char *type = json_string_value(json_object_get(json_array_get(forces, i), "type"));
+    n += type && strcmp(type, "applied") == 0;
+  }
+  page->n_applied = n < SS_PAGE_APPLIED ? n : 0;
+}
+
 /* ---- frames with their contacts ---- */
 
 /* The contacts of the whole result; they ascend by frame. */
@@ -92,16 +116,6 @@ static void release_contacts(contact_table *c) {
   ss_free(c->present);
 }
 
-static double *read_vectors(const ss_result *r, const char *path, hsize_t n) {
-  double *rows = ss_alloc(sizeof *rows * 3 * (n > 0 ? n : 1));
-  const hid_t dataset = H5Dopen2(r->file, path, H5P_DEFAULT);
-  const bool good = rows && dataset >= 0 && (n == 0 || ss_hdf5_read_rows(dataset, n, 0, n, 3, rows));
-  if (dataset >= 0) (void)H5Dclose(dataset);
-  if (good) return rows;
-  ss_free(rows);
-  return NULL;
-}
-
 static bool read_contacts(const ss_result *r, contact_table *c) {
   hsize_t length[5] = {0};
   c->frame = ss_result_numbers(r, "contacts/frame", &length[0]);
@@ -113,9 +127,9 @@ static bool read_contacts(const ss_result *r, contact_table *c) {
   for (int i = 1; i < 5; i++)
     if (length[i] != c->n) return false;
   if (!c->frame || !c->a || !c->b || !c->friction || !c->state) return false;
-  c->point = read_vectors(r, "contacts/point", c->n);
-  c->normal = read_vectors(r, "contacts/normal", c->n);
-  c->force = read_vectors(r, "contacts/force", c->n);
+  c->point = ss_result_vectors(r, "contacts/point", c->n, 3);
+  c->normal = ss_result_vectors(r, "contacts/normal", c->n, 3);
+  c->force = ss_result_vectors(r, "contacts/force", c->n, 3);
   return c->point && c->normal && c->force;
 }
 
@@ -157,16 +171,22 @@ typedef struct frame_source {
   ss_page *page;
   double *motion;
   double *energy[SS_PAGE_ENERGIES]; /* [row] */
+  double *worst[SS_PAGE_RESIDUALS]; /* [row]; NULL: an older result */
+  double *applied;                  /* [row][6 n_applied] */
   contact_table contacts;
+  ss_patch_source patches;
 } frame_source;
 
 static ss_status add_frame(frame_source *s, hsize_t first, hsize_t row, ss_error *error) {
-  static const double unknown[SS_PAGE_RESIDUALS] = {0};
+  double residual[SS_PAGE_RESIDUALS] = {0};
   double energy[SS_PAGE_ENERGIES];
   for (int i = 0; i < SS_PAGE_ENERGIES; i++) energy[i] = s->energy[i][first + row];
+  for (int i = 0; i < SS_PAGE_RESIDUALS && s->page->has_residuals; i++) residual[i] = s->worst[i][first + row];
   for (hsize_t body = 0; body < s->result->n_bodies; body++)
     ss_result_motion(s->result, row, body, s->motion + body * SS_MOTION_COLUMNS);
-  SS_TRY(ss_page_add_frame(s->page, s->result->t[row], s->motion, energy, unknown, error));
+  SS_TRY(ss_page_add_frame(s->page, s->result->t[row], s->motion, energy, residual, error));
+  if (s->applied) ss_page_set_applied(s->page, s->applied + (first + row) * 6 * (hsize_t)s->page->n_applied);
+  if (s->page->has_patches) SS_TRY(ss_patch_source_frame(&s->patches, s->result, s->page, first + row, error));
   return s->page->has_contacts ? add_contacts(s->result, s->page, &s->contacts, first + row, error) : SS_OK;
 }
 
@@ -183,6 +203,25 @@ static ss_status add_frames(frame_source *s, ss_error *error) {
   return SS_OK;
 }
 
+/* What results have only since it is recorded: residuals, applied forces, patches. */
+static ss_status read_extras(frame_source *s, ss_error *error) {
+  ss_result *r = s->result;
+  s->page->has_residuals = H5Lexists(r->file, "worst", H5P_DEFAULT) > 0;
+  for (int i = 0; i < SS_PAGE_RESIDUALS && s->page->has_residuals; i++) {
+    char path[64];
+    hsize_t n = 0;
+    (void)snprintf(path, sizeof path, "worst/%s", ss_page_residual_names[i]);
+    s->worst[i] = ss_result_numbers(r, path, &n);
+    if (!s->worst[i] || n != r->n_rows) return ss_result_damaged(r, error);
+  }
+  if (s->page->n_applied > 0) {
+    s->applied = ss_result_vectors(r, "applied", r->n_rows, 6 * s->page->n_applied);
+    if (!s->applied) return ss_result_damaged(r, error);
+  }
+  s->page->has_patches = H5Lexists(r->file, "patches", H5P_DEFAULT) > 0;
+  return s->page->has_patches ? ss_patch_source_open(&s->patches, r, error) : SS_OK;
+}
+
 static ss_status read_frames(frame_source *s, ss_error *error) {
   ss_result *r = s->result;
   s->motion = ss_alloc(sizeof *s->motion * SS_MOTION_COLUMNS * (r->n_bodies > 0 ? r->n_bodies : 1));
@@ -194,6 +233,7 @@ static ss_status read_frames(frame_source *s, ss_error *error) {
     s->energy[i] = ss_result_numbers(r, path, &n);
     if (!s->energy[i] || n != r->n_rows) return ss_result_damaged(r, error);
   }
+  SS_TRY(read_extras(s, error));
   s->page->has_contacts = H5Lexists(r->file, "contacts", H5P_DEFAULT) > 0;
   if (s->page->has_contacts && !read_contacts(r, &s->contacts)) return ss_result_damaged(r, error);
   return add_frames(s, error);
@@ -202,7 +242,10 @@ static ss_status read_frames(frame_source *s, ss_error *error) {
 static void release_source(frame_source *s) {
   ss_free(s->motion);
   for (int i = 0; i < SS_PAGE_ENERGIES; i++) ss_free(s->energy[i]);
+  for (int i = 0; i < SS_PAGE_RESIDUALS; i++) ss_free(s->worst[i]);
+  ss_free(s->applied);
   release_contacts(&s->contacts);
+  ss_patch_source_release(&s->patches);
 }
 
 /* final = initial + work - losses + remainder: the last row of the energies, and the first total. */
@@ -281,7 +324,9 @@ static ss_status read_page(ss_result *r, ss_page *page, ss_error *error) {
   SS_TRY(read_model(r, page, error));
   SS_TRY(read_run(r, page, end, error));
   SS_TRY(read_solves(r, page, error));
+  SS_TRY(read_timings(r, page, error));
   SS_TRY(read_events(r, page, error));
+  count_applied(r, page);
   frame_source source = {.result = r, .page = page};
   ss_status status = read_frames(&source, error);
   if (!status) status = read_ledger(&source, error);
@@ -303,6 +348,10 @@ ss_status ss_page_from_result(const char *result, const char *path, ss_page_layo
   if (!ss_page_available(error)) return SS_ERROR_UNSUPPORTED;
   ss_result *r;
   SS_TRY(ss_result_open(result, &r, error));
+  if (r->n_coordinates) {
+    ss_result_close(r);
+    return ss_page_of_system(error);
+  }
   ss_page page = {
       .layout = layout, .n_bodies = (int)r->n_bodies, .budget = ss_page_plan((int)r->n_bodies, (long)r->n_rows)};
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();

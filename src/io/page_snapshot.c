@@ -35,7 +35,8 @@ ss_status ss_snapshot_open(ss_sim *sim, ss_snapshot **out, ss_error *error) {
   if (!s) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   const int n = ss_model_bodies(ss_sim_model(sim));
   *s = (ss_snapshot){.sim = sim};
-  s->page = (ss_page){.layout = SS_PAGE_LIVE, .n_bodies = n, .has_contacts = true, .has_residuals = true};
+  s->page = (ss_page){.layout = SS_PAGE_LIVE, .n_bodies = n};
+  ss_page_prepare(&s->page, sim);
   s->page.budget = ss_page_plan(n, 1);
   s->motion = ss_alloc(sizeof *s->motion * SS_MOTION_COLUMNS * (size_t)(n > 0 ? n : 1));
   const ss_observer observer = {.user = s, .step = after_step, .event = on_event};
@@ -61,7 +62,9 @@ static void forget(ss_page *page) {
   json_decref(page->certificate);
   json_decref(page->ledger);
   json_decref(page->solves);
-  page->run = page->certificate = page->ledger = page->solves = NULL;
+  json_decref(page->timings);
+  page->run = page->certificate = page->ledger = page->solves = page->timings = NULL;
+  page->n_patches = page->n_elements = 0;
   page->n_frames = page->n_contacts = page->n_events = page->events_total = 0;
 }
 

@@ -18,6 +18,12 @@ bool ss_page_available(ss_error *error) {
   return false;
 }
 
+ss_status ss_page_of_system(ss_error *error) {
+  return ss_fail(
+      error, SS_ERROR_UNSUPPORTED,
+      "a page shows bodies, which a user-defined system does not have; record it as HDF5 or CSV and plot it");
+}
+
 /* ---- base64 ---- */
 
 typedef struct base64 {
@@ -169,6 +175,57 @@ static void put_contacts(writer *w) {
   end_array(w, "},\n");
 }
 
+static void put_applied(writer *w) {
+  const size_t n = (size_t)w->page->n_frames * 6 * (size_t)w->page->n_applied;
+  put_floats(w, "applied", n ? w->page->applied : NULL, n, ",\n");
+}
+
+static void put_patch_vectors(writer *w, const char *key, size_t offset) {
+  begin_array(w, key);
+  for (long i = 0; i < w->page->n_patches; i++) {
+    float v[3];
+    memcpy(v, (const char *)&w->page->patches[i] + offset, sizeof v);
+    for (int k = 0; k < 3; k++) put_float(&w->b, v[k]);
+  }
+  end_array(w, ",\n");
+}
+
+static void put_elements(writer *w) {
+  const ss_page *p = w->page;
+  begin_array(w, "place");
+  for (long i = 0; i < 2 * p->n_elements; i++) put_float(&w->b, p->elements[i / 2].place[i % 2]);
+  end_array(w, ",\n");
+  begin_array(w, "force");
+  for (long i = 0; i < 3 * p->n_elements; i++) put_float(&w->b, p->elements[i / 3].force[i % 3]);
+  end_array(w, ",\n");
+  begin_array(w, "state");
+  for (long i = 0; i < p->n_elements; i++) put_byte(&w->b, p->elements[i].state);
+  end_array(w, "},\n");
+}
+
+static void put_patches(writer *w) {
+  const ss_page *p = w->page;
+  if (!p->has_patches) {
+    put_text(w, "\"patches\":null,\n");
+    return;
+  }
+  (void)fprintf(w->stream, "\"patches\":{\"cut\":%s,", p->patches_cut ? "true" : "false");
+  begin_array(w, "first");
+  for (long i = 0; i <= p->n_frames; i++) put_unsigned(&w->b, p->patch_first[i], 4);
+  end_array(w, ",\n");
+  begin_array(w, "element");
+  for (long i = 0; i < p->n_patches; i++) put_unsigned(&w->b, p->patches[i].first, 4);
+  put_unsigned(&w->b, (uint32_t)p->n_elements, 4);
+  end_array(w, ",\n");
+  begin_array(w, "body");
+  for (long i = 0; i < 2 * p->n_patches; i++) put_unsigned(&w->b, (uint32_t)p->patches[i / 2].body[i % 2], 4);
+  end_array(w, ",\n");
+  put_patch_vectors(w, "point", offsetof(ss_page_patch, point));
+  put_patch_vectors(w, "normal", offsetof(ss_page_patch, normal));
+  put_patch_vectors(w, "tangent", offsetof(ss_page_patch, tangent));
+  put_elements(w);
+}
+
 static void put_events(writer *w) {
   const ss_page *p = w->page;
   (void)fprintf(w->stream, "\"events\":{\"total\":%ld,\"kinds\":[", p->events_total);
@@ -198,10 +255,13 @@ static void put_data(writer *w) {
   put_object(w, "certificate", p->certificate);
   put_object(w, "ledger", p->ledger);
   put_object(w, "solves", p->solves);
+  put_object(w, "timings", p->timings);
   put_frames(w);
   put_table(w, "energy", ss_page_energy_names, p->energy, SS_PAGE_ENERGIES);
   put_table(w, "worst", ss_page_residual_names, p->has_residuals ? p->residual : NULL, SS_PAGE_RESIDUALS);
   put_contacts(w);
+  put_applied(w);
+  put_patches(w);
   put_events(w);
   put_text(w, "}");
 }

@@ -6,14 +6,19 @@
 
 #include <stickslip/sim.h>
 
-enum { SS_ELEMENT_COLUMNS = 9 };
+enum { SS_ELEMENT_COLUMNS = 9, SS_PATCH_COLUMNS = 7 };
 
-/* frame (row of /time), a, b (bodies, as in events), element; place [2], deformation [3], force [3] (on a), slip [2] in
+/* /patches: frame (row of /time), a, b (bodies, as in events), point, normal, tangent [3] (world frame), elements (how
+ * many of the rows of /elements, which are in the same order, are its).
+ *
+ * /elements: frame, a, b, element; place [2], deformation [3], force [3] (on a), slip [2] in
  * the patch's frame (normal, tangent, second tangent); state (0 open, 1 sticks, 2 slips). */
 typedef struct ss_element_table {
   bool used; /* false: rigid scheme, no table */
   int n;     /* rows in the block, not yet in the file */
   ss_hdf5_column columns[SS_ELEMENT_COLUMNS];
+  int n_patches; /* likewise */
+  ss_hdf5_column patches[SS_PATCH_COLUMNS];
   ss_element_report *elements;
   ss_contact_report *contacts;
   int element_capacity, contact_capacity;

@@ -7,13 +7,16 @@
  *     /bodies/NAME/         position [N,3], orientation [N,4] (w x y z), velocity [N,3], angular_velocity [N,3]; world
  *                           frame; attributes name, index. In NAME, '/' and '%' are written as %2F and %25
  *     /energy/              kinetic potential elastic total work friction_loss impact_loss damping_loss remainder, [N]
+ *     /worst/               complementarity penetration joint_drift, [N]: maxima over the run so far
+ *     /applied              [N, 6 A] force and torque (world frame) of each applied force, in the order of the scene
  *     /events/              t, kind (text), a, b (index of a body, -1: the world), energy_created, [E]
  *     /contacts/            frame (row of /time), a, b (as in events; a is never the world), point, normal, force [K,3]
  *                           (world frame, on a; impulse over the length of a step), friction, state (0 stick, 1 slip,
  *                           2 impact), [K]
- *     /elements/            compliant schemes: every element of every contact patch (recorder_elements.h)
+ *     /patches/, /elements/ compliant schemes: every contact patch, every element of it (recorder_elements.h)
  *     /model                shapes, joints and forces as the viewer needs them (JSON; docs/page-format.md)
  *     /certificate          attributes: the run's certificate and energy_created, certified (0 or 1)
+ *     /timings              attributes: seconds per stage of the steps, where they were measured
  *     /solves               attributes: count, iterations, fallbacks, seconds, contacts_maximum, contacts_mean
  *
  * Rows are buffered in blocks of SS_HDF5_BLOCK; a step costs a few copies and allocates nothing. */
@@ -41,6 +44,10 @@ typedef struct hdf5_recorder {
   ss_hdf5_column time;
   ss_hdf5_column *bodies; /* BODY_COLUMNS per body */
   ss_hdf5_column energy[ENERGY_COLUMNS];
+  ss_hdf5_column worst[SS_PAGE_RESIDUALS];
+  ss_hdf5_column applied; /* n_applied forces and torques; none: not created */
+  int n_applied;
+  ss_applied_report *forces;
   ss_hdf5_column events[EVENT_COLUMNS];     /* t, kind, a, b, energy_created */
   ss_hdf5_column contacts[CONTACT_COLUMNS]; /* frame, a, b, point, normal, force, friction, state */
   ss_frame_contacts present;
@@ -60,6 +67,8 @@ static bool append_rows(hdf5_recorder *h) {
   for (int i = 0; i < h->n_bodies * BODY_COLUMNS; i++) good = ss_hdf5_column_append(&h->bodies[i], h->n_rows) && good;
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_append(&h->energy[i], h->n_rows) && good;
   good = ss_coordinate_table_append(&h->coordinates, h->n_rows) && good;
+  for (int i = 0; i < SS_PAGE_RESIDUALS; i++) good = ss_hdf5_column_append(&h->worst[i], h->n_rows) && good;
+  if (h->n_applied) good = ss_hdf5_column_append(&h->applied, h->n_rows) && good;
   h->n_rows = 0;
   ss_hdf5_quiet_end(quiet);
   return good;
@@ -103,6 +112,16 @@ static ss_status put_contacts(hdf5_recorder *h, const ss_sim *sim, ss_error *err
   return SS_OK;
 }
 
+static void put_applied(hdf5_recorder *h, const ss_sim *sim) {
+  (void)ss_sim_applied(sim, h->forces, h->n_applied);
+  double *row = ss_hdf5_column_row(&h->applied, h->n_rows);
+  for (int i = 0; i < h->n_applied; i++) {
+    const ss_vec3 f = h->forces[i].force, m = h->forces[i].torque;
+    const double numbers[6] = {f.x, f.y, f.z, m.x, m.y, m.z};
+    memcpy(row + 6 * i, numbers, sizeof numbers);
+  }
+}
+
 static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
   static const int first[BODY_COLUMNS] = {0, 3, 7, 10}; /* of position, orientation, velocity, angular velocity */
   hdf5_recorder *h = (hdf5_recorder *)recorder;
@@ -118,6 +137,10 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
   const double energy[ENERGY_COLUMNS] = {e->kinetic,       e->potential,   e->elastic,      e->final,    e->work,
                                          e->friction_loss, e->impact_loss, e->damping_loss, e->remainder};
   for (int i = 0; i < ENERGY_COLUMNS; i++) put(&h->energy[i], h->n_rows, &energy[i]);
+  const ss_certificate *c = &ss_sim_report(sim)->certificate;
+  const double worst[SS_PAGE_RESIDUALS] = {c->complementarity, c->penetration, c->joint_drift};
+  for (int i = 0; i < SS_PAGE_RESIDUALS; i++) put(&h->worst[i], h->n_rows, &worst[i]);
+  if (h->n_applied) put_applied(h, sim);
   bool written = true;
   ss_status status = put_contacts(h, sim, error);
   if (!status) status = ss_element_table_put(&h->elements, sim, h->frame, &written, error);
@@ -170,12 +193,24 @@ static bool write_solves(hid_t file, const ss_report *r) {
   return good;
 }
 
+static bool write_timings(hid_t file, const ss_sim *sim) {
+  const double *seconds = ss_sim_stage_seconds(sim);
+  if (!seconds) return true;
+  const hid_t group = H5Gcreate2(file, "timings", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  bool good = group >= 0;
+  for (int i = 0; good && i < SS_STAGES; i++) good = ss_hdf5_set_number(group, ss_stage_name((ss_stage)i), seconds[i]);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
 /* Closes everything that is open; true if nothing was lost. */
 static bool close_all(hdf5_recorder *h) {
   bool good = ss_hdf5_column_release(&h->time);
   for (int i = 0; h->bodies && i < h->n_bodies * BODY_COLUMNS; i++)
     good = ss_hdf5_column_release(&h->bodies[i]) && good;
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_release(&h->energy[i]) && good;
+  for (int i = 0; i < SS_PAGE_RESIDUALS; i++) good = ss_hdf5_column_release(&h->worst[i]) && good;
+  good = ss_hdf5_column_release(&h->applied) && good;
   for (int i = 0; i < EVENT_COLUMNS; i++) good = ss_hdf5_column_release(&h->events[i]) && good;
   for (int i = 0; i < CONTACT_COLUMNS; i++) good = ss_hdf5_column_release(&h->contacts[i]) && good;
   good = ss_element_table_release(&h->elements) && good;
@@ -194,7 +229,8 @@ static ss_status hdf5_finish(ss_recorder *recorder, const ss_sim *sim, bool comp
   good = ss_element_table_append(&h->elements) && good;
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   good = good && write_certificate(h->file, &ss_sim_report(sim)->certificate, complete) &&
-         write_solves(h->file, ss_sim_report(sim)) && ss_hdf5_set_integer(h->file, "complete", complete);
+         write_solves(h->file, ss_sim_report(sim)) && write_timings(h->file, sim) &&
+         ss_hdf5_set_integer(h->file, "complete", complete);
   good = close_all(h) && good;
   ss_hdf5_quiet_end(quiet);
   return good ? SS_OK : cannot_write(h, error);
@@ -207,6 +243,7 @@ static void hdf5_release(ss_recorder *recorder) {
   ss_hdf5_quiet_end(quiet);
   ss_frame_contacts_release(&h->present);
   ss_free(h->bodies);
+  ss_free(h->forces);
   ss_free(h);
 }
 
@@ -264,6 +301,13 @@ static bool create_contacts(hdf5_recorder *h) {
   return create_columns(h->file, "contacts", h->contacts, names, types, widths, CONTACT_COLUMNS);
 }
 
+static bool create_applied(hdf5_recorder *h, const ss_sim *sim) {
+  h->n_applied = ss_sim_applied(sim, NULL, 0);
+  if (h->n_applied == 0) return true;
+  h->forces = ss_alloc(sizeof *h->forces * (size_t)h->n_applied);
+  return h->forces && ss_hdf5_column_create(&h->applied, h->file, "applied", H5T_NATIVE_DOUBLE, 6 * h->n_applied);
+}
+
 static bool create_tables(hdf5_recorder *h) {
   static const char *const energy[ENERGY_COLUMNS] = {"kinetic",       "potential",   "elastic",      "total",    "work",
                                                      "friction_loss", "impact_loss", "damping_loss", "remainder"};
@@ -274,6 +318,7 @@ static bool create_tables(hdf5_recorder *h) {
                                       H5T_NATIVE_DOUBLE};
   return ss_hdf5_column_create(&h->time, h->file, "time", H5T_NATIVE_DOUBLE, 0) &&
          create_columns(h->file, "energy", h->energy, energy, NULL, NULL, ENERGY_COLUMNS) &&
+         create_columns(h->file, "worst", h->worst, ss_page_residual_names, NULL, NULL, SS_PAGE_RESIDUALS) &&
          create_columns(h->file, "events", h->events, events, types, NULL, EVENT_COLUMNS) && create_contacts(h);
 }
 
@@ -307,6 +352,7 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
   const bool good =
       h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) && create_tables(h) &&
       ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) &&
+      create_applied(h, sim) &&
       (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file)) &&
       H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
   ss_hdf5_quiet_end(quiet);

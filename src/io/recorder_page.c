@@ -2,12 +2,69 @@
 #include "core/arena.h"
 #include "io/page.h"
 
+#include <stickslip/system.h>
+
+#include <string.h>
+
 typedef struct page_recorder {
   ss_recorder base;
   ss_page page;
   double *motion; /* SS_MOTION_COLUMNS per body */
   ss_frame_contacts contacts;
 } page_recorder;
+
+static void capture_applied(ss_page *page, const ss_sim *sim) {
+  ss_applied_report forces[SS_PAGE_APPLIED];
+  double numbers[6 * SS_PAGE_APPLIED];
+  (void)ss_sim_applied(sim, forces, SS_PAGE_APPLIED);
+  for (int i = 0; i < page->n_applied; i++) {
+    const ss_vec3 f = forces[i].force, m = forces[i].torque;
+    const double six[6] = {f.x, f.y, f.z, m.x, m.y, m.z};
+    memcpy(numbers + (size_t)6 * (size_t)i, six, sizeof six);
+  }
+  ss_page_set_applied(page, numbers);
+}
+
+/* The reports are those of the contacts that were collected for this frame. */
+static ss_status capture_patches(ss_page *page, const ss_contact_report *reports, const ss_sim *sim, ss_error *error) {
+  const int contacts = ss_sim_contacts(sim, NULL, 0);
+  ss_status status = SS_OK;
+  for (int k = 0; !status && k < contacts; k++) {
+    const int n = ss_sim_elements(sim, k, NULL, 0);
+    if (n == 0) continue;
+    ss_element_report *found = ss_alloc(sizeof *found * (size_t)n);
+    ss_page_element *elements = ss_alloc(sizeof *elements * (size_t)n);
+    if (found && elements) {
+      (void)ss_sim_elements(sim, k, found, n);
+      const ss_contact_report *c = &reports[k];
+      const ss_page_patch patch = {.body = {c->body[0], c->body[1]},
+                                   .point = {(float)c->point.x, (float)c->point.y, (float)c->point.z},
+                                   .normal = {(float)c->normal.x, (float)c->normal.y, (float)c->normal.z},
+                                   .tangent = {(float)c->tangent.x, (float)c->tangent.y, (float)c->tangent.z}};
+      for (int i = 0; i < n; i++) {
+        const ss_element_report *e = &found[i];
+        elements[i] = (ss_page_element){.place = {(float)e->place[0], (float)e->place[1]},
+                                        .force = {(float)e->force[0], (float)e->force[1], (float)e->force[2]},
+                                        .state = (unsigned char)(!e->closed ? 0
+                                                                 : e->stuck ? 1
+                                                                            : 2)};
+      }
+      status = ss_page_add_patch(page, &patch, elements, n, error);
+    } else {
+      status = ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    }
+    ss_free(found);
+    ss_free(elements);
+  }
+  return status;
+}
+
+void ss_page_prepare(ss_page *page, const ss_sim *sim) {
+  const int applied = ss_sim_applied(sim, NULL, 0);
+  page->n_applied = applied < SS_PAGE_APPLIED ? applied : 0;
+  page->has_contacts = page->has_residuals = true;
+  page->has_patches = ss_scheme_is_compliant(ss_sim_options(sim)->scheme);
+}
 
 ss_status ss_page_capture(ss_page *page, ss_frame_contacts *contacts, double *motions, const ss_sim *sim,
                           ss_error *error) {
@@ -23,7 +80,9 @@ ss_status ss_page_capture(ss_page *page, ss_frame_contacts *contacts, double *mo
   const double residual[SS_PAGE_RESIDUALS] = {c->complementarity, c->penetration, c->joint_drift};
   const ss_status status = ss_page_add_frame(page, ss_sim_state(sim)->t, motions, energy, residual, error);
   if (status) return status;
-  const ss_status collected = ss_frame_contacts_collect(contacts, sim, error);
+  if (page->n_applied) capture_applied(page, sim);
+  ss_status collected = ss_frame_contacts_collect(contacts, sim, error);
+  if (!collected && page->has_patches) collected = capture_patches(page, contacts->reports, sim, error);
   return collected ? collected : ss_page_add_contacts(page, contacts->contacts, contacts->n, error);
 }
 
@@ -52,7 +111,9 @@ ss_status ss_page_conclude(ss_page *page, const ss_sim *sim, bool complete, ss_e
   page->certificate = ss_page_certificate(&report->certificate, complete);
   page->ledger = ledger(&report->energy);
   page->solves = ss_page_solves(report);
-  if (!page->run || !page->certificate || !page->ledger || !page->solves)
+  const double *seconds = ss_sim_stage_seconds(sim);
+  if (seconds) page->timings = ss_page_timings(seconds);
+  if (!page->run || !page->certificate || !page->ledger || !page->solves || (seconds && !page->timings))
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   return SS_OK;
 }
@@ -76,11 +137,13 @@ static const ss_recorder_kind page_kind = {page_row, page_event, page_finish, pa
 
 ss_status ss_recorder_open_page(const char *path, const ss_sim *sim, ss_recorder **out, ss_error *error) {
   *out = NULL;
+  if (ss_model_is_system(ss_sim_model(sim))) return ss_page_of_system(error);
   if (!ss_page_available(error)) return SS_ERROR_UNSUPPORTED;
   page_recorder *r = ss_alloc(sizeof *r);
   if (!r) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   const int n = ss_model_bodies(ss_sim_model(sim));
-  r->page = (ss_page){.n_bodies = n, .has_contacts = true, .has_residuals = true};
+  r->page = (ss_page){.n_bodies = n};
+  ss_page_prepare(&r->page, sim);
   r->page.budget = ss_page_plan(n, ss_sim_steps_total(sim));
   r->base = (ss_recorder){.kind = &page_kind, .every = r->page.budget.every};
   r->motion = ss_alloc(sizeof *r->motion * SS_MOTION_COLUMNS * (size_t)(n > 0 ? n : 1));

@@ -180,6 +180,18 @@ double *ss_result_coordinate(const ss_result *r, hsize_t coordinate, int column,
   return values;
 }
 
+double *ss_result_vectors(const ss_result *r, const char *path, hsize_t n, int width) {
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  double *rows = ss_alloc(sizeof *rows * (size_t)width * (n > 0 ? n : 1));
+  const hid_t dataset = H5Dopen2(r->file, path, H5P_DEFAULT);
+  const bool good = rows && dataset >= 0 && (n == 0 || ss_hdf5_read_rows(dataset, n, 0, n, width, rows));
+  if (dataset >= 0) (void)H5Dclose(dataset);
+  ss_hdf5_quiet_end(quiet);
+  if (good) return rows;
+  ss_free(rows);
+  return NULL;
+}
+
 long ss_result_rows(const ss_result *r) { return (long)r->n_rows; }
 
 /* Hands over numbers that must be as many as there are rows. */

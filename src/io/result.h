@@ -32,5 +32,7 @@ double *ss_result_coordinate(const ss_result *result, hsize_t coordinate, int co
 
 /* A whole one-dimensional dataset of numbers, e.g. "energy/kinetic"; *n is its length. To be freed; NULL: not there. */
 double *ss_result_numbers(const ss_result *result, const char *path, hsize_t *n);
+/* The same with n rows of `width` numbers. */
+double *ss_result_vectors(const ss_result *result, const char *path, hsize_t n, int width);
 
 #endif

@@ -59,7 +59,7 @@ static const ss_word shape_words[] = {
     {"capsule", SS_SHAPE_CAPSULE, false},
     {"ellipsoid", SS_SHAPE_ELLIPSOID, false},
     {"ellipse", SS_SHAPE_ELLIPSE, false},
-    {"cylinder", 0, true},
+    {"cylinder", SS_SHAPE_CYLINDER, false},
     {"convex", 0, true},
     {"height-field", 0, true},
     {"mesh", 0, true},
@@ -103,14 +103,15 @@ enum {
   HALF_SPACE = 1 << SS_SHAPE_HALF_SPACE,
   BOX = 1 << SS_SHAPE_BOX,
   CAPSULE = 1 << SS_SHAPE_CAPSULE,
+  CYLINDER = 1 << SS_SHAPE_CYLINDER,
   ROUND = 1 << SS_SHAPE_ELLIPSOID | 1 << SS_SHAPE_ELLIPSE
 };
 
 static const ss_key shape_keys[] = {
     {"type", ss_read_type_done, 0, true, 0},
-    {"radius", ss_read_positive, offsetof(ss_shape_def, radius), true, SPHERE | CAPSULE},
-    {"length", ss_read_positive, offsetof(ss_shape_def, length), true, CAPSULE},
-    {"axis", ss_read_direction, offsetof(ss_shape_def, axis), false, CAPSULE},
+    {"radius", ss_read_positive, offsetof(ss_shape_def, radius), true, SPHERE | CAPSULE | CYLINDER},
+    {"length", ss_read_positive, offsetof(ss_shape_def, length), true, CAPSULE | CYLINDER},
+    {"axis", ss_read_direction, offsetof(ss_shape_def, axis), false, CAPSULE | CYLINDER},
     {"size", read_size, offsetof(ss_shape_def, size), true, BOX},
     {"semi_axes", read_semi_axes, 0, true, ROUND},
     {"normal", ss_read_direction, offsetof(ss_shape_def, normal), true, HALF_SPACE},

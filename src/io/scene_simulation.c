@@ -160,7 +160,7 @@ static const ss_key simulation_keys[] = {
     {"alpha", ss_read_number, offsetof(ss_simulation, alpha), false, 0},
     {"gamma", ss_read_fraction, offsetof(ss_simulation, gamma), false, 0},
     {"theta", ss_read_fraction, offsetof(ss_simulation, theta), false, 0},
-    {"step", ss_read_positive, offsetof(ss_simulation, step), true, 0},
+    {"step", ss_read_positive, offsetof(ss_simulation, step), false, 0},
     {"duration", ss_read_positive, offsetof(ss_simulation, duration), true, 0},
     {"friction", read_friction, 0, false, 0},
     {"restitution", read_restitution, offsetof(ss_simulation, restitution), false, 0},
@@ -168,6 +168,8 @@ static const ss_key simulation_keys[] = {
     {"stabilization", read_stabilization, offsetof(ss_simulation, stabilization), false, 0},
     {"solver", ss_read_solver, offsetof(ss_simulation, solver), false, 0},
     {"tolerance", ss_read_positive, offsetof(ss_simulation, tolerance), false, 0},
+    {"largest_step", ss_read_positive, offsetof(ss_simulation, largest_step), false, 0},
+    {"residual", ss_read_positive, offsetof(ss_simulation, residual), false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_simulation = {"simulation", simulation_keys};
@@ -193,9 +195,24 @@ static ss_status check_weights(ss_reader *reader, const ss_yaml *node, const ss_
   return SS_OK;
 }
 
+/* A fixed step, or a tolerance from which the steps follow. */
+static ss_status check_step(ss_reader *reader, const ss_yaml *node, ss_simulation *simulation) {
+  const ss_yaml *step = ss_yaml_get(node, "step"), *tolerance = ss_yaml_get(node, "tolerance");
+  const ss_yaml *largest = ss_yaml_get(node, "largest_step");
+  if (!step && !tolerance) return SS_READ_FAIL(reader, node, "the simulation lacks the key 'step' (or 'tolerance')");
+  if (step && tolerance)
+    return SS_READ_FAIL(reader, tolerance,
+                        "'step' and 'tolerance' exclude each other: with a tolerance the steps are chosen, up to "
+                        "'largest_step'; the residual up to which a step counts as certified is 'residual'");
+  if (largest && !tolerance) return SS_READ_FAIL(reader, largest, "'largest_step' belongs to 'tolerance'");
+  if (tolerance && !largest) simulation->largest_step = simulation->duration / 64;
+  return SS_OK;
+}
+
 ss_status ss_read_simulation(ss_reader *reader, const ss_yaml *node, void *scene) {
   ss_simulation *simulation = &((ss_scene *)scene)->simulation;
   simulation->mark = node->mark;
   SS_TRY(ss_read_section(reader, node, &ss_section_simulation, -1, NULL, simulation));
+  SS_TRY(check_step(reader, node, simulation));
   return check_weights(reader, node, simulation);
 }

@@ -97,6 +97,7 @@ ss_status ss_model_create(const ss_scene *scene, ss_model **out, ss_error *error
 }
 
 void ss_model_destroy(ss_model *model) {
+  if (model && model->system && model->system->def.release) model->system->def.release(model->system->def.user);
   if (model) ss_arena_destroy(model->arena);
 }
 
@@ -105,6 +106,7 @@ int ss_model_coordinates(const ss_model *model) { return model->n_v; }
 int ss_model_joint_rows(const ss_model *model) { return model->n_joint_rows; }
 double ss_model_body_mass(const ss_model *model, int body) { return model->bodies[body].mass; }
 const char *ss_model_scene_name(const ss_model *model) { return model->scene_name; }
+const ss_simulation *ss_model_simulation(const ss_model *model) { return &model->simulation; }
 const char *ss_model_scene_text(const ss_model *model) { return model->text; }
 
 const char *ss_model_body_name(const ss_model *model, int body) {

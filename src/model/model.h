@@ -88,7 +88,7 @@ struct ss_model {
   ss_planar planar;
   ss_vec3 gravity;
   ss_vec3 plane_normal; /* planar scenes */
-  int n_q; /* numbers of a position: 7 per body, or the coordinates of a system */
+  int n_q;              /* numbers of a position: 7 per body, or the coordinates of a system */
   int n_bodies, n_v, n_shapes, n_joints, n_joint_rows, n_angles, n_limits, n_motors, n_forces, n_materials, n_overrides;
   ss_body *bodies;
   ss_shape *shapes; /* ordered by body, the world's last */
@@ -101,8 +101,8 @@ struct ss_model {
   bool moments_anywhere;    /* torsion or rolling resistance */
   ss_simulation simulation; /* the scene's own */
   ss_compliance_def compliance;
-  double *q0; /* systems: coordinates at t = 0 */
-  double *v0; /* velocities at t = 0 */
+  double *q0;                    /* systems: coordinates at t = 0 */
+  double *v0;                    /* velocities at t = 0 */
   const ss_system_model *system; /* a user-defined system: no bodies, shapes, joints or forces then; else NULL */
 };
 

@@ -23,7 +23,7 @@ ss_simulation ss_simulation_default(void) {
                          .directions = 8,
                          .restitution = SS_RESTITUTION_POISSON,
                          .solver = "auto",
-                         .tolerance = 1e-8};
+                         .residual = 1e-8};
 }
 
 ss_status ss_scene_create(ss_scene **out, ss_error *error) {

@@ -57,6 +57,8 @@ const char *ss_event_name(ss_event_kind kind) {
 
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created) {
   if (contact->limit && kind == SS_COLLISION) kind = SS_LIMIT_HIT;
+  sim->kept_quiet = true;
+  if (sim->quiet) return;
   const ss_event event = {sim->state.t, kind, {contact->body[0], contact->body[1]}, energy_created};
   sim->report.events[kind]++;
   for (int i = 0; i < sim->n_observers; i++)

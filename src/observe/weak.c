@@ -281,6 +281,8 @@ ss_status ss_weak_create(ss_sim *sim, ss_weak **out, ss_error *error) {
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "weak solutions (BVP Definition 2) belong to the compliant schemes");
   if (sim->model->n_motors || sim->model->n_limits)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "weak solutions (BVP Definition 2) know neither motors nor limits");
+  if (sim->options.tolerance > 0)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "weak solutions are measured with a given step size only");
   const size_t nv = (size_t)sim->model->n_v;
   ss_arena *arena = ss_arena_create();
   ss_weak *w = arena ? SS_ARENA_ARRAY(arena, ss_weak, 1) : NULL;

@@ -465,7 +465,7 @@ static ss_status iterate(newton *k, bool *certified, ss_error *error) {
   double *z = SCRATCH(k->sim->cp, double, 5 * n);
   if (!z) return out_of_memory(error);
   double *w = z + n, *zs = w + n, *gs = zs + n, *before = gs + n;
-  const double tolerance = k->sim->options.tolerance;
+  const double tolerance = k->sim->options.residual;
   memcpy(z, p->z, sizeof(double) * n);
   double last = HUGE_VAL;
   for (int pass = 0; pass < MOST_PASSES; pass++) {

@@ -27,6 +27,10 @@ void ss_store_pose(double *q, int body, ss_pose pose) {
   p[3] = pose.orientation.w, p[4] = pose.orientation.x, p[5] = pose.orientation.y, p[6] = pose.orientation.z;
 }
 
+void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q) {
+  for (int k = 0; k < sim->model->n_bodies; k++) ss_store_pose(q, k, ss_advance_body(sim, k, delta, tau, fraction));
+}
+
 static void add_coupled(ss_sim *sim, const double *w, double z) {
   for (int k = 0; k < sim->model->n_bodies; k++) {
     const int offset = sim->coupling.offset[k];

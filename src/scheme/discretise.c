@@ -26,7 +26,7 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
 }
 
 /* Chains all sides of all rows that touch the same body; a side is numbered 2 row + side. */
-static void chain_rows(const ss_sim *sim) {
+void ss_chain_rows(const ss_sim *sim) {
   const ss_problem *p = &sim->problem;
   for (int k = 0; k < sim->model->n_bodies; k++) sim->first_row[k] = -1;
   for (int i = p->n - 1; i >= 0; i--)
@@ -71,7 +71,7 @@ void ss_fill_dense(const ss_sim *sim, double *G) {
     return;
   }
   memset(G, 0, sizeof(double) * n * n);
-  chain_rows(sim);
+  ss_chain_rows(sim);
   for (int j = 0; j < p->n; j++) {
     fill_column(sim, j, G);
     G[(size_t)j * n + (size_t)j] += p->compliance[j];
@@ -82,7 +82,7 @@ void ss_fill_dense(const ss_sim *sim, double *G) {
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   const size_t n = (size_t)p->n;
-  p->sparse = p->structured = false;
+  p->sparse = p->structured = p->large = false;
   if (n == 0) return SS_OK;
   if (n * n > p->G_capacity) {
     ss_free(p->G);
@@ -97,8 +97,7 @@ ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-/* J_i A^-1 J_j^T without coupling. */
-static double meet(const ss_sim *sim, int i, int j) {
+double ss_rows_meet(const ss_sim *sim, int i, int j) {
   const ss_problem *p = &sim->problem;
   double sum = 0;
   for (int side = 0; side < 2; side++) {
@@ -123,12 +122,12 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) return status;
   for (int i = 0; i < p->n; i++) { /* by place */
     const int own = lu->order[i];
-    lu->d[i] = p->alpha * meet(sim, own, own) + p->compliance[own];
+    lu->d[i] = p->alpha * ss_rows_meet(sim, own, own) + p->compliance[own];
     p->scale[own] = lu->d[i] > 0 ? 1 / sqrt(lu->d[i]) : 1;
     for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
-      lu->u[k] = p->alpha * meet(sim, own, lu->order[lu->upper[k]]);
+      lu->u[k] = p->alpha * ss_rows_meet(sim, own, lu->order[lu->upper[k]]);
     for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)
-      lu->l[k] = p->alpha * meet(sim, own, lu->order[lu->lower[k]]);
+      lu->l[k] = p->alpha * ss_rows_meet(sim, own, lu->order[lu->lower[k]]);
   }
   return SS_OK;
 }
@@ -157,5 +156,7 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   for (int i = 0; c->active && i < n; i++) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
   const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
   p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !c->active && !sim->system;
+  p->large = !p->sparse && ss_rows_are_many(sim);
+  if (p->large) return ss_assemble_rows(sim, error);
   return p->sparse ? ss_assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
 }

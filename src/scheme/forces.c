@@ -29,6 +29,26 @@ static void apply_force(const ss_sim *sim, const ss_force *force, double t, doub
   for (int i = 0; i < body->n; i++) sim->applied[body->first + i] += weight * row.j[0][i];
 }
 
+int ss_sim_applied(const ss_sim *sim, ss_applied_report *out, int capacity) {
+  const double t = sim->state.t;
+  int n = 0;
+  for (int k = 0; k < sim->model->n_forces; k++) {
+    const ss_force *force = &sim->model->forces[k];
+    if (force->type != SS_FORCE_APPLIED) continue;
+    if (n++ >= capacity) continue;
+    const ss_pose pose = ss_pose_of(sim->state.q, force->body[0]);
+    double x[6];
+    for (int i = 0; i < 6; i++) {
+      const ss_expression *e = i < 3 ? force->force[i] : force->torque[i - 3];
+      x[i] = e ? ss_expression_value(e, t) : 0;
+    }
+    out[n - 1] =
+        (ss_applied_report){force->body[0], v3_add(pose.position, quat_rotate(pose.orientation, force->anchor[0])),
+                            v3(x[0], x[1], x[2]), v3(x[3], x[4], x[5])};
+  }
+  return n;
+}
+
 /* The hand on a body, ss_sim_pull: a force at the state in which the part begins. */
 static void apply_pull(const ss_sim *sim, double h) {
   const ss_model *model = sim->model;

@@ -67,6 +67,26 @@ static void choose_gradient_positions(ss_sim *sim, double h) {
   }
 }
 
+/* A velocity that does not respect a constraint exactly changes its sign with every step for alpha = 1/2 (MDI section
+ * 9.1). The impulse that does so is small (h^2), but a short part of a step would turn it into a large force, and find
+ * stick, slip and contact ending where they do not. Where transitions are located, a part of size tau reverses its share
+ * tau/h only: nu . va = (1 - tau/h) nu(q) . v, so that the force is that of a whole step. This is what is kept. */
+static double kept_share(const ss_sim *sim, double tau) {
+  const bool matters = sim->solves_to_collisions && sim->scheme->rows_at_midpoint;
+  return matters && tau > 0 && tau < sim->h ? 1 - tau / sim->h : 0;
+}
+
+static void keep_joint_velocities(ss_sim *sim, double share) {
+  const ss_model *model = sim->model;
+  double *drive = sim->system ? sim->basis.drive : NULL;
+  sim->mechanics->joints(sim, sim->state.t, sim->state.q, NULL, sim->basis.rows, drive);
+  for (int i = 0; i < sim->basis.n; i++) {
+    const int row = sim->basis.n == model->n_joint_rows ? i : sim->basis.row[i];
+    const double rate = ss_row_dot(model, &sim->basis.rows[row], sim->state.v) + (drive ? drive[row] : 0);
+    sim->problem.offset[i] -= share * rate;
+  }
+}
+
 /* The joints' equations that are not redundant. */
 static void joint_rows(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
@@ -88,6 +108,8 @@ static void joint_rows(ss_sim *sim, double h) {
     ss_basis_residuals(sim, sim->state.t, sim->state.q, p->offset);
     for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / sim->h + (sim->system ? p->drive[i] : 0);
   }
+  const double share = kept_share(sim, h);
+  if (share > 0) keep_joint_velocities(sim, share);
 }
 
 static void stiff_rows(ss_sim *sim, double h) {
@@ -145,6 +167,20 @@ static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, do
   return place;
 }
 
+/* The same for a closed contact: its normal velocity and, where it sticks, its slip. Not what is too fast for an error. */
+static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share) {
+  static const double slow = 0.1;
+  double *offset = sim->problem.offset + c->row;
+  if (fabs(c->rate) <= slow * sim->speed_bound) offset[0] -= share * c->rate;
+  if (!c->was_stuck || c->n_forces < 2) return;
+  ss_contact_place place;
+  sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
+  const ss_vec3 velocity = v3_add(sim->mechanics->velocity(sim, c, &place, sim->state.v), place.drive);
+  const ss_vec3 slip = v3_axpy(velocity, -v3_dot(velocity, c->at.normal), c->at.normal);
+  if (v3_norm(slip) > slow * sim->speed_bound) return;
+  for (int k = 1; k < c->n_forces; k++) offset[k] -= share * v3_dot(c->direction[k], slip);
+}
+
 static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
   ss_problem *p = &sim->problem;
   const int first = c->row = p->n;
@@ -163,6 +199,8 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
     p->z[p->n] = c->closed ? c->impulse[k] : 0;
     p->n++;
   }
+  const double share = c->closed ? kept_share(sim, h) : 0;
+  if (share > 0) keep_contact_velocity(sim, c, share);
   add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, first, c->n_rows);
   c->block = p->n_blocks - 1;
   ss_block *block = &p->blocks[c->block];
@@ -171,10 +209,12 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
   block->directions = sim->options.directions;
 }
 
-/* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again.
- * A penetration is divided by the full step, so that a short remainder does not turn rounding into a kick. */
+/* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again; where
+ * transitions are located over a full step, so that a short part does not find it without load. A penetration is divided
+ * by the full step, so that a short remainder does not turn rounding into a kick. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
-  if (c->at.gap >= 0) return c->at.gap / h;
+  const bool gently = c->closed && sim->solves_to_collisions && !sim->scheme->position_level;
+  if (c->at.gap >= 0) return c->at.gap / (gently ? sim->h : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
   return held && !sim->relaxed ? c->at.gap / sim->h : 0;
 }

@@ -34,6 +34,8 @@ ss_status ss_variation_possible(const ss_sim *sim, ss_error *error) {
                    sim->scheme->name);
   if (sim->options.stabilization == SS_STABILIZATION_PROJECTION)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities are not available with stabilization: projection");
+  if (sim->options.tolerance > 0)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities are not available with an automatic step size");
   if (sim->model->n_motors)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities are not available for motors");
   return SS_OK;
@@ -456,7 +458,7 @@ static ss_status vary(part_work *w, double remaining, double tau, const ss_conta
   ss_status status = q && patch ? create_outcome(w, &o, error) : out_of_memory_here(error);
   if (status == SS_OK) status = create_outcome(w, &longer, error);
   if (status != SS_OK) return status;
-  double *v = q + nv, slip_rate = 0;
+  double *v = q + nv, slip_rate = 0, stretch = 0;
   const direction lengthen = {w->zero, w->zero, NULL, 0, 1};
   nominal_restore(sim, &w->kept);
   arrest stop = {0};
@@ -469,15 +471,26 @@ static ss_status vary(part_work *w, double remaining, double tau, const ss_conta
     status = respond(w, &lengthen, &longer, error);
     if (status == SS_OK) slip_rate = vary_slip(w, &stop, &lengthen, &longer, q, v);
   }
+  /* A part that was solved again for its own length has a length that varies with it, h = (1 + margin) tau. */
+  const bool refined = hit && sim->refined;
+  if (refined && status == SS_OK) {
+    status = respond(w, &lengthen, &longer, error);
+    if (status == SS_OK) stretch = vary_collision(w, &lengthen, &longer, hit, tau, q, v);
+  }
   for (int k = 0; k < x->n && status == SS_OK; k++) {
     double *dq = x->q + (ptrdiff_t)k * nv, *dv = x->v + (ptrdiff_t)k * nv;
     gather_patches(sim, x->patch ? x->patch + (ptrdiff_t)k * sim->state.n_patch : NULL, patch);
     const bool fixed = stop.contact && slip_rate != 0;
-    direction d = {dq, dv, patch, x->t[k], fixed || sim->released ? 0 : -x->t[k] * w->h / remaining};
+    direction d = {dq, dv, patch, x->t[k], fixed || refined || sim->released ? 0 : -x->t[k] * w->h / remaining};
     status = respond(w, &d, &o, error);
     if (status != SS_OK) break;
     if (fixed) {
       o.h = -vary_slip(w, &stop, &d, &o, q, v) / slip_rate;
+      for (int i = 0; i < nv; i++) o.delta[i] += o.h * longer.delta[i];
+    }
+    if (refined) {
+      const double ratio = w->h / tau;
+      o.h = ratio * vary_collision(w, &d, &o, hit, tau, q, v) / (1 - ratio * stretch);
       for (int i = 0; i < nv; i++) o.delta[i] += o.h * longer.delta[i];
     }
     const double dtau = hit ? vary_collision(w, &d, &o, hit, tau, q, v) : o.h;

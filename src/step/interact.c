@@ -92,7 +92,9 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
   const ss_model *model = sim->model;
   if (!same_coordinates(model, from->model))
     return ss_fail(error, SS_ERROR_INPUT, "the bodies, their coordinates or the joints are others");
+  const double t = sim->state.t;
   exchange_state(sim); /* keeps the present one */
+  sim->state.t = from->state.t;
   for (int k = 0; k < model->n_bodies; k++) {
     const ss_motion motion = ss_sim_motion(from, k);
     place_body(sim, k, &motion);
@@ -104,12 +106,14 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
   if (model->n_angles) memcpy(sim->state.angle, from->state.angle, sizeof(double) * (size_t)model->n_angles);
   ss_status status = check_place(sim, from, error);
   if (status == SS_OK) status = ss_basis_select(sim, error);
+  if (status == SS_OK) status = ss_refused(sim, error);
   if (status != SS_OK) {
     exchange_state(sim);
+    sim->state.t = t;
     return status;
   }
-  sim->state.t = from->state.t;
   sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
+  ss_automatic_start(sim);
   sim->state.n_touch = sim->state.n_patch = 0;
   const size_t size = sizeof(double) * (size_t)model->n_v;
   memcpy(sim->weighted, sim->state.v, size);

@@ -14,10 +14,6 @@ static void joints(const ss_sim *sim, double t, const double *q, double *residua
   for (int i = 0; drive && i < sim->model->n_joint_rows; i++) drive[i] = 0;
 }
 
-static void advance(const ss_sim *sim, const double *delta, double tau, double fraction, double *q) {
-  for (int k = 0; k < sim->model->n_bodies; k++) ss_store_pose(q, k, ss_advance_body(sim, k, delta, tau, fraction));
-}
-
 static void shift(const ss_sim *sim, const double *twist, double *q) {
   const ss_model *model = sim->model;
   for (int k = 0; k < model->n_bodies; k++) {
@@ -68,7 +64,7 @@ const ss_mechanics ss_body_mechanics = {
     .forces = ss_forces,
     .forces_none = ss_forces_none,
     .joints = joints,
-    .advance = advance,
+    .advance = ss_advance_bodies,
     .shift = shift,
     .place = place,
     .place_on_path = place_on_path,

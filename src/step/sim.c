@@ -17,6 +17,14 @@ ss_status ss_grow(void **array, int *capacity, int needed, size_t element, ss_er
 static ss_status check_options(const ss_sim *sim, ss_error *error) {
   const ss_simulation *o = &sim->options;
   if (!sim->scheme) return ss_fail(error, SS_ERROR_INPUT, "no scheme is named '%s'", o->scheme ? o->scheme : "");
+  if (!(o->tolerance >= 0) || !isfinite(o->tolerance))
+    return ss_fail(error, SS_ERROR_INPUT, "the tolerance must be positive, or 0 for a fixed step, not %g",
+                   o->tolerance);
+  if (o->tolerance > 0 && sim->scheme->compliant)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "the scheme %s needs a fixed step: the matrices of its patches belong to one step size", o->scheme);
+  if (o->tolerance > 0 && (!(o->largest_step > 0) || !isfinite(o->largest_step)))
+    return ss_fail(error, SS_ERROR_INPUT, "the largest step must be positive, not %g", o->largest_step);
   if (!(o->step > 0) || !isfinite(o->step))
     return ss_fail(error, SS_ERROR_INPUT, "the step must be positive, not %g", o->step);
   if (!(o->duration > 0) || !isfinite(o->duration))
@@ -81,6 +89,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->previous_weighted, nv},
       {&sim->previous_v, nv},
       {&sim->q_saved, nq},
+      {&sim->whole_q, nq},
       {&sim->v_saved, nv},
       {&sim->residuals, (size_t)model->n_joint_rows},
       {&sim->joint_impulse, (size_t)model->n_joint_rows},
@@ -131,6 +140,7 @@ static void start(ss_sim *sim) {
   memcpy(sim->previous_weighted, model->v0, sizeof(double) * (size_t)model->n_v);
   sim->steps_total = (long)ceil(sim->options.duration / sim->options.step * (1 - 1e-12));
   if (sim->steps_total < 1) sim->steps_total = 1;
+  ss_automatic_start(sim);
   sim->report.certificate.certified = true;
   sim->mechanics->begin_step(sim);
   ss_ledger_start(sim);
@@ -155,6 +165,10 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   sim->model = model;
   sim->mechanics = model->system ? &ss_system_mechanics : &ss_body_mechanics;
   sim->options = options ? *options : model->simulation;
+  if (sim->options.tolerance > 0) {
+    if (sim->options.largest_step == 0) sim->options.largest_step = sim->options.duration / 64;
+    sim->options.step = sim->options.largest_step; /* what is said of steps holds for the largest one */
+  }
   ss_status status = copy_names(sim, error);
   if (status == SS_OK) {
     sim->automatic = strcmp(sim->options.solver, "auto") == 0;
@@ -164,8 +178,11 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
       sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
-      sim->located = sim->options.has_events ? sim->options.events : collisions ? SS_EVENT_COLLISION : 0;
+      const unsigned usual = sim->options.tolerance > 0 ? SS_EVENT_COLLISION | SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF
+                                                        : SS_EVENT_COLLISION;
+      sim->located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;
       sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
+      sim->solves_to_collisions = (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)) != 0;
     }
     status = check_options(sim, error);
   }
@@ -198,6 +215,9 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->problem.rows);
   ss_free(sim->problem.numbers);
   ss_free(sim->problem.G);
+  ss_free(sim->problem.listed.start);
+  ss_free(sim->problem.listed.col);
+  ss_free(sim->problem.listed.value);
   ss_free(sim->lu_rows);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
   ss_free(sim->problem.next_row);
@@ -205,7 +225,13 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_arena_destroy(sim->arena);
 }
 
-bool ss_sim_done(const ss_sim *sim) { return sim->state.step >= sim->steps_total; }
+bool ss_sim_done(const ss_sim *sim) {
+  if (sim->options.tolerance > 0) return sim->state.t >= sim->options.duration * (1 - 1e-12);
+  return sim->state.step >= sim->steps_total;
+}
+
+double ss_sim_step_size(const ss_sim *sim) { return sim->options.tolerance > 0 ? sim->h : sim->options.step; }
+
 long ss_sim_steps_total(const ss_sim *sim) { return sim->steps_total; }
 const ss_model *ss_sim_model(const ss_sim *sim) { return sim->model; }
 const ss_simulation *ss_sim_options(const ss_sim *sim) { return &sim->options; }
@@ -214,6 +240,7 @@ const double *ss_sim_weighted_velocity(const ss_sim *sim) { return sim->weighted
 const ss_report *ss_sim_report(const ss_sim *sim) { return &sim->report; }
 
 ss_motion ss_sim_motion(const ss_sim *sim, int index) {
+  if (index < 0 || index >= sim->model->n_bodies) return (ss_motion){.pose = pose_identity()}; /* the world's */
   const ss_body *body = &sim->model->bodies[index];
   const ss_pose pose = ss_pose_of(sim->state.q, index);
   const ss_vec3 arm = quat_rotate(pose.orientation, body->com);
@@ -239,11 +266,22 @@ int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
                                    c->at.gap,
                                    c->pressed,
                                    c->stuck,
-                                   c->mu};
+                                   c->mu,
+                                   c->patch ? c->direction[1] : v3(0, 0, 0)};
     n++;
   }
   return n;
 }
+
+const char *ss_stage_name(ss_stage stage) {
+  static const char *const names[SS_STAGES] = {
+      [SS_STAGE_SEARCH] = "search",   [SS_STAGE_ROWS] = "rows",     [SS_STAGE_SOLVE] = "solve",
+      [SS_STAGE_ADVANCE] = "advance", [SS_STAGE_EVENTS] = "events", [SS_STAGE_OBSERVE] = "observe"};
+  return names[stage];
+}
+
+void ss_sim_time_stages(ss_sim *sim, bool on) { sim->timed = on; }
+const double *ss_sim_stage_seconds(const ss_sim *sim) { return sim->timed ? sim->stage_seconds : NULL; }
 
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error) {
   const int most = (int)(sizeof sim->observers / sizeof *sim->observers);

@@ -15,7 +15,12 @@ double ss_seconds(void) {
 }
 
 ss_cp ss_problem_view(const ss_problem *p) {
-  return (ss_cp){.n = p->n, .n_blocks = p->n_blocks, .G = p->G, .g = p->g, .blocks = p->blocks};
+  return (ss_cp){.n = p->n,
+                 .n_blocks = p->n_blocks,
+                 .G = p->large ? NULL : p->G,
+                 .sparse = p->large ? &p->listed.matrix : NULL,
+                 .g = p->g,
+                 .blocks = p->blocks};
 }
 
 /* Friction over its limit: 1 where it slides, in the norm of the block's set. */
@@ -65,7 +70,7 @@ static double power_near(double x) { return x > 0 && isfinite(x) ? ldexp(1, ilog
 /* d of rows first .. first + size - 1, which share it. */
 static void scale_rows(ss_problem *p, int first, int size) {
   double sum = 0;
-  for (int i = first; i < first + size; i++) sum += p->G[(size_t)i * (size_t)p->n + (size_t)i];
+  for (int i = first; i < first + size; i++) sum += ss_problem_diagonal(p, i);
   const double d = sum > 0 && isfinite(sum) ? ldexp(1, -(ilogb(sum / size) / 2)) : 1;
   for (int i = first; i < first + size; i++) p->scale[i] = d;
 }
@@ -73,10 +78,9 @@ static void scale_rows(ss_problem *p, int first, int size) {
 /* To natural units, or back to the user's. */
 static void convert(ss_problem *p, double s, bool back) {
   const double unit = back ? 1 / s : s;
+  ss_problem_rescale(p, back);
   for (int i = 0; i < p->n; i++) {
     const double d = back ? 1 / p->scale[i] : p->scale[i];
-    double *line = p->G + (size_t)i * (size_t)p->n;
-    for (int j = 0; j < p->n; j++) line[j] *= d * (back ? 1 / p->scale[j] : p->scale[j]);
     p->g[i] *= d / unit;
     p->slack[i] *= d / unit;
     p->z[i] /= d * unit;
@@ -103,13 +107,13 @@ static double to_natural_units(ss_problem *p, double speed) {
   return s;
 }
 
-/* With a solver that pivots and knows of complementarity; in natural units. */
+/* With a solver that knows of complementarity; in natural units. */
 static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
   const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
-  const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.tolerance};
+  const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.residual};
   ss_cp_result result = {0};
   const double start = ss_seconds();
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
@@ -120,7 +124,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   double residual = 0;
   if (status == SS_OK) {
     residual = ss_cp_judge(&problem, p->z, p->slack);
-    *certified = residual <= sim->options.tolerance; /* false for NaN */
+    *certified = residual <= sim->options.residual; /* false for NaN */
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
@@ -140,7 +144,7 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
     const double start = ss_seconds(), residual = ss_solve_sparse(sim);
     solves->seconds += ss_seconds() - start;
     solves->iterations++;
-    if (residual <= sim->options.tolerance) {
+    if (residual <= sim->options.residual) {
       solves->count++;
       ss_certify_problem(sim, residual);
       return SS_OK;

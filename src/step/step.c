@@ -9,13 +9,14 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 30, MOST_SINKS = 8 };
+enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 10, MOST_SINKS = 8 };
 
 /* Pairs and contacts for a part of size h, and what the active ones demand. */
 static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
   ss_status status = sim->mechanics->find_contacts(sim, h, error);
   if (status == SS_OK) status = ss_refused(sim, error);
   if (status == SS_OK) ss_active_set(sim, speed_tolerance, collides_now);
+  ss_lap(sim, SS_STAGE_SEARCH);
   return status;
 }
 
@@ -23,6 +24,7 @@ static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, b
 ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error) {
   sim->mechanics->forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
+  ss_lap(sim, SS_STAGE_ROWS);
   if (status == SS_OK) status = ss_refused(sim, error);
   if (status != SS_OK) return status;
   *certified = false;
@@ -30,12 +32,15 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
   if (status == SS_OK && !*certified) {
     status = ss_discretise(sim, sim->alpha, error);
     if (status != SS_OK) return status;
+    ss_lap(sim, SS_STAGE_ROWS);
     status = ss_solve(sim, certified, error);
   }
+  ss_lap(sim, SS_STAGE_SOLVE);
   if (status != SS_OK || !*certified) return status;
   ss_advance(sim, h);
   sim->last_attempt = h;
   *certified = isfinite(sim->mechanics->largest_speed(sim, sim->v_end));
+  ss_lap(sim, SS_STAGE_ADVANCE);
   return SS_OK;
 }
 
@@ -148,6 +153,8 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < sim->n_observers && sim->problem.n > 0; i++) {
     const ss_observer *o = &sim->observers[i];
     if (!o->problem) continue;
+    sim->kept_quiet = true;
+    if (sim->quiet) continue;
     ss_status status = sim->problem.structured ? ss_discretise_dense(sim, error) : SS_OK;
     if (status != SS_OK) return status;
     const ss_cp problem = ss_problem_view(&sim->problem);
@@ -157,25 +164,54 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+/* Where the part of size *h ends: at its first collision, or as a whole. The velocity at a collision is interpolated
+ * between the part's ends (LIT section 6), which is wrong by tau (h - tau)/2 times its second derivative: second order,
+ * with a factor that depends on where in the step the collision falls. Where transitions are located, too, the part is
+ * solved again for little more than its own length, and the factor goes. */
+static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *error) {
+  static const double margins[] = {1. / 1024, 1. / 64}, instant = 1e-6;
+  const double whole = *h;
+  bool found = false, certified = true;
+  *tau = whole;
+  sim->hit = -1;
+  sim->refined = false;
+  if (!sim->locate_collisions || sim->exhausted) return SS_OK;
+  const double first = *tau = ss_first_collision(sim, whole, &found);
+  if (!found || !sim->solves_to_collisions || first < instant * whole) return SS_OK;
+  found = false;
+  for (int i = 0; i < 2 && !found && first * (1 + margins[i]) < whole; i++) {
+    *h = first * (1 + margins[i]);
+    ss_status status = ss_attempt(sim, *h, &certified, error);
+    if (status == SS_OK && !certified) status = ss_attempt(sim, *h = whole, &certified, error); /* as it was */
+    if (status != SS_OK) return status;
+    *tau = ss_first_collision(sim, *h, &found);
+  }
+  sim->refined = *h < whole;
+  return SS_OK;
+}
+
 /* One impact (taken = 0) or one part of at most h. */
 static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
   const double remaining = h;
   double speed_tolerance;
-  bool impact = false, found = false;
+  bool impact = false;
   ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
   if (status != SS_OK) return status;
   if (impact) {
     *taken = 0;
     *collided = true;
-    return ss_impact(sim, speed_tolerance, error);
+    status = ss_impact(sim, speed_tolerance, error);
+    ss_lap(sim, SS_STAGE_EVENTS);
+    return status;
   }
-  status = show_problem(sim, error);
+  double tau;
+  status = end_of_part(sim, &h, &tau, error);
+  if (status == SS_OK) status = show_problem(sim, error);
   if (status != SS_OK) return status;
-  const double tau = sim->locate_collisions && !sim->exhausted ? ss_first_collision(sim, h, &found) : h;
-  if (sim->variation) status = ss_vary_part(sim, remaining, h, tau, found ? sim->hit : -1, error);
+  if (sim->variation) status = ss_vary_part(sim, remaining, h, tau, sim->hit, error);
+  if (status == SS_OK && sim->weak) status = ss_weak_part(sim, tau, error);
   if (status != SS_OK) return status;
-  if (sim->weak) status = ss_weak_part(sim, tau, error);
-  if (status != SS_OK) return status;
+  ss_lap(sim, SS_STAGE_EVENTS);
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
   judge_contacts(sim, speed_tolerance);
@@ -183,10 +219,11 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   *taken = tau;
   status = ss_touch_store(sim, error);
   if (status == SS_OK && sim->variation) status = ss_vary_store(sim, error);
+  ss_lap(sim, SS_STAGE_OBSERVE);
   return status == SS_OK ? ss_refused(sim, error) : status;
 }
 
-static ss_status save(ss_sim *sim, ss_error *error) {
+ss_status ss_step_save(ss_sim *sim, ss_error *error) {
   const ss_state *s = &sim->state;
   ss_status status =
       ss_grow((void **)&sim->touch_saved, &sim->touch_saved_capacity, s->n_touch, sizeof *s->touch, error);
@@ -201,10 +238,12 @@ static ss_status save(ss_sim *sim, ss_error *error) {
   if (s->n_patch) memcpy(sim->patch_saved, s->patch, sizeof *s->patch * (size_t)s->n_patch);
   sim->n_patch_saved = s->n_patch;
   sim->report_saved = sim->report;
+  sim->created_saved = sim->created_by_impacts;
+  sim->t_saved = s->t;
   return SS_OK;
 }
 
-static void restore(ss_sim *sim, double t) {
+void ss_step_restore(ss_sim *sim) {
   ss_state *s = &sim->state;
   memcpy(s->q, sim->q_saved, sizeof(double) * (size_t)sim->model->n_q);
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
@@ -213,14 +252,13 @@ static void restore(ss_sim *sim, double t) {
   s->n_touch = sim->n_touch_saved;
   if (sim->n_patch_saved) memcpy(s->patch, sim->patch_saved, sizeof *s->patch * (size_t)sim->n_patch_saved);
   s->n_patch = sim->n_patch_saved;
-  s->t = t;
+  s->t = sim->t_saved;
   sim->report = sim->report_saved;
-  sim->report.certificate.certified = false;
+  sim->created_by_impacts = sim->created_saved;
 }
 
 static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_report *report = &sim->report;
-  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
   ss_ledger_step(sim);
   ss_certify_position(sim);
   ss_measure_variation(sim, collided);
@@ -234,38 +272,49 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   return SS_OK;
 }
 
-ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
-  if (ss_sim_done(sim)) return SS_OK;
-  const double start = sim->state.t;
-  const bool last = sim->state.step + 1 >= sim->steps_total;
-  const double end = last ? sim->options.duration : (double)(sim->state.step + 1) * sim->options.step;
-  bool collided = false;
-  sim->h = end - start;
+ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
+  ss_status status = SS_OK;
+  sim->h = end - sim->state.t;
   sim->exhausted = false;
   sim->transitions = 0;
-  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
   if (sim->system) ss_forgive(sim);
   sim->mechanics->begin_step(sim);
-  ss_status status = save(sim, error);
   double remaining = sim->h;
   for (int parts = 0; status == SS_OK && remaining > 0; parts++) {
     double taken = 0;
     sim->exhausted = parts >= MOST_PARTS;
-    status = part(sim, remaining, &taken, &collided, error);
+    status = part(sim, remaining, &taken, collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
   }
   if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
+  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
+  sim->state.t = end;
   if (status == SS_OK && sim->system) {
-    sim->state.t = end;
     ss_system_probe(sim);
     status = ss_refused(sim, error);
   }
+  return status;
+}
+
+ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
+  if (ss_sim_done(sim)) return SS_OK;
+  const bool last = sim->state.step + 1 >= sim->steps_total;
+  const double end = last ? sim->options.duration : (double)(sim->state.step + 1) * sim->options.step;
+  bool collided = false;
+  if (sim->timed) sim->clock = ss_seconds();
+  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  ss_status status = ss_step_save(sim, error);
+  if (status == SS_OK)
+    status = sim->options.tolerance > 0 ? ss_step_automatic(sim, &collided, error)
+                                        : ss_step_advance(sim, end, &collided, error);
   if (status != SS_OK) {
-    restore(sim, start);
+    ss_step_restore(sim);
+    sim->report.certificate.certified = false;
     return status;
   }
-  sim->state.t = end;
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
-  return observe(sim, collided, error);
+  status = observe(sim, collided, error);
+  ss_lap(sim, SS_STAGE_OBSERVE);
+  return status;
 }

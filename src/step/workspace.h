@@ -10,6 +10,15 @@
 #include "scheme/scheme.h"
 #include "step/mechanics.h"
 
+/* G by its rows without zeros. */
+typedef struct ss_listed {
+  int *start;    /* [n + 1] */
+  int *col;      /* [capacity] */
+  double *value; /* [capacity] */
+  int row_capacity, capacity;
+  ss_sparse matrix; /* a view of them */
+} ss_listed;
+
 typedef struct ss_problem {
   int n, n_blocks, capacity, block_capacity; /* capacity: rows that the arrays below can hold */
   int n_joint, n_free; /* rows 0 .. n_joint-1: joints; then stiff forces; from n_free on: contacts */
@@ -22,6 +31,8 @@ typedef struct ss_problem {
   double *drive;       /* [n] rows: velocities of constraints that move by themselves, part of offset; systems only */
   double *G, *g;       /* [n][n], [n] discretise; G only where the problem is not sparse */
   size_t G_capacity;   /* numbers */
+  ss_listed listed;    /* discretise: G of a large problem */
+  bool large;          /* discretise: many rows, among them contacts: G is listed */
   bool sparse;         /* discretise: joints and stiff forces alone, and many: G is in the sim's lu */
   double alpha;        /* discretise: weight of v+ */
   bool structured;     /* solve: by the structure of patches, without G */
@@ -56,6 +67,12 @@ typedef struct ss_basis {
   double *drive; /* [n_joint_rows] scratch: their prescribed velocities, systems only */
 } ss_basis;
 
+/* Automatic step size (step/automatic.c): what the next step goes by. */
+typedef struct ss_control {
+  double next;       /* size to be tried */
+  double last_ratio; /* error of the last accepted step over the tolerance */
+} ss_control;
+
 struct ss_sim {
   ss_arena *arena;
   const ss_model *model;
@@ -64,9 +81,10 @@ struct ss_sim {
   const ss_mechanics *mechanics; /* of bodies, or of a system */
   struct ss_system_work *system; /* systems only, else NULL */
   double alpha, gamma;
-  bool automatic;         /* the solver is not prescribed: linear problems may be solved sparse */
-  unsigned located;       /* SS_EVENT_...: what is located inside a step */
-  bool locate_collisions; /* the first of them */
+  bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
+  unsigned located;          /* SS_EVENT_...: what is located inside a step */
+  bool locate_collisions;    /* the first of them */
+  bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
   ss_state state;
   ss_report report;
   long steps_total;
@@ -124,11 +142,20 @@ struct ss_sim {
   double *patch_saved;
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
+  double created_saved, t_saved;
+
+  ss_control control;
+  double *whole_q;        /* [7 n_bodies] automatic: where the whole step ends */
+  bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
+
+  bool timed; /* the clock is looked at between the stages */
+  double clock, stage_seconds[SS_STAGES];
 
   struct ss_weak *weak;            /* watches the parts, where not NULL (observe/weak.c) */
   struct ss_variation *variation;  /* carried along, where not NULL (sensitivity/variation.h) */
   bool jammed, arrested, released; /* the part ends in a jam; where slip ends; where sticking or contact does */
   int hit;                         /* contact whose collision ends the part, or -1 */
+  bool refined;                    /* and the part was solved again for its own length */
 
   ss_pull pull; /* applied while pulled */
   bool pulled;
@@ -182,6 +209,15 @@ ss_status ss_vary_phase(ss_sim *sim, ss_error *error);
 ss_status ss_vary_impact(ss_sim *sim, ss_error *error);
 ss_status ss_vary_store(ss_sim *sim, ss_error *error);
 
+/* From the present state to time `end`, events and all; may fail on the way. */
+ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error);
+/* The state and the report, and back. */
+ss_status ss_step_save(ss_sim *sim, ss_error *error);
+void ss_step_restore(ss_sim *sim);
+/* A step whose size its error decides; the start is saved. */
+ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error);
+void ss_automatic_start(ss_sim *sim);
+
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
 
@@ -194,6 +230,16 @@ static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->lu[sim->problem.h
 void ss_fill_dense(const ss_sim *sim, double *G);
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error);
 
+/* G of a large problem (scheme/assemble_rows.c), and what is done with G in either form: its diagonal, natural units and
+ * back, a column of it. */
+bool ss_rows_are_many(const ss_sim *sim);
+ss_status ss_assemble_rows(ss_sim *sim, ss_error *error);
+double ss_problem_diagonal(const ss_problem *problem, int i);
+void ss_problem_rescale(ss_problem *problem, bool back);
+void ss_problem_add_column(const ss_problem *problem, int column, double factor, double *out);
+double ss_rows_meet(const ss_sim *sim, int i, int j); /* J_i A^-1 J_j^T without coupling */
+void ss_chain_rows(const ss_sim *sim);                /* first_row, next_row */
+
 /* Sparse G of the problem as it stands, in the sim's lu. */
 ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
 
@@ -205,6 +251,14 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
 /* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */
 void ss_distribute(ss_sim *sim, const double *w, double worst, double s);
 double ss_seconds(void); /* wall clock */
+
+/* What has passed since the last look at the clock was this stage. */
+static inline void ss_lap(ss_sim *sim, ss_stage stage) {
+  if (!sim->timed) return;
+  const double now = ss_seconds();
+  sim->stage_seconds[stage] += now - sim->clock;
+  sim->clock = now;
+}
 
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
@@ -236,7 +290,10 @@ static inline double ss_gap_rate(const ss_sim *sim, const ss_contact *c, const s
 }
 
 /* What a function of a system has refused since the step began; SS_OK for bodies. */
-ss_status ss_refused(const ss_sim *sim, ss_error *error);
+ss_status ss_system_refused(const ss_sim *sim, ss_error *error);
+static inline ss_status ss_refused(const ss_sim *sim, ss_error *error) {
+  return sim->system ? ss_system_refused(sim, error) : SS_OK;
+}
 void ss_forgive(ss_sim *sim); /* systems: it did not happen */
 /* Evaluates everything that a step's observers and the next step ask for, so that a refusal is known before. */
 void ss_system_probe(ss_sim *sim);
@@ -266,6 +323,7 @@ void ss_velocity_change(ss_sim *sim);
 /* Pose of a body at tau inside the part: q (+) tau [v + gamma fraction delta]; delta may be NULL: none. */
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
+void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q);
 
 /* Theta rule: the theta state of a velocity change; whether forces depend on it at all. */
 void ss_theta_state(ss_sim *sim, double h, const double *delta);

@@ -42,6 +42,8 @@ static ss_status check_names(const ss_system *def, ss_error *error) {
 static ss_status check_definition(const ss_system *def, ss_error *error) {
   int directions = 0;
   if (def->n < 1) return ss_fail(error, SS_ERROR_INPUT, "a system needs at least one coordinate");
+  if (!def->simulation.scheme || !def->simulation.solver)
+    return ss_fail(error, SS_ERROR_INPUT, "a system's simulation must start from ss_system_default");
   if (!def->q0) return ss_fail(error, SS_ERROR_INPUT, "a system needs its coordinates q0 at t = 0");
   if (!def->mass) return ss_fail(error, SS_ERROR_INPUT, "a system needs the function 'mass'");
   if (def->n_joints < 0 || def->n_pfaffian < 0 || def->n_gaps < 0)
@@ -227,7 +229,7 @@ ss_status ss_model_create_system(const ss_system *system, ss_model **out, ss_err
   if (status == SS_OK)
     *out = model;
   else
-    ss_model_destroy(model);
+    ss_arena_destroy(arena); /* what `user` points to is not released */
   return status;
 }
 

@@ -178,8 +178,8 @@ ss_status ss_system_allocate(ss_sim *sim, ss_error *error) {
   return sim->system ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
 }
 
-ss_status ss_refused(const ss_sim *sim, ss_error *error) {
-  if (!sim->system || sim->system->failure.status == SS_OK) return SS_OK;
+ss_status ss_system_refused(const ss_sim *sim, ss_error *error) {
+  if (sim->system->failure.status == SS_OK) return SS_OK;
   if (error) *error = sim->system->failure;
   return sim->system->failure.status;
 }

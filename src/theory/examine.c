@@ -28,9 +28,9 @@ static ss_status pose(ss_sim *sim, ss_error *error) {
   ss_basis_pose(sim, true);
   status = ss_rows_impact(sim, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
-  if (status == SS_OK && sim->problem.sparse) status = ss_discretise_dense(sim, error);
+  if (status == SS_OK && (sim->problem.sparse || sim->problem.large)) status = ss_discretise_dense(sim, error);
   ss_basis_pose(sim, false);
-  return status;
+  return status == SS_OK ? ss_refused(sim, error) : status;
 }
 
 /* How the contact answers a normal impulse while it slides in the worst direction. */

@@ -16,6 +16,8 @@ static const entry entries[] = {
     {four_balls, "Table 1, Figures 7 and 8: first order in 3D with friction"},
     {painleve, "an impulse where no classical solution exists"},
     {rolling_ellipse, "Figures 4 and 5: forces over a patch, microslip, the rigid limit"},
+    {energy, "every scene and scheme with e = 0: what is created is rounding, or falls with the step"},
+    {automatic, "errors proportional to the tolerance; steps and problems beside those of a fixed step"},
     {orders, "second order through collision, stick-slip and take-off; all schemes"},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };

@@ -48,7 +48,9 @@ typedef struct setup {
   const char *scene; /* file name in scenes/ without extension */
   const char *scheme;
   double step, duration;
-  bool all_events; /* located: collision, stick-slip, take-off */
+  double tolerance; /* automatic step size */
+  bool inelastic;   /* all restitutions are zero */
+  bool all_events;  /* located: collision, stick-slip, take-off */
   const char *set[4];
 } setup;
 
@@ -63,7 +65,8 @@ typedef struct run {
 extern const char *scene_directory;
 
 void run_open(run *r, const setup *s);
-bool run_step(run *r); /* false: the end was reached before */
+bool run_try(run *r, const setup *s); /* false: the scheme does not take this scene; nothing is open */
+bool run_step(run *r);                /* false: the end was reached before */
 void run_to_end(run *r);
 void run_close(run *r);
 const ss_report *run_report(const run *r);
@@ -78,6 +81,7 @@ typedef struct history {
 } history;
 
 history history_record(const setup *s, long every);
+history history_end(const run *r); /* its present state alone */
 void history_release(history *h);
 /* Largest difference of a position coordinate, or of the rotation between the two orientations, in states i and j. */
 double position_error(const history *a, long i, const history *b, long j);
@@ -119,7 +123,10 @@ page stick_slip(const char *directory);   /* MDI section 9.2 */
 page falling_rod(const char *directory);  /* ST section 5 */
 page four_balls(const char *directory);
 page painleve(const char *directory);        /* ST section 1.4 */
+void painleve_maps(page *p);                 /* its solutions over angle and friction */
 page rolling_ellipse(const char *directory); /* DCC section 6 */
 page orders(const char *directory);
+page automatic(const char *directory);
+page energy(const char *directory);
 
 #endif

@@ -29,7 +29,8 @@ static ss_status ignore_step(void *user, const ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-void run_open(run *r, const setup *s) {
+/* Status of ss_sim_create; everything before it must succeed. */
+static ss_status open_run(run *r, const setup *s, ss_error *error_out) {
   char path[1024];
   ss_error error = {0};
   int n = 0;
@@ -37,18 +38,35 @@ void run_open(run *r, const setup *s) {
   while (n < (int)(sizeof s->set / sizeof *s->set) && s->set[n]) n++;
   (void)snprintf(path, sizeof path, "%s/%s.yaml", scene_directory, s->scene);
   require(ss_scene_load(path, s->set, n, &r->scene, &error), &error, s->scene);
+  for (int i = 0; s->inelastic && i < r->scene->n_materials; i++) r->scene->materials[i].restitution = 0;
+  for (int i = 0; s->inelastic && i < r->scene->n_contacts; i++) r->scene->contacts[i].restitution = 0;
   ss_simulation options = r->scene->simulation;
   if (s->scheme) options.scheme = s->scheme;
   if (s->step > 0) options.step = s->step;
+  if (s->tolerance > 0) options.tolerance = s->tolerance, options.largest_step = options.duration / 64;
   if (s->duration > 0) options.duration = s->duration;
   if (s->all_events) {
     options.has_events = true;
     options.events = SS_EVENT_COLLISION | SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF;
   }
   require(ss_model_create(r->scene, &r->model, &error), &error, s->scene);
-  require(ss_sim_create(r->model, &options, &r->sim, &error), &error, s->scene);
+  const ss_status status = ss_sim_create(r->model, &options, &r->sim, error_out);
+  if (status) return status;
   const ss_observer observer = {.user = r, .step = ignore_step, .event = note_event};
   require(ss_sim_observe(r->sim, &observer, &error), &error, s->scene);
+  return SS_OK;
+}
+
+void run_open(run *r, const setup *s) {
+  ss_error error = {0};
+  require(open_run(r, s, &error), &error, s->scene);
+}
+
+bool run_try(run *r, const setup *s) {
+  ss_error error = {0};
+  if (open_run(r, s, &error) == SS_OK) return true;
+  run_close(r);
+  return false;
 }
 
 bool run_step(run *r) {
@@ -92,6 +110,17 @@ history history_record(const setup *s, long every) {
   }
   if (!run_report(&r)->certificate.certified) die("%s is not certified", s->scene);
   run_close(&r);
+  return h;
+}
+
+history history_end(const run *r) {
+  const ss_state *state = ss_sim_state(r->sim);
+  history h = {.n_q = 7 * ss_model_bodies(r->model), .n_v = ss_model_coordinates(r->model), .n = 1, .every = 1};
+  h.q = malloc(sizeof(double) * (size_t)h.n_q);
+  h.v = malloc(sizeof(double) * (size_t)h.n_v);
+  if (!h.q || !h.v) die("out of memory");
+  memcpy(h.q, state->q, sizeof(double) * (size_t)h.n_q);
+  memcpy(h.v, state->v, sizeof(double) * (size_t)h.n_v);
   return h;
 }
 

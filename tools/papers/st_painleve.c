@@ -98,6 +98,7 @@ page painleve(const char *directory) {
                 "paradox, no rotation.\n\n");
   limit(&p);
   map(&p);
+  painleve_maps(&p);
   page_close(&p);
   return p;
 }

@@ -1,13 +1,16 @@
 // The live page: the simulation runs in the server that sent this page (stickslip view --live); it is watched by long
 // polling and told what to do by commands. The picture is drawn by the same code as a recorded one, with a single frame.
 import { number } from "./format.js";
-import { decodeData, type EncodedPage, type Page } from "./page.js";
+import { LiveHistory } from "./live_history.js";
+import { bodyName, decodeData, type EncodedPage, type Page } from "./page.js";
 import { Player, SPEEDS } from "./player.js";
 import { SceneView } from "./scene/view.js";
 import type { Theme } from "./theme.js";
 import { createCertificate } from "./ui/certificate.js";
 import { byId, element, iconButton, select } from "./ui/dom.js";
 import { createLegend } from "./ui/legend.js";
+import { PatchMap } from "./ui/patch_map.js";
+import { Plots } from "./ui/plots.js";
 import { Tabs } from "./ui/tabs.js";
 import { Toolbar } from "./ui/toolbar.js";
 
@@ -25,6 +28,7 @@ interface LiveState {
 type Command = { action: string } & Record<string, unknown>;
 
 const ROOM = 2000; // contacts that can be drawn
+const EVENTS_SHOWN = 200;
 const PANEL_EVERY = 500; // milliseconds between two updates of the numbers
 const ICONS = {
   play: "M4 2.5v11l9-5.5z",
@@ -71,6 +75,7 @@ class Server {
 
 // Long arrows for the weight of the heaviest body: what forces there will be is not known yet.
 function prepareContacts(page: Page): void {
+  if (page.patches) page.patches.room = ROOM;
   if (!page.contacts) return;
   const weight = Math.max(...page.model.bodies.map((b) => b.mass)) * Math.hypot(...page.model.gravity);
   page.contacts.room = ROOM;
@@ -82,6 +87,11 @@ function replaceFrame(page: Page, frame: Page): void {
   page.position.set(frame.position);
   page.orientation.set(frame.orientation);
   if (page.contacts && frame.contacts) Object.assign(page.contacts, frame.contacts);
+  if (page.applied && frame.applied) page.applied.set(frame.applied);
+  if (page.patches && frame.patches) {
+    const largest = Math.max(page.patches.largest, frame.patches.largest);
+    Object.assign(page.patches, frame.patches, { largest });
+  }
   Object.assign(page, { certificate: frame.certificate, run: frame.run, ledger: frame.ledger, solves: frame.solves });
 }
 
@@ -171,6 +181,43 @@ function createPull(canvas: HTMLCanvasElement, view: SceneView, server: Server):
   canvas.addEventListener("pointercancel", release);
 }
 
+// The newest events first. Time cannot be turned back, so they are no buttons.
+class LiveEvents {
+  private readonly note = element("p", { class: "note" }, "Nothing has happened yet.");
+  private readonly list = element("ol", { class: "events", "aria-label": "Events, the newest first" });
+  private total = 0;
+
+  constructor(
+    root: HTMLElement,
+    private readonly page: Page,
+  ) {
+    root.append(this.note, this.list);
+  }
+
+  add(frame: Page): void {
+    if (frame.eventsTotal === 0) return;
+    this.total += frame.eventsTotal;
+    this.note.textContent = `${this.total} events so far${this.total > EVENTS_SHOWN ? `; the last ${EVENTS_SHOWN} are listed` : ""}.`;
+    const rows = frame.events.slice(-EVENTS_SHOWN).map((event) =>
+      element(
+        "li",
+        { class: "event" },
+        element("span", {}, `${event.t.toFixed(4)} s`),
+        element("span", {}, element("i", { class: `dot ${event.kind}` }), event.kind),
+        element("span", {}, event.bodies.map((body) => bodyName(this.page.model, body)).join(" – ")),
+      ),
+    );
+    this.list.prepend(...rows.reverse());
+    while (this.list.childElementCount > EVENTS_SHOWN) this.list.lastElementChild?.remove();
+  }
+
+  clear(): void {
+    this.total = 0;
+    this.list.replaceChildren();
+    this.note.textContent = "Nothing has happened yet.";
+  }
+}
+
 interface Controls {
   update: (state: LiveState, t: number) => void;
   toggle: () => void;
@@ -246,10 +293,29 @@ export function startLive(
   byId("transport").append(message);
   const tabs = new Tabs(byId("tabs"), byId("panels"), [
     { id: "parameters", label: "Parameters" },
+    { id: "plots", label: "Plots" },
+    { id: "events", label: "Events" },
+    ...(page.patches ? [{ id: "patches", label: "Patches" }] : []),
     { id: "certificate", label: "Certificate" },
     { id: "scene", label: "Scene" },
   ]);
   const parameters = new Parameters(tabs.panel("parameters"), server);
+  const history = new LiveHistory(page);
+  const clock = {
+    get time() {
+      return player.time;
+    },
+    get frame() {
+      return Math.max(0, history.length - 1);
+    },
+    playing: false,
+    seek: () => {}, // time cannot be turned back
+    onChange: () => {},
+  };
+  history.add(page);
+  const plots = new Plots(tabs.panel("plots"), history.page, clock, theme, view.extent.size);
+  const events = new LiveEvents(tabs.panel("events"), page);
+  if (page.patches) new PatchMap(tabs.panel("patches"), page, page.patches, player, theme);
   createSceneText(tabs.panel("scene"), page);
   byId("badge").addEventListener("click", () => tabs.show("certificate"));
   byId("theme-button").addEventListener("click", () => theme.toggle());
@@ -269,13 +335,19 @@ export function startLive(
       location.reload(); // another model
       return;
     }
-    replaceFrame(page, decodeData(state.frame));
+    const frame = decodeData(state.frame);
+    if (frame.time[0] < page.time[0]) events.clear();
+    replaceFrame(page, frame);
+    history.add(frame);
+    events.add(frame);
+    view.include(page);
     player.show(page.time[0]);
     controls.update(state, page.time[0]);
     if (state.message) message.textContent = state.message;
     if (state.running && performance.now() - panelShown < PANEL_EVERY) return;
     panelShown = performance.now();
     parameters.show(state.parameters);
+    plots.refresh();
     tabs.panel("certificate").replaceChildren();
     createCertificate(tabs.panel("certificate"), byId("badge"), page);
   });

@@ -12,6 +12,7 @@ import { byId, element } from "./ui/dom.js";
 import { createEvents, EventJumper } from "./ui/events.js";
 import { createKeyboard } from "./ui/keyboard.js";
 import { createLegend } from "./ui/legend.js";
+import { PatchMap } from "./ui/patch_map.js";
 import { Plots } from "./ui/plots.js";
 import { layOutReport } from "./ui/report.js";
 import { Tabs } from "./ui/tabs.js";
@@ -40,7 +41,8 @@ function describe(page: Page): void {
   const name = model.name || model.file || "stickslip";
   document.title = `${name} – stickslip`;
   byId("title").textContent = name;
-  const parts = [model.source, `${run.scheme}, h = ${number(run.step)}, ${number(run.end)} s`];
+  const length = page.layout === "live" ? "live" : `${number(run.end)} s`;
+  const parts = [model.source, `${run.scheme}, h = ${number(run.step)}, ${length}`];
   byId("subtitle").textContent = parts.filter(Boolean).join(" · ");
 }
 
@@ -106,12 +108,14 @@ function start(): void {
   const tabs = new Tabs(byId("tabs"), byId("panels"), [
     { id: "plots", label: "Plots" },
     { id: "events", label: `Events (${page.eventsTotal})` },
+    ...(page.patches ? [{ id: "patches", label: "Patches" }] : []),
     { id: "certificate", label: "Certificate" },
     { id: "scene", label: "Scene" },
   ]);
   const report = page.layout === "report";
   new Plots(tabs.panel("plots"), page, player, theme, view.extent.size);
   createEvents(tabs.panel("events"), page, player);
+  if (page.patches) new PatchMap(tabs.panel("patches"), page, page.patches, player, theme);
   createCertificate(tabs.panel("certificate"), byId("badge"), page);
   createSceneText(tabs.panel("scene"), page);
   if (report) layOutReport(page, player, view, tabs);

@@ -1,4 +1,5 @@
 // The data of a page, as docs/page-format.md describes them, and their decoded form.
+import { largestForce, type Patches } from "./patches.js";
 
 export type Vec3 = [number, number, number];
 export type Quat = [number, number, number, number]; // w x y z
@@ -91,6 +92,20 @@ export interface EncodedPage {
     friction: string;
     state: string;
   } | null;
+  applied: string | null;
+  patches: {
+    cut: boolean;
+    first: string;
+    element: string;
+    body: string;
+    point: string;
+    normal: string;
+    tangent: string;
+    place: string;
+    force: string;
+    state: string;
+  } | null;
+  timings: Record<string, number> | null;
   events: { total: number; kinds: string[]; t: string; kind: string; body: string };
   certificate: CertificateData;
   ledger: Record<string, number> | null;
@@ -132,6 +147,9 @@ export interface Page {
   energy: Map<string, Float32Array>;
   worst: Map<string, Float32Array>;
   contacts: Contacts | null;
+  applied: Float32Array | null; // 6 per frame and applied force: force, torque
+  patches: Patches | null;
+  timings: Record<string, number> | null;
   events: PageEvent[];
   eventsTotal: number;
   certificate: CertificateData;
@@ -172,6 +190,24 @@ function decodeContacts(c: EncodedPage["contacts"]): Contacts | null {
   };
 }
 
+function decodePatches(p: EncodedPage["patches"]): Patches | null {
+  if (p === null) return null;
+  const force = floats(p.force);
+  return {
+    cut: p.cut,
+    largest: largestForce(force),
+    first: new Uint32Array(decode(p.first)),
+    element: new Uint32Array(decode(p.element)),
+    body: new Int32Array(decode(p.body)),
+    point: floats(p.point),
+    normal: floats(p.normal),
+    tangent: floats(p.tangent),
+    place: floats(p.place),
+    force,
+    state: new Uint8Array(decode(p.state)),
+  };
+}
+
 function decodeEvents(e: EncodedPage["events"]): PageEvent[] {
   const t = new Float64Array(decode(e.t));
   const kind = new Uint8Array(decode(e.kind));
@@ -200,6 +236,9 @@ export function decodeData(p: EncodedPage): Page {
     energy: columns(p.energy),
     worst: columns(p.worst),
     contacts: decodeContacts(p.contacts),
+    applied: optionalFloats(p.applied),
+    patches: decodePatches(p.patches),
+    timings: p.timings,
     events: decodeEvents(p.events),
     eventsTotal: p.events.total,
     certificate: p.certificate,

@@ -6,12 +6,16 @@ import type { Extent } from "./bounds.js";
 
 const FIELD_OF_VIEW = 35; // degrees
 const MARGIN = 1.15;
+const LARGEST = 20; // how far a live scene may grow
 
 export class SceneCamera {
   readonly camera: OrthographicCamera | PerspectiveCamera;
   readonly controls: OrbitControls;
   private aspect = 1;
   private lastFollowed: Vector3 | null = null;
+  private view: ViewName;
+  private moved = false; // by hand, since the last look
+  private readonly firstSize: number;
 
   constructor(
     element: HTMLElement,
@@ -19,11 +23,14 @@ export class SceneCamera {
     private readonly extent: Extent,
     private readonly planar: boolean,
   ) {
+    this.view = planar ? "front" : "oblique";
+    this.firstSize = extent.size;
     this.camera = planar ? new OrthographicCamera() : new PerspectiveCamera(FIELD_OF_VIEW);
     this.camera.up.copy(axes.up);
     this.controls = new OrbitControls(this.camera, element);
     this.controls.zoomToCursor = true;
     this.controls.enableDamping = false;
+    this.controls.addEventListener("start", () => (this.moved = true));
     this.look(planar ? "front" : "oblique");
   }
 
@@ -56,7 +63,24 @@ export class SceneCamera {
     return Math.max(0.05 * this.extent.size, ...needed);
   }
 
+  // Takes in what has grown out of the picture; what flies away is let go. True: the picture is another one.
+  grow(present: Extent): boolean {
+    const { extent } = this;
+    if (extent.box.containsBox(present.box)) return false;
+    const box = extent.box.clone().union(present.box);
+    if (box.getSize(new Vector3()).length() > LARGEST * this.firstSize) return false;
+    const margin = box.getSize(new Vector3()).multiplyScalar(0.1);
+    box.expandByVector(margin); // not again with the next step
+    extent.box.copy(box);
+    box.getCenter(extent.center);
+    if (this.moved || this.lastFollowed) return false;
+    this.look(this.view);
+    return true;
+  }
+
   look(view: ViewName): void {
+    this.view = view;
+    this.moved = false;
     const direction = viewDirection(this.axes, view);
     const flat = this.planar && view === "front";
     this.controls.mouseButtons.LEFT = flat ? MOUSE.PAN : MOUSE.ROTATE;

@@ -1,5 +1,13 @@
 // One row per shape type: a geometry that several shapes can share, and the scale that makes it this one.
-import { BoxGeometry, BufferGeometry, CapsuleGeometry, Float32BufferAttribute, SphereGeometry, Vector3 } from "three";
+import {
+  BoxGeometry,
+  BufferGeometry,
+  CapsuleGeometry,
+  CylinderGeometry,
+  Float32BufferAttribute,
+  SphereGeometry,
+  Vector3,
+} from "three";
 import type { ShapeData } from "../page.js";
 
 export interface Solid {
@@ -33,6 +41,8 @@ function plain(geometry: BufferGeometry): BufferGeometry {
 
 const uniform = (size: number) => new Vector3(size, size, size);
 
+const half = (size: [number, number, number] = [0, 0, 0]) => new Vector3(...size).multiplyScalar(0.5);
+
 type Maker = (shape: ShapeData, sceneSize: number) => Solid;
 
 const SOLIDS: Record<string, Maker> = {
@@ -42,6 +52,19 @@ const SOLIDS: Record<string, Maker> = {
     key: "box",
     make: () => plain(new BoxGeometry(1, 1, 1)),
     scale: new Vector3(...(shape.size ?? [0, 0, 0])),
+  }),
+  // Along x.
+  cylinder: (shape) => ({
+    key: "cylinder",
+    make: (detail) => plain(new CylinderGeometry(1, 1, 1, detail).rotateZ(Math.PI / 2)),
+    scale: new Vector3(shape.length ?? 0, shape.radius ?? 0, shape.radius ?? 0),
+  }),
+  ellipsoid: (shape) => ({ key: "sphere", make: turningSphere, scale: half(shape.size) }),
+  // A thin slice: its size across the plane is zero.
+  ellipse: (shape) => ({
+    key: "sphere",
+    make: turningSphere,
+    scale: half(shape.size).max(uniform(0.02 * Math.max(...(shape.size ?? [0])))),
   }),
   // Along x; the ends must stay round, so each proportion is a geometry of its own.
   capsule: (shape) => {

@@ -14,6 +14,7 @@ import {
 import type { Page } from "../page.js";
 import type { Player } from "../player.js";
 import type { Palette } from "../theme.js";
+import { AppliedArrows } from "./applied.js";
 import { sceneAxes, type Axes, type ViewName } from "./axes.js";
 import { Bodies } from "./bodies.js";
 import { sceneExtent, type Extent } from "./bounds.js";
@@ -23,10 +24,11 @@ import { Ground } from "./ground.js";
 import { Labels } from "./labels.js";
 import { Links } from "./links.js";
 import { Motion } from "./motion.js";
+import { PatchTiles } from "./patches.js";
 
 const SHADOWED_BODIES = 250; // shadows cost a second pass; large scenes do without
 
-export type Layer = "contacts" | "cones" | "links" | "labels" | "grid";
+export type Layer = "contacts" | "cones" | "applied" | "patches" | "links" | "labels" | "grid";
 
 export class SceneView {
   readonly motion: Motion;
@@ -40,6 +42,8 @@ export class SceneView {
   private readonly ground: Ground;
   private readonly links: Links;
   private readonly contacts: ContactArrows | null;
+  private readonly applied: AppliedArrows | null;
+  private readonly patches: PatchTiles | null;
   private readonly labels: Labels;
   private readonly light = new DirectionalLight(0xffffff, 2.1);
   private palette: Palette;
@@ -65,10 +69,14 @@ export class SceneView {
     this.ground = new Ground(model, this.axes, this.extent, shadows);
     this.links = new Links(model, this.motion, 0.006 * this.extent.size);
     this.contacts = page.contacts ? new ContactArrows(page.contacts, this.extent.size) : null;
+    this.applied = page.applied ? new AppliedArrows(page, this.motion, this.extent.size) : null;
+    this.patches = page.patches ? new PatchTiles(page.patches) : null;
     this.labels = new Labels(labelLayer, model);
     this.camera = new SceneCamera(canvas, this.axes, this.extent, model.planar !== null);
     this.scene.add(this.ground.group, this.bodies.group, this.links.group);
     if (this.contacts) this.scene.add(this.contacts.group, this.contacts.cones);
+    if (this.applied) this.scene.add(this.applied.group);
+    if (this.patches) this.scene.add(this.patches.group);
     this.addLights(shadows);
     this.setPalette(palette);
     this.camera.controls.addEventListener("change", () => this.invalidate());
@@ -106,12 +114,15 @@ export class SceneView {
     this.ground.setPalette(palette);
     this.links.setPalette(palette);
     this.contacts?.setPalette(palette);
+    this.applied?.setPalette(palette);
     this.invalidate();
   }
 
   setLayer(layer: Layer, visible: boolean): void {
     if (layer === "contacts" && this.contacts) this.contacts.group.visible = visible;
     if (layer === "cones" && this.contacts) this.contacts.cones.visible = visible;
+    if (layer === "applied" && this.applied) this.applied.group.visible = visible;
+    if (layer === "patches" && this.patches) this.patches.group.visible = visible;
     if (layer === "links") this.links.group.visible = visible;
     if (layer === "grid") this.ground.group.visible = visible;
     if (layer === "labels") this.labels.visible = visible;
@@ -137,6 +148,11 @@ export class SceneView {
     this.renderer.setSize(box.width, box.height, false);
     this.camera.resize(box.width / box.height);
     this.invalidate();
+  }
+
+  // Live: the scene grows with what happens in it, up to a point; the camera goes along unless it was moved by hand.
+  include(page: Page): void {
+    if (this.camera.grow(sceneExtent(page))) this.invalidate();
   }
 
   // The body at a place of the window, -1: none.
@@ -184,6 +200,8 @@ export class SceneView {
     this.ground.update(this.motion.matrices);
     this.links.update();
     this.contacts?.update(this.player.stepFrame);
+    this.applied?.update(this.player.stepFrame);
+    this.patches?.update(this.player.stepFrame);
     if (this.followed >= 0) {
       this.camera.follow(new Vector3().setFromMatrixPosition(this.motion.matrices[this.followed]));
       this.dirty = false; // following is no change of its own

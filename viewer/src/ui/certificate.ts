@@ -72,6 +72,23 @@ function runRows(page: Page): Row[] {
 const recordRows = (record: Record<string, number>): Row[] =>
   Object.entries(record).map(([name, value]) => [name.replace(/_/g, " "), number(value, 6)]);
 
+const STAGES: Record<string, string> = {
+  search: "which shapes may touch, where they do",
+  rows: "forces, rows, discretisation",
+  solve: "complementarity problems and their judge",
+  advance: "positions and velocities",
+  events: "impacts, and what is located inside steps",
+  observe: "ledger, certificate, recording",
+};
+
+function timingRows(timings: Record<string, number>): Row[] {
+  const total = Object.values(timings).reduce((sum, s) => sum + s, 0);
+  const rows = Object.entries(timings).map(
+    ([name, s]): Row => [name, `${number(s, 3)} s · ${total > 0 ? Math.round((100 * s) / total) : 0} %`, STAGES[name]],
+  );
+  return [...rows, ["together", `${number(total, 3)} s`]];
+}
+
 export function createCertificate(root: HTMLElement, badge: HTMLElement, page: Page): void {
   const { good, short, long } = verdict(page);
   const kind = good ? "good" : "bad";
@@ -85,6 +102,7 @@ export function createCertificate(root: HTMLElement, badge: HTMLElement, page: P
   );
   if (page.ledger) root.append(element("h2", {}, "Energy"), table(recordRows(page.ledger)));
   if (page.solves) root.append(element("h2", {}, "Solver"), table(recordRows(page.solves)));
+  if (page.timings) root.append(element("h2", {}, "Time per stage"), table(timingRows(page.timings)));
   root.append(element("h2", {}, "Run"), table(runRows(page)));
   const notes = pageNotes(page);
   if (notes.length > 0)
@@ -104,6 +122,7 @@ function pageNotes(page: Page): string[] {
     notes.push("The contacts were not recorded with this result; run the scene with --html to see them.");
   if (page.contacts?.cut)
     notes.push("Some frames have more contacts than the page holds; the strongest ones are shown.");
+  if (page.patches?.cut) notes.push("Some frames have more patches than the page holds; the first ones are shown.");
   if (!page.velocity) notes.push("The velocities are left out to keep the page small.");
   return notes;
 }

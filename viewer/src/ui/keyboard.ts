@@ -68,6 +68,8 @@ function keyTable(c: Controls): Key[] {
     { keys: ["b"], shown: "B", text: "follow the next body", run: () => followNext(c) },
     { keys: ["c"], shown: "C", text: "contact forces", run: () => toolbar.toggle("contacts") },
     { keys: ["v"], shown: "V", text: "friction cones", run: () => toolbar.toggle("cones") },
+    { keys: ["a"], shown: "A", text: "applied forces and moments", run: () => toolbar.toggle("applied") },
+    { keys: ["p"], shown: "P", text: "pressure of compliant contacts", run: () => toolbar.toggle("patches") },
     { keys: ["j"], shown: "J", text: "joints and springs", run: () => toolbar.toggle("links") },
     { keys: ["n"], shown: "N", text: "names", run: () => toolbar.toggle("labels") },
     { keys: ["g"], shown: "G", text: "ground, grid and axes", run: () => toolbar.toggle("grid") },

@@ -2,10 +2,18 @@
 import uPlot from "uplot";
 import { number } from "../format.js";
 import type { Page } from "../page.js";
-import type { Player } from "../player.js";
-import { movingBodies, quantities, type Quantity } from "../series.js";
+import { movingBodies, quantities, type Curve, type Quantity } from "../series.js";
 import { seriesColor, type Theme } from "../theme.js";
 import { element, iconButton } from "./dom.js";
+
+// What plots need to know of the playback; live, only how far it is.
+export interface PlotClock {
+  readonly time: number;
+  readonly frame: number;
+  playing: boolean;
+  seek(t: number): void;
+  onChange(listener: () => void): void;
+}
 
 const HEIGHT = 170;
 const CROSS = "M3.2 2 8 6.8 12.8 2 14 3.2 9.2 8 14 12.8 12.8 14 8 9.2 3.2 14 2 12.8 6.8 8 2 3.2z";
@@ -53,7 +61,7 @@ class PlotPanel {
     private readonly all: Quantity[],
     chosen: string,
     private readonly page: Page,
-    private readonly player: Player,
+    private readonly player: PlotClock,
     private readonly theme: Theme,
     close: (panel: PlotPanel) => void,
   ) {
@@ -123,15 +131,29 @@ class PlotPanel {
     u.over.addEventListener("mouseleave", () => this.update());
   }
 
+  private data(quantity: Quantity, curves: Curve[]): uPlot.AlignedData {
+    const clean = (values: ArrayLike<number>) =>
+      quantity.logarithmic ? Array.from(values, (v) => (v > SMALLEST ? v : null)) : Float64Array.from(values);
+    return [this.page.time, ...curves.map((curve) => clean(curve.values))] as uPlot.AlignedData;
+  }
+
+  // Live: the data have grown.
+  refresh(): void {
+    const quantity = this.all.find(({ id }) => id === this.menu.value);
+    if (!quantity || this.holder.clientWidth === 0) return;
+    const curves = quantity.curves();
+    if (!this.plot || this.plot.series.length !== curves.length + 1) this.build();
+    else this.plot.setData(this.data(quantity, curves));
+    this.update();
+  }
+
   build(): void {
     const quantity = this.all.find(({ id }) => id === this.menu.value);
     const width = this.holder.clientWidth;
     if (!quantity || width === 0) return;
     this.plot?.destroy();
     const curves = quantity.curves();
-    const clean = (values: ArrayLike<number>) =>
-      quantity.logarithmic ? Array.from(values, (v) => (v > SMALLEST ? v : null)) : Float64Array.from(values);
-    const data = [this.page.time, ...curves.map((curve) => clean(curve.values))] as uPlot.AlignedData;
+    const data = this.data(quantity, curves);
     const options = this.options(
       quantity,
       curves.map((curve) => curve.name),
@@ -176,7 +198,7 @@ export class Plots {
   constructor(
     root: HTMLElement,
     private readonly page: Page,
-    private readonly player: Player,
+    private readonly player: PlotClock,
     private readonly theme: Theme,
     sceneSize: number,
   ) {
@@ -213,6 +235,10 @@ export class Plots {
     this.panels.push(panel);
     this.adder.before(panel.root);
     panel.build();
+  }
+
+  refresh(): void {
+    this.panels.forEach((panel) => panel.refresh());
   }
 
   get count(): number {

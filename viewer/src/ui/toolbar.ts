@@ -34,6 +34,8 @@ export class Toolbar {
       this.addLayer(root, "contacts", "Forces", "Contact forces", "C", true);
       this.addLayer(root, "cones", "Cones", "Friction cones", "V", true);
     }
+    if (page.applied) this.addLayer(root, "applied", "Loads", "Applied forces and moments", "A", true);
+    if (page.patches) this.addLayer(root, "patches", "Patches", "Pressure of compliant contacts", "P", true);
     if (page.model.joints.length + page.model.forces.length > 0)
       this.addLayer(root, "links", "Joints", "Joints and springs", "J", true);
     this.addLayer(root, "labels", "Names", "Names of the bodies", "N", false);

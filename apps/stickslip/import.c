@@ -1,0 +1,50 @@
+/* stickslip import: robots of other programs as scenes. */
+#include "cli.h"
+#include "commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void tell(void *user, const char *remark) { (void)fprintf(stderr, "%s: %s\n", (const char *)user, remark); }
+
+static int write_scene(const ss_scene *scene, const char *path) {
+  ss_error error = {0};
+  FILE *f = path ? fopen(path, "w") : stdout;
+  if (!f) return usage_error("cannot write '%s': %s", path, strerror(errno));
+  const ss_status status = ss_scene_write(scene, f, &error);
+  const bool lost = path && fclose(f);
+  if (status) return report_error(&error);
+  return lost ? usage_error("cannot write '%s': %s", path, strerror(errno)) : EXIT_DONE;
+}
+
+int command_import(int argc, char **argv) {
+  const char *model = NULL, *output = NULL;
+  bool fixed_base = false;
+  const option options[] = {{"o", OPTION_TEXT, &output, "SCENE", "write to this file instead of standard output"},
+                            {"fix-base", OPTION_FLAG, &fixed_base, NULL,
+                             "attach the base of a URDF robot to the world (otherwise it is free, if it has a mass)"},
+                            {0}};
+  const usage command_line = {
+      "import",
+      "MODEL",
+      1,
+      1,
+      "Turns a robot, URDF (<robot>) or MJCF (<mujoco>), into a scene. Links that are rigidly attached become one "
+      "body,\n"
+      "joints become joints with their limits, collision geometry becomes shapes. What a scene cannot represent, and\n"
+      "what the scene says beyond the model, is listed on standard error; a model that cannot be represented at all "
+      "is\n"
+      "refused. Files named by <include> are read; entities are refused, and nothing comes from the network.",
+      options,
+      "  stickslip import robot.urdf -o robot.yaml && stickslip check robot.yaml\n"
+      "  stickslip import hopper.xml -o hopper.yaml && stickslip view hopper.yaml\n"};
+  const int parsed = parse_options(&command_line, argc, argv, &model);
+  if (parsed != PARSE_GO_ON) return parsed;
+  ss_scene *scene = NULL;
+  ss_error error = {0};
+  if (ss_import_model(model, fixed_base, tell, (void *)model, &scene, &error)) return report_error(&error);
+  const int code = write_scene(scene, output);
+  ss_scene_destroy(scene);
+  return code;
+}
