@@ -78,6 +78,8 @@ static const row top_rows[] = {
      "no parameter 'k'"},
     {BALL SIM "boundary: {conditions: [final(a.x) = 1], segments: 0}\n", BAD, 3, 52,
      "'segments' must be a whole number"},
+    {BALL SIM "boundary: {conditions: [final(a.x) = 1], sensitivities: good}\n", BAD, 3, 57,
+     "must be exact or differences"},
     {BALL SIM "start: [{body: world}]\n", BAD, 3, 9, "the world does not move"},
     {BALL SIM "name: [1]\n", BAD, 3, 7, "'name' must be a text, not a list"},
     {BALL SIM "planar: xq\n", BAD, 3, 9, "unknown plane 'xq'"},
