@@ -338,7 +338,7 @@ static void test_converge(void **state) {
                          json_object_get(json_array_get(json_object_get(root, "schemes"), 0), "rows")));
   json_decref(root);
   char *out = expect("converge ball.yaml --steps 2^-4:2^-6", 0, NULL);
-  assert_int_equal(count_lines(out), 2 + 3 + 3 + 1); /* head, table head, rows, promises */
+  assert_int_equal(count_lines(out), 2 + 3 + 3 + 2); /* head, table head, rows, promises */
   free(out);
 }
 
