@@ -151,6 +151,7 @@ typedef struct ss_joint_def {
   bool has_motor;
   double motor_speed,
       motor_effort; /* wanted rate of the angle (revolute, screw) or displacement; largest torque or force */
+  const ss_expression *motor_speed_at; /* function of t, instead of motor_speed; NULL: constant */
   ss_mark mark;
 } ss_joint_def;
 

@@ -2,7 +2,7 @@
  *
  *     x = argmin x G x / 2 + (g + s) x + rho |x - y + u|^2 / 2,    y = P_K(x + u),    u += x - y
  *
- * with K the product of the blocks' sets and s = mu |w_t| on the normal rows, updated with every pass, which makes the fixed points those
+ * with K the product of the blocks' sets and s = mu |w_t| on the normal rows, w = -rho u, updated with every pass, which makes the fixed points those
  * of Coulomb's law (as in Boyd et al. 2011, and Acary & Cadoux 2013 for s). The linear system G + rho 1 is factored once and
  * again where rho changes (residual balancing). For fixed s and positive semi-definite symmetric G it always converges; slowly near the
  * end, so that Newton steps follow. For discs and intervals. Fails at the limit. */
@@ -59,18 +59,19 @@ static bool factor(admm *a) {
 
 /* One pass; the primal and dual residuals for the choice of rho. */
 static void pass(admm *a, double *primal, double *dual) {
+  static const double relaxation = 1.5;
   large *l = a->l;
   const int n = l->cp.n;
-  nodes_apply(&l->G, l->g, a->y, l->w);
   for (int i = 0; i < n; i++) a->r[i] = a->rho * (a->y[i] - a->u[i]) - l->g[i];
   for (int b = 0; b < l->cp.n_blocks; b++) {
     const ss_block *block = &l->cp.blocks[b];
     if (block->kind != SS_BLOCK_FRICTION) continue;
     double slip = 0;
-    for (int i = 1; i < block->size; i++) slip += l->w[block->first + i] * l->w[block->first + i];
-    a->r[block->first] -= block->mu * sqrt(slip);
+    for (int i = 1; i < block->size; i++) slip += a->u[block->first + i] * a->u[block->first + i];
+    a->r[block->first] -= block->mu * a->rho * sqrt(slip); /* w = -rho u */
   }
   block_lu_solve(&a->lu, a->r, a->x);
+  for (int i = 0; i < n; i++) a->x[i] = relaxation * a->x[i] + (1 - relaxation) * a->y[i];
   *primal = *dual = 0;
   for (int i = 0; i < n; i++) {
     a->r[i] = a->y[i];
@@ -100,7 +101,7 @@ static void keep(admm *a) {
   memcpy(a->l->x, a->y, sizeof(double) * (size_t)a->l->cp.n);
 }
 
-static ss_status prepare(admm *a, large *l, ss_cp_workspace *w, bool *affordable, ss_error *error) {
+static ss_status prepare(admm *a, large *l, double most, ss_cp_workspace *w, bool *affordable, ss_error *error) {
   const size_t n = (size_t)l->cp.n;
   *a = (admm){.l = l, .rho = 0.1, .x = SCRATCH(w, double, 4 * n)};
   int *size = SCRATCH(w, int, l->G.nodes);
@@ -110,16 +111,18 @@ static ss_status prepare(admm *a, large *l, ss_cp_workspace *w, bool *affordable
   a->r = a->u + n;
   for (int r = 0; r < l->G.nodes; r++) size[r] = l->G.first[r + 1] - l->G.first[r];
   memcpy(a->y, l->x, sizeof(double) * n);
-  memset(a->u, 0, sizeof(double) * n);
-  return block_lu_analyse(&a->lu, l->G.nodes, size, l->G.start, l->G.col, HUGE_VAL, w, affordable, error);
+  bool warm = false;
+  for (size_t i = 0; i < n; i++) warm |= l->x[i] != 0;
+  for (size_t i = 0; i < n; i++) a->u[i] = warm ? -l->w[i] / a->rho : 0;
+  return block_lu_analyse(&a->lu, l->G.nodes, size, l->G.start, l->G.col, most, w, affordable, error);
 }
 
-ss_status large_admm(large *l, int limit, ss_cp_workspace *w, ss_error *error) {
+ss_status large_admm(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error) {
   enum { CHECK = 10, BALANCE = 50, LAST_BALANCE = 1000 };
   const scratch_mark mark = scratch_now(w);
   admm a;
   bool going = true, tried;
-  ss_status status = prepare(&a, l, w, &going, error);
+  ss_status status = prepare(&a, l, most, w, &going, error);
   going = !status && going && factor(&a);
   for (int k = 1; going && k <= limit && l->residual > l->goal; k++, l->iterations++) {
     double primal, dual;
@@ -129,5 +132,5 @@ ss_status large_admm(large *l, int limit, ss_cp_workspace *w, ss_error *error) {
   }
   l->residual = large_judge(l, l->x, l->w);
   scratch_release(w, mark);
-  return status || l->residual <= l->goal ? status : large_newton(l, 20, HUGE_VAL, w, &tried, error);
+  return status || l->residual <= l->goal ? status : large_newton(l, 20, most, w, &tried, error);
 }

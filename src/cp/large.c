@@ -54,14 +54,16 @@ static void scale_right_side(large *l, ss_block *blocks) {
   }
 }
 
-/* Residuals are weighed in the scaled problem; the goal is such that the original one is met as well. */
+/* Residuals are weighed in the scaled problem. The goal is such that the original one is met as well: its residual is at
+ * most unit (1 + |scaled g|) / (1 + |g|) times as large, and the half of that for what rounding adds. */
 static double scaled_goal(const large *l, double tolerance) {
-  double largest = 0, unit = 0;
+  double largest = 0, scaled = 0, unit = 0;
   for (int i = 0; i < l->cp.n; i++) {
     largest = fmax(largest, fabs(l->original->g[i]));
+    scaled = fmax(scaled, fabs(l->g[i]));
     unit = fmax(unit, fmax(l->scale[i], 1 / l->scale[i]) * l->amplitude);
   }
-  return fmax(tolerance * fmin(1, (1 + largest) / unit), 1e-15);
+  return fmax(0.5 * tolerance * fmin(1, (1 + largest) / (unit * (1 + scaled))), 1e-15);
 }
 
 static void match_sites(large *l) {

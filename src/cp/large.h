@@ -38,7 +38,8 @@ ss_status large_relax(large *l, relax_law law, bool accelerate, int limit, ss_cp
  * factorisation (large_newton.c). *tried is false where that was too little for the first one. */
 ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, bool *tried, ss_error *error);
 
-/* ADMM from l->x, at most `limit` passes, then Newton steps (admm.c). Discs and intervals only. */
-ss_status large_admm(large *l, int limit, ss_cp_workspace *w, ss_error *error);
+/* ADMM from l->x, at most `limit` passes, then Newton steps (admm.c); nothing where its factorisation takes more than
+ * `most` operations. Discs and intervals only. */
+ss_status large_admm(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error);
 
 #endif

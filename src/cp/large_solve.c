@@ -1,7 +1,7 @@
 /* What "auto" does with large sparse problems, and the methods on it as solvers of their own.
  *
  * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
- * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, then plain ones, each followed by Newton
+ * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, ADMM, plain sweeps, each followed by Newton
  * steps if the factorisation is affordable; else from nothing by the associated law, and on by Coulomb's. Results do not
  * depend on the order of the islands. Needs rows with a positive diagonal: saddle-point problems (velocities as free rows) are not
  * admitted. */
@@ -22,6 +22,7 @@ enum {
   MORE_SWEEPS = 1500,
   ROUNDS = 3,
   PLAIN_ROUNDS = 3,
+  ADMM_PASSES = 1000,
   PLAIN_SWEEPS = 200,
   NEWTON_STEPS = 20
 };
@@ -53,10 +54,22 @@ static ss_status newton(large *l, ss_cp_workspace *w, ss_error *error) {
   return large_newton(l, NEWTON_STEPS, affordable(l), w, &tried, error);
 }
 
+/* Its sets must be cones or boxes that it can project on. */
+static bool admits_admm(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    const bool round_set = block->cone == SS_CONE_QUADRATIC || block->size == 2;
+    if (block->kind == SS_BLOCK_FRICTION && (!round_set || block->extra > 0)) return false;
+  }
+  return true;
+}
+
 static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   ss_status status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
   if (!status) status = newton(l, w, error);
+  if (!status && l->residual > l->goal && admits_admm(&l->cp))
+    status = large_admm(l, ADMM_PASSES, affordable(l), w, error);
   for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
     status = large_relax(l, RELAX_COULOMB, false, k * PLAIN_SWEEPS, w, error);
     if (!status) status = newton(l, w, error);
@@ -120,7 +133,7 @@ static ss_status newton_alone(large *l, const double *z, ss_cp_workspace *w, ss_
 
 static ss_status admm(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  return large_admm(l, l->limit > 0 ? l->limit : 3000, w, error);
+  return large_admm(l, l->limit > 0 ? l->limit : 3000, HUGE_VAL, w, error);
 }
 
 ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
@@ -138,18 +151,10 @@ ss_status solve_newton_sparse(const ss_cp *problem, const ss_cp_options *options
   return run(problem, options, newton_alone, warm, z, workspace, result, error);
 }
 
-/* Its sets must be cones or boxes that it can project on. */
 ss_status solve_admm(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  for (int b = 0; b < problem->n_blocks; b++) {
-    const ss_block *block = &problem->blocks[b];
-    if (block->kind != SS_BLOCK_FRICTION || (block->cone == SS_CONE_QUADRATIC && block->extra == 0) ||
-        (block->size == 2 && block->extra == 0))
-      continue;
-    result->outcome = SS_NOT_ADMITTED;
-    return SS_OK;
-  }
-  return run(problem, options, admm, warm, z, workspace, result, error);
+  result->outcome = SS_NOT_ADMITTED;
+  return admits_admm(problem) ? run(problem, options, admm, warm, z, workspace, result, error) : SS_OK;
 }
 
 /* ---- islands ---- */

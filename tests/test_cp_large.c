@@ -1,0 +1,332 @@
+/* Sparse problems and operators: the same judgement in every form, files bit by bit, packings solved, islands apart. */
+#include "cp_problems.h"
+
+#include "../bench/packing.h"
+#include "cp/block_lu.h"
+#include "cp/local.h"
+#include "cp/storage.h"
+#include "la/dissect.h"
+
+#include <unistd.h>
+
+static packing small_packing(ss_cone cone, double shaking) {
+  packing p;
+  assert_true(packing_create(&p, 4, 4, 4, cone, 4, 0.4, shaking));
+  return p;
+}
+
+/* The packing moves when it is returned. */
+static void attach(packing *p) { p->cp.factors = &p->factors; }
+
+static void forms_agree(void **state) {
+  (void)state;
+  packing p = small_packing(SS_CONE_QUADRATIC, 0.3);
+  attach(&p);
+  ss_cp_workspace *w = new_workspace();
+  assert_int_equal(ss_cp_validate(&p.cp, NULL), SS_OK);
+  ss_cp dense, sparse = p.cp;
+  ss_sparse G;
+  assert_int_equal(storage_dense(&p.cp, w, &dense, NULL), SS_OK);
+  assert_int_equal(storage_rows(&p.cp, w, &G, NULL), SS_OK);
+  sparse.factors = NULL;
+  sparse.sparse = &G;
+  assert_int_equal(ss_cp_validate(&sparse, NULL), SS_OK);
+  /* G_ij = J_i A^-1 J_j^T, here with A diagonal */
+  const int n = p.cp.n;
+  for (int trial = 0; trial < 2000; trial++) {
+    const int i = (trial * 7919) % n, j = trial % 3 ? (i / 3 * 3 + trial % 11) % n : (trial * 104729) % n;
+    double sum = 0;
+    for (int a = p.start[i]; a < p.start[i + 1]; a++)
+      for (int b = p.start[j]; b < p.start[j + 1]; b++)
+        if (p.col[a] == p.col[b]) sum += p.J[a] * p.J[b] / p.A[36 * (p.col[a] / 6) + 7 * (p.col[a] % 6)];
+    assert_true(fabs(sum - dense.G[(size_t)i * (size_t)n + (size_t)j]) <= 1e-14);
+  }
+  random_source random = {5};
+  double *z = calloc(4 * (size_t)n, sizeof *z), *slack = z + n;
+  assert_non_null(z);
+  for (int i = 0; i < n; i++) z[i] = random_between(&random, -1, 1);
+  const double r[3] = {ss_cp_judge(&p.cp, z, slack), ss_cp_judge(&sparse, z, slack + n),
+                       ss_cp_judge(&dense, z, slack + 2 * n)};
+  assert_true(r[0] > 0.1 && fabs(r[0] - r[2]) <= 1e-14 && fabs(r[1] - r[2]) <= 1e-14);
+  for (int i = 0; i < n; i++) assert_true(fabs(slack[i] - slack[2 * n + i]) <= 1e-13);
+  free(z);
+  ss_cp_workspace_destroy(w);
+  packing_free(&p);
+}
+
+static char path[256];
+
+static void check_round_trip(const ss_cp *problem) {
+  ss_cp_file file;
+  assert_int_equal(ss_cp_write(problem, path, NULL), SS_OK);
+  assert_int_equal(ss_cp_read(path, &file, NULL), SS_OK);
+  const ss_sparse *a = problem->sparse ? problem->sparse : &problem->factors->J;
+  const ss_sparse *b = problem->sparse ? file.problem.sparse : &file.problem.factors->J;
+  assert_int_equal(b->start[b->rows], a->start[a->rows]);
+  assert_memory_equal(a->start, b->start, sizeof(int) * ((size_t)a->rows + 1));
+  assert_memory_equal(a->col, b->col, sizeof(int) * (size_t)a->start[a->rows]);
+  assert_memory_equal(a->value, b->value, sizeof(double) * (size_t)a->start[a->rows]);
+  assert_memory_equal(problem->g, file.problem.g, sizeof(double) * (size_t)problem->n);
+  if (problem->factors) {
+    const ss_cp_operator *o = problem->factors, *q = file.problem.factors;
+    assert_int_equal(q->n_bodies, o->n_bodies);
+    assert_memory_equal(q->A, o->A, sizeof(double) * 36 * (size_t)o->n_bodies);
+    assert_int_equal(q->R.start != NULL, o->R.start != NULL);
+    if (o->R.start) assert_memory_equal(q->R.value, o->R.value, sizeof(double) * (size_t)o->R.start[o->R.rows]);
+  }
+  ss_cp_file_release(&file);
+}
+
+static void round_trip(void **state) {
+  (void)state;
+  packing p = small_packing(SS_CONE_POLYHEDRAL, 0.3);
+  attach(&p);
+  ss_cp_workspace *w = new_workspace();
+  ss_sparse G;
+  assert_int_equal(storage_rows(&p.cp, w, &G, NULL), SS_OK);
+  ss_cp sparse = p.cp;
+  sparse.factors = NULL;
+  sparse.sparse = &G;
+  check_round_trip(&sparse);
+  check_round_trip(&p.cp);
+  p.factors.R = G; /* any matrix of the size will do */
+  check_round_trip(&p.cp);
+  ss_cp_workspace_destroy(w);
+  packing_free(&p);
+}
+
+static void damaged_files(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "stickslip-problem 1 rows 2 blocks 1 nonnegative 2 sparse 2 0 0 1 1 2 1 g 1 1",             /* column 2 of 2 */
+      "stickslip-problem 1 rows 2 blocks 1 nonnegative 2 sparse 2 1 1 1 0 0 1 g 1 1",             /* rows descend */
+      "stickslip-problem 1 rows 2 blocks 1 nonnegative 2 sparse 2 0 0 1 0 0 1 g 1 1",             /* twice */
+      "stickslip-problem 1 rows 2 blocks 1 nonnegative 2 sparse 9999999 0 0 1 g 1 1",             /* not so many */
+      "stickslip-problem 1 rows 1 blocks 1 nonnegative 1 factors 1 1 0 J 1 0 0 1 g 1",            /* singular */
+      "stickslip-problem 1 rows 1 blocks 1 nonnegative 1 factors 1 13 0 J 1 0 0 1 g 1",           /* too large */
+      "stickslip-problem 1 rows 1 blocks 1 nonnegative 1 factors 1 1 1 J 1 0 1 1 g 1",            /* no such body */
+      "stickslip-problem 1 rows 1 blocks 1 nonnegative 1 factors 1 1 1 J 1 0 0 1 R 1 0 0 nan g 1" /* not finite */
+  };
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(texts[k], file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    ss_cp_file out;
+    ss_error error = {0};
+    assert_int_equal(ss_cp_read(path, &out, &error), SS_ERROR_INPUT);
+    assert_true(error.message[0] != 0);
+  }
+}
+
+static ss_cp_result solve(const ss_cp *problem, const char *solver, double tolerance, double *z, ss_cp_workspace *w) {
+  const ss_cp_options options = {solver, tolerance, 0};
+  ss_cp_result result;
+  assert_int_equal(ss_cp_solve(problem, &options, false, z, w, &result, NULL), SS_OK);
+  return result;
+}
+
+static void packings_solved(void **state) {
+  (void)state;
+  ss_cp_workspace *w = new_workspace();
+  static const double shaking[] = {0, 0.3};
+  for (int k = 0; k < 4; k++) {
+    packing p = small_packing(k % 2 ? SS_CONE_POLYHEDRAL : SS_CONE_QUADRATIC, shaking[k / 2]);
+    attach(&p);
+    const ss_cp_result r = solve(&p.cp, "auto", 1e-8, p.z, w);
+    assert_int_equal(r.outcome, SS_SOLVED);
+    assert_true(ss_cp_judge(&p.cp, p.z, NULL) <= 1e-8);
+    packing_free(&p);
+  }
+  ss_cp_workspace_destroy(w);
+}
+
+/* Every solver that takes operators solves one of them; those that need G dense say so where it is too large. */
+static void named_solvers(void **state) {
+  (void)state;
+  ss_cp_workspace *w = new_workspace();
+  packing p = small_packing(SS_CONE_QUADRATIC, 0.3);
+  attach(&p);
+  static const char *const names[] = {"large", "nsgs-sparse", "nsgs-accelerated", "newton-sparse", "admm"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    const ss_cp_result r = solve(&p.cp, names[k], 1e-8, p.z, w);
+    if (r.outcome != SS_SOLVED) print_message("%s: %s, %g\n", names[k], ss_outcome_name(r.outcome), r.residual);
+    assert_int_equal(r.outcome, SS_SOLVED);
+    assert_true(ss_cp_judge(&p.cp, p.z, NULL) <= 1e-8);
+  }
+  packing_free(&p);
+  assert_true(packing_create(&p, 6, 6, 6, SS_CONE_QUADRATIC, 0, 0.4, 0.3));
+  assert_true(p.cp.n > SS_CP_DENSE_ROWS);
+  assert_int_equal(solve(&p.cp, "prox", 1e-8, p.z, w).outcome, SS_NOT_ADMITTED);
+  packing_free(&p);
+  ss_cp_workspace_destroy(w);
+}
+
+/* Two packings in one problem, their contacts in turn: z of each is what it is alone, whichever comes first. */
+static void islands_apart(void **state) {
+  (void)state;
+  ss_cp_workspace *w = new_workspace();
+  packing p[2];
+  assert_true(packing_create(&p[0], 4, 4, 3, SS_CONE_QUADRATIC, 0, 0.3, 0.2));
+  assert_true(packing_create(&p[1], 3, 4, 4, SS_CONE_QUADRATIC, 0, 0.3, 0.5));
+  const int n = p[0].cp.n + p[1].cp.n, blocks = n / 3;
+  ss_sparse G[2];
+  for (int k = 0; k < 2; k++) assert_int_equal(storage_rows(&p[k].cp, w, &G[k], NULL), SS_OK);
+  double *z[2], *g = calloc((size_t)n, sizeof *g), *value;
+  int *start = calloc((size_t)n + 1, sizeof *start), *col, *at[2],
+      total = G[0].start[p[0].cp.n] + G[1].start[p[1].cp.n];
+  ss_block *all = calloc((size_t)blocks, sizeof *all);
+  col = calloc((size_t)total, sizeof *col);
+  value = calloc((size_t)total, sizeof *value);
+  assert_true(g && start && col && value && all);
+  for (int k = 0; k < 2; k++) {
+    z[k] = calloc((size_t)n, sizeof **z);
+    at[k] = calloc((size_t)p[k].contacts, sizeof **at);
+    assert_true(z[k] && at[k]);
+  }
+  for (int order = 0; order < 2; order++) {
+    int next[2] = {0, 0}, row = 0, entry = 0;
+    for (int b = 0; b < blocks; b++) { /* alternately, as long as both last */
+      const int k = (b % 2) ^ order, from = next[k] < p[k].contacts ? k : 1 - k;
+      at[from][next[from]++] = b;
+      all[b] = p[0].blocks[0];
+      all[b].first = 3 * b;
+    }
+    for (int b = 0; b < blocks; b++)
+      for (int k = 0; k < 2; k++)
+        for (int c = 0; c < p[k].contacts; c++) {
+          if (at[k][c] != b) continue;
+          for (int i = 3 * c; i < 3 * c + 3; i++) {
+            start[row] = entry;
+            g[row++] = p[k].g[i];
+            for (int e = G[k].start[i]; e < G[k].start[i + 1]; e++) {
+              col[entry] = 3 * at[k][G[k].col[e] / 3] + G[k].col[e] % 3;
+              value[entry++] = G[k].value[e];
+            }
+          }
+        }
+    start[row] = entry;
+    const ss_sparse both = {n, n, start, col, value};
+    const ss_cp cp = {.n = n, .n_blocks = blocks, .g = g, .blocks = all, .sparse = &both};
+    assert_int_equal(ss_cp_validate(&cp, NULL), SS_OK);
+    assert_int_equal(solve(&cp, "auto", 1e-9, z[order], w).outcome, SS_SOLVED);
+    if (order == 0) continue;
+    for (int k = 0; k < 2; k++)
+      for (int c = 0; c < p[k].contacts; c++) {
+        const int here = at[k][c], m = here % 2 ? here - 1 : here + 1; /* where it stood in the other order */
+        const bool paired = m < blocks && here < 2 * (p[0].contacts < p[1].contacts ? p[0].contacts : p[1].contacts);
+        if (paired) assert_memory_equal(z[1] + 3 * (size_t)here, z[0] + 3 * (size_t)m, 3 * sizeof(double));
+      }
+  }
+  for (int k = 0; k < 2; k++) {
+    free(z[k]);
+    free(at[k]);
+    packing_free(&p[k]);
+  }
+  free(g);
+  free(start);
+  free(col);
+  free(value);
+  free(all);
+  ss_cp_workspace_destroy(w);
+}
+
+/* A second solve of the same size takes no new memory. */
+static void memory_reused(void **state) {
+  (void)state;
+  ss_cp_workspace *w = new_workspace();
+  packing p = small_packing(SS_CONE_QUADRATIC, 0.3);
+  attach(&p);
+  (void)solve(&p.cp, "auto", 1e-8, p.z, w);
+  const long growths = w->growths;
+  (void)solve(&p.cp, "auto", 1e-8, p.z, w);
+  assert_int_equal(w->growths, growths);
+  packing_free(&p);
+  ss_cp_workspace_destroy(w);
+}
+
+/* A grid of blocks of different sizes, not symmetric: A x = b to rounding. */
+static void factorisation(void **state) {
+  (void)state;
+  enum { SIDE = 9, NODES = SIDE * SIDE };
+  ss_cp_workspace *w = new_workspace();
+  random_source random = {17};
+  int size[NODES], start[NODES + 1], col[5 * NODES], first[NODES + 1], count = 0;
+  first[0] = 0;
+  for (int i = 0; i < NODES; i++) {
+    size[i] = 1 + i % 4;
+    first[i + 1] = first[i] + size[i];
+    start[i] = count;
+    for (int j = 0; j < NODES; j++) {
+      const int dx = abs(i % SIDE - j % SIDE), dy = abs(i / SIDE - j / SIDE);
+      if (dx + dy <= 1) col[count++] = j;
+    }
+  }
+  start[NODES] = count;
+  const int n = first[NODES];
+  block_lu lu;
+  bool affordable;
+  assert_int_equal(block_lu_analyse(&lu, NODES, size, start, col, 10, w, &affordable, NULL), SS_OK);
+  assert_false(affordable);
+  assert_int_equal(block_lu_analyse(&lu, NODES, size, start, col, HUGE_VAL, w, &affordable, NULL), SS_OK);
+  assert_true(affordable);
+  double *A = calloc((size_t)n * (size_t)n, sizeof *A), *x = calloc(3 * (size_t)n, sizeof *x), *b = x + n, *y = b + n;
+  assert_true(A && x);
+  block_lu_clear(&lu);
+  for (int i = 0; i < NODES; i++)
+    for (int e = start[i]; e < start[i + 1]; e++) {
+      double *to = block_lu_entry(&lu, i, col[e]);
+      for (int r = 0; r < size[i]; r++)
+        for (int c = 0; c < size[col[e]]; c++) {
+          const double value = random_between(&random, -1, 1) + (i == col[e] && r == c ? 6 : 0);
+          to[r * size[col[e]] + c] = A[(size_t)(first[i] + r) * (size_t)n + (size_t)(first[col[e]] + c)] = value;
+        }
+    }
+  for (int i = 0; i < n; i++) x[i] = random_between(&random, -1, 1);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) b[i] += A[(size_t)i * (size_t)n + (size_t)j] * x[j];
+  assert_true(block_lu_factor(&lu));
+  block_lu_solve(&lu, b, y);
+  for (int i = 0; i < n; i++) assert_true(fabs(x[i] - y[i]) <= 1e-12);
+  int order[NODES], memory[4 * NODES], seen[NODES] = {0};
+  ss_dissect(&(ss_graph){NODES, start, col}, order, memory);
+  for (int i = 0; i < NODES; i++) seen[order[i]]++;
+  for (int i = 0; i < NODES; i++) assert_int_equal(seen[i], 1);
+  free(A);
+  free(x);
+  ss_cp_workspace_destroy(w);
+}
+
+/* z in the cone, W z + q in its dual, and no power between them. */
+static void one_cone(void **state) {
+  (void)state;
+  random_source random = {23};
+  for (int trial = 0; trial < 5000; trial++) {
+    double L[9], W[9], q[3], z[3], u[3];
+    const double mu = random_between(&random, 0.05, 1.5);
+    for (int i = 0; i < 9; i++) L[i] = random_between(&random, -1, 1);
+    for (int i = 0; i < 3; i++) {
+      q[i] = random_between(&random, -1, 1);
+      for (int j = 0; j < 3; j++) {
+        W[3 * i + j] = i == j ? 0.2 : 0;
+        for (int k = 0; k < 3; k++) W[3 * i + j] += L[3 * i + k] * L[3 * j + k];
+      }
+    }
+    local_cone(mu, W, q, z);
+    for (int i = 0; i < 3; i++) u[i] = W[3 * i] * z[0] + W[3 * i + 1] * z[1] + W[3 * i + 2] * z[2] + q[i];
+    assert_true(hypot(z[1], z[2]) <= mu * z[0] + 1e-13);
+    assert_true(mu * hypot(u[1], u[2]) <= u[0] + 1e-10);
+    assert_true(fabs(z[0] * u[0] + z[1] * u[1] + z[2] * u[2]) <= 1e-10);
+  }
+}
+
+int main(void) {
+  (void)snprintf(path, sizeof path, "%s/test_cp_large_%d.problem", BINARY_DIR, (int)getpid());
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(forms_agree),   cmocka_unit_test(round_trip),    cmocka_unit_test(damaged_files),
+      cmocka_unit_test(one_cone),      cmocka_unit_test(factorisation), cmocka_unit_test(packings_solved),
+      cmocka_unit_test(named_solvers), cmocka_unit_test(islands_apart), cmocka_unit_test(memory_reused)};
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  (void)unlink(path);
+  return failed;
+}
