@@ -195,8 +195,8 @@ void ss_note_ends(ss_sim *sim) {
     c->spin_ends = c->roll_ends = false;
     if (c->row < 0 || c->patch || c->n_rows == c->n_forces || c->impulse[0] <= 0) continue;
     ss_vec3 before[KINDS], after[KINDS];
-    slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-    slips_at(sim, c, end, sim->q_end, sim->v_end, after);
+    ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
+    ss_slips_at(sim, c, end, sim->q_end, sim->v_end, after);
     c->spin_ends = ends(before[SPIN], after[SPIN], still);
     c->roll_ends = ends(before[ROLL], after[ROLL], still);
   }
