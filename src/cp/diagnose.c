@@ -9,6 +9,7 @@
  *   at least one   one was found, and nothing is known about others.
  *
  * All of them hold up to rounding. */
+#include "cp/storage.h"
 #include "cp/dense.h"
 #include "cp/enumerate.h"
 #include "cp/lemke.h"
@@ -159,11 +160,15 @@ static ss_status solve_once(examination *e, ss_error *error) {
 ss_status ss_cp_diagnose(const ss_cp *problem, double tolerance, int effort, ss_cp_workspace *workspace,
                          ss_cp_diagnosis *out, ss_error *error) {
   *out = (ss_cp_diagnosis){.found = -1, .reason = "nothing was found, nothing was proved"};
+  ss_cp dense;
+  const scratch_mark mark = scratch_now(workspace);
+  ss_status status = storage_dense(problem, workspace, &dense, error);
+  if (status) return status;
+  problem = &dense;
   examination e = {.problem = problem, .tolerance = tolerance, .w = workspace, .out = out};
   e.effort = effort > 0 && effort < ENUMERATION_LARGEST ? effort : ENUMERATION_LARGEST;
   e.has_lcp = !has_disc(problem);
-  const scratch_mark mark = scratch_now(workspace);
-  ss_status status = classify_matrix(&e, error);
+  status = classify_matrix(&e, error);
   if (out->positive_definite == SS_YES && !has_friction(problem))
     conclude(out, SS_SET_ONE, "the matrix is positive definite");
   if (!status) status = examine_lcp(&e, error);

@@ -1,5 +1,6 @@
 /* Enumeration: every combination of states of the contacts is tried (active.c). Exact and complete for small problems
  * up to singular systems: where a combination has a continuum of solutions, one of them is reported. */
+#include "cp/storage.h"
 #include "cp/enumerate.h"
 
 #include "cp/active.h"
@@ -223,9 +224,12 @@ ss_status enumerate_solutions(const ss_cp *problem, double tolerance, double mos
 
 ss_status ss_cp_all_solutions(const ss_cp *problem, double tolerance, ss_cp_workspace *workspace, ss_cp_found found,
                               void *user, int *count, ss_error *error) {
-  enumeration e;
-  const ss_status status =
-      enumerate_solutions(problem, tolerance, ENUMERATION_LARGEST, workspace, found, user, &e, error);
+  enumeration e = {0};
+  ss_cp dense;
+  const scratch_mark mark = scratch_now(workspace);
+  ss_status status = storage_dense(problem, workspace, &dense, error);
+  if (!status) status = enumerate_solutions(&dense, tolerance, ENUMERATION_LARGEST, workspace, found, user, &e, error);
+  scratch_release(workspace, mark);
   *count = e.count;
   if (!status && e.combinations > ENUMERATION_LARGEST)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "too large for an enumeration of all solutions");
