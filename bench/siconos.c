@@ -19,6 +19,7 @@
 #include <LCP_Solvers.h>
 #include <LinearComplementarityProblem.h>
 #include <NonSmoothDrivers.h>
+#include <NumericsMatrix.h>
 #include <SolverOptions.h>
 #include <lcp_cst.h>
 
@@ -29,7 +30,8 @@ typedef struct verdict {
   double seconds, residual;
 } verdict;
 
-typedef enum family { LCP, FRICTION_2D, FRICTION_3D } family;
+/* FRICTION_LCP: polyhedral friction, which Siconos sees as an LCP (Stewart & Trinkle 1996). */
+typedef enum family { LCP, FRICTION_LCP, FRICTION_2D, FRICTION_3D } family;
 
 typedef struct foreign {
   const char *name;
@@ -40,6 +42,10 @@ typedef struct foreign {
 static const foreign solvers[] = {
     {"LCP Lemke", LCP, SICONOS_LCP_LEMKE},
     {"LCP pivot", LCP, SICONOS_LCP_PIVOT},
+    {"LCP Lemke", FRICTION_LCP, SICONOS_LCP_LEMKE},
+    {"LCP pivot", FRICTION_LCP, SICONOS_LCP_PIVOT},
+    {"LCP PGS", FRICTION_LCP, SICONOS_LCP_PGS},
+    {"LCP Newton FB", FRICTION_LCP, SICONOS_LCP_NEWTON_FB_FBLSA},
     {"2D NSGS", FRICTION_2D, SICONOS_FRICTION_2D_NSGS},
     {"2D Lemke", FRICTION_2D, SICONOS_FRICTION_2D_LEMKE},
     {"3D NSGS", FRICTION_3D, SICONOS_FRICTION_3D_NSGS},
@@ -72,7 +78,7 @@ static double time_foreign(const foreign *f, void *problem, double *z, double *w
     memset(z, 0, sizeof *z * (size_t)n);
     memset(w, 0, sizeof *w * (size_t)n);
     const double start = now();
-    if (f->family == LCP)
+    if (f->family == LCP || f->family == FRICTION_LCP)
       (void)linearComplementarity_driver(problem, z, w, options);
     else if (f->family == FRICTION_2D)
       (void)fc2d_driver(problem, z, w, options);
@@ -87,31 +93,112 @@ static double time_foreign(const foreign *f, void *problem, double *z, double *w
   return shortest;
 }
 
-static void run_child(const foreign *f, const char *path, const ss_cp *cp, int pipe_end) {
+static NumericsMatrix *dense_matrix(const double *rows, int n) {
+  double *columns = malloc(sizeof *columns * (size_t)n * (size_t)n);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) columns[(size_t)j * (size_t)n + (size_t)i] = rows[(size_t)i * (size_t)n + (size_t)j];
+  return NM_create_from_data(NM_DENSE, n, n, columns);
+}
+
+static double *copy_of(const double *x, int n) {
+  double *copy = malloc(sizeof *copy * (size_t)n);
+  memcpy(copy, x, sizeof *copy * (size_t)n);
+  return copy;
+}
+
+static FrictionContactProblem *friction_problem(const ss_cp *cp) {
+  double *mu = malloc(sizeof *mu * (size_t)cp->n_blocks);
+  for (int b = 0; b < cp->n_blocks; b++) mu[b] = cp->blocks[b].mu;
+  return frictionContactProblem_new_with_data(cp->blocks[0].size, cp->n_blocks, dense_matrix(cp->G, cp->n),
+                                              copy_of(cp->g, cp->n), mu);
+}
+
+/* z = E x: the normal impulse, one beta per direction, lambda (without a part in z). */
+typedef struct expansion {
+  int n;
+  double *E; /* [cp->n][n] */
+} expansion;
+
+static expansion expand(const ss_cp *cp) {
+  expansion e = {0};
+  for (int b = 0; b < cp->n_blocks; b++) e.n += 2 + cp->blocks[b].directions;
+  e.E = calloc((size_t)cp->n * (size_t)e.n, sizeof *e.E);
+  for (int b = 0, x = 0; b < cp->n_blocks; b++) {
+    const ss_block *block = &cp->blocks[b];
+    double *row = e.E + (size_t)block->first * (size_t)e.n;
+    row[x++] = 1;
+    for (int k = 0; k < block->directions; k++, x++) {
+      const double angle = 8 * atan(1.0) * k / block->directions;
+      row[e.n + x] = cos(angle);
+      row[2 * e.n + x] = sin(angle);
+    }
+    x++;
+  }
+  return e;
+}
+
+static LinearComplementarityProblem *friction_lcp(const ss_cp *cp, const expansion *e) {
+  const size_t n = (size_t)cp->n, m = (size_t)e->n;
+  double *GE = calloc(n * m, sizeof *GE), *M = calloc(m * m, sizeof *M), *q = calloc(m, sizeof *q);
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < n; j++)
+      for (size_t k = 0; k < m; k++) GE[i * m + k] += cp->G[i * n + j] * e->E[j * m + k];
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < m; k++) {
+      if (e->E[i * m + k] == 0) continue;
+      q[k] += e->E[i * m + k] * cp->g[i];
+      for (size_t l = 0; l < m; l++) M[k * m + l] += e->E[i * m + k] * GE[i * m + l];
+    }
+  size_t x = 0;
+  for (int b = 0; b < cp->n_blocks; b++) {
+    const size_t k = (size_t)cp->blocks[b].directions, lambda = x + k + 1;
+    M[lambda * m + x] = cp->blocks[b].mu;
+    for (size_t d = x + 1; d < lambda; d++) {
+      M[d * m + lambda] = 1;
+      M[lambda * m + d] = -1;
+    }
+    x = lambda + 1;
+  }
+  free(GE);
+  LinearComplementarityProblem *problem = malloc(sizeof *problem);
+  *problem = (LinearComplementarityProblem){.size = e->n, .M = dense_matrix(M, e->n), .q = q};
+  return problem;
+}
+
+static void *foreign_problem(const foreign *f, const char *path, const ss_cp *cp, bool own, const expansion *e) {
+  if (f->family == FRICTION_LCP) return friction_lcp(cp, e);
+  if (own) return friction_problem(cp);
+  if (f->family != LCP) return frictionContact_new_from_filename(path);
+  LinearComplementarityProblem *problem = malloc(sizeof *problem);
+  (void)linearComplementarity_newFromFilename(problem, path);
+  return problem;
+}
+
+static void run_child(const foreign *f, const char *path, const ss_cp *cp, bool own, int pipe_end) {
   (void)!freopen("/dev/null", "w", stdout);
   (void)!freopen("/dev/null", "w", stderr);
   (void)alarm(SECONDS);
-  double *z = calloc((size_t)cp->n, sizeof *z), *w = calloc((size_t)cp->n, sizeof *w);
+  const expansion e = f->family == FRICTION_LCP ? expand(cp) : (expansion){.n = cp->n};
+  double *x = calloc((size_t)e.n, sizeof *x), *w = calloc((size_t)e.n, sizeof *w), *z = x;
   verdict v;
-  if (f->family == LCP) {
-    LinearComplementarityProblem *problem = malloc(sizeof *problem);
-    (void)linearComplementarity_newFromFilename(problem, path);
-    v.seconds = time_foreign(f, problem, z, w, cp->n);
-  } else {
-    v.seconds = time_foreign(f, frictionContact_new_from_filename(path), z, w, cp->n);
+  v.seconds = time_foreign(f, foreign_problem(f, path, cp, own, &e), x, w, e.n);
+  if (e.E) {
+    z = calloc((size_t)cp->n, sizeof *z);
+    for (int i = 0; i < cp->n; i++)
+      for (int k = 0; k < e.n; k++) z[i] += e.E[(size_t)i * (size_t)e.n + (size_t)k] * x[k];
   }
   v.residual = ss_cp_judge(cp, z, NULL);
   (void)!write(pipe_end, &v, sizeof v);
   _exit(0);
 }
 
-static verdict run_foreign(const foreign *f, const char *path, const ss_cp *cp) {
+static verdict run_foreign(const foreign *f, const char *path, const ss_cp *cp, bool own) {
   verdict v = {HUGE_VAL, HUGE_VAL};
   int ends[2];
   if (pipe(ends)) return v;
   (void)fflush(stdout);
   const pid_t child = fork();
-  if (child == 0) run_child(f, path, cp, ends[1]);
+  if (child == 0) run_child(f, path, cp, own, ends[1]);
   (void)close(ends[1]);
   if (read(ends[0], &v, sizeof v) != (ssize_t)sizeof v) v = (verdict){HUGE_VAL, HUGE_VAL};
   (void)close(ends[0]);
@@ -140,7 +227,20 @@ static verdict run_ours(const ss_cp *cp, const char **by) {
   return (verdict){shortest, r.residual};
 }
 
-static bool family_of(const ss_cp_file *file, family *out) {
+/* Contacts of three rows, all alike. */
+static bool family_of_own(const ss_cp *cp, family *out) {
+  for (int b = 0; b < cp->n_blocks; b++) {
+    const ss_block *block = &cp->blocks[b], *first = &cp->blocks[0];
+    if (block->kind != SS_BLOCK_FRICTION || block->size != 3 || block->extra != 0 || block->cone != first->cone)
+      return false;
+  }
+  *out = cp->n_blocks && cp->blocks[0].cone == SS_CONE_QUADRATIC ? FRICTION_3D : FRICTION_LCP;
+  return cp->n_blocks > 0 && cp->blocks[0].cone != SS_CONE_PYRAMID && cp->G;
+}
+
+static bool family_of(const ss_cp_file *file, bool *own, family *out) {
+  *own = strcmp(file->kind, "general") == 0;
+  if (*own) return family_of_own(&file->problem, out);
   if (strcmp(file->kind, "lcp") == 0)
     *out = LCP;
   else if (strcmp(file->kind, "friction") == 0 && file->problem.n_blocks)
@@ -154,7 +254,8 @@ static void compare(const char *path) {
   ss_cp_file file;
   family kind;
   if (ss_cp_read(path, &file, NULL)) return;
-  if (family_of(&file, &kind)) {
+  bool own;
+  if (family_of(&file, &own, &kind)) {
     const char *name = strrchr(path, '/'), *by;
     const verdict ours = run_ours(&file.problem, &by);
     (void)printf("| %s | %d | %s %.1f us, %.0e |", name ? name + 1 : path, file.problem.n, by, 1e6 * ours.seconds,
@@ -162,7 +263,7 @@ static void compare(const char *path) {
     double fastest = HUGE_VAL;
     for (int k = 0; k < SOLVERS; k++) {
       if (solvers[k].family != kind) continue;
-      const verdict v = run_foreign(&solvers[k], path, &file.problem);
+      const verdict v = run_foreign(&solvers[k], path, &file.problem, own);
       if (v.residual <= good && v.seconds < fastest) fastest = v.seconds;
       if (v.seconds < HUGE_VAL)
         (void)printf(" %s %.1f us, %.0e;", solvers[k].name, 1e6 * v.seconds, v.residual);

@@ -3,7 +3,7 @@
 #ifndef GEOM_SUPPORT_H
 #define GEOM_SUPPORT_H
 
-#include "geom/geom.h"
+#include "geom/hull.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -60,6 +60,18 @@ static inline ss_pose moved(ss_pose p, ss_vec3 velocity, ss_vec3 spin, double ti
   return (ss_pose){v3_axpy(p.position, time, velocity), quat_multiply(quat_exp(v3_scale(time, spin)), p.orientation)};
 }
 
+/* A unit cube as eight points, unless the caller has others. */
+static const ss_vec3 cube_points[8] = {{-.5, -.5, -.5}, {.5, -.5, -.5}, {-.5, .5, -.5}, {.5, .5, -.5},
+                                       {-.5, -.5, .5},  {.5, -.5, .5},  {-.5, .5, .5},  {.5, .5, .5}};
+
+/* Freed by the operating system. */
+static inline ss_arena *geom_arena(void) {
+  static ss_arena *arena;
+  if (!arena) arena = ss_arena_create();
+  assert_non_null(arena);
+  return arena;
+}
+
 static inline ss_shape_def shape_definition(ss_shape_type type) {
   return (ss_shape_def){.type = type,
                         .pose = pose_identity(),
@@ -68,18 +80,30 @@ static inline ss_shape_def shape_definition(ss_shape_type type) {
                         .size = {1, 1, 1},
                         .semi_axes = {1, 2, type == SS_SHAPE_ELLIPSE ? 0 : 3},
                         .axis = {1, 0, 0},
+                        .points = cube_points,
+                        .n_points = 8,
                         .normal = {0, 0, 1}};
 }
 
 static inline ss_shape compiled(const ss_shape_def *definition) {
   ss_shape shape;
   ss_error error;
-  assert_int_equal(ss_shape_compile(definition, &shape, &error), SS_OK);
+  assert_int_equal(ss_shape_compile(geom_arena(), definition, &shape, &error), SS_OK);
   return shape;
 }
 
 static inline ss_shape random_shape(ss_shape_type type) {
   ss_shape_def d = shape_definition(type);
+  ss_vec3 points[12];
+  if (type == SS_SHAPE_CONVEX) { /* scattered, so that its faces are triangles mostly; a prism now and then */
+    const bool prism = uniform(0, 1) < 0.3;
+    d.points = points;
+    d.n_points = prism ? 12 : 6 + (int)uniform(0, 6.99);
+    for (int i = 0; i < d.n_points; i++)
+      points[i] =
+          prism ? v3(0.6 * cos(i / 2 * 1.04719755119659774615), 0.6 * sin(i / 2 * 1.04719755119659774615), i % 2 - 0.5)
+                : v3_scale(uniform(0.6, 1), random_direction());
+  }
   d.radius = uniform(0.1, 0.6);
   d.length = uniform(0.2, 2);
   d.size = v3(uniform(0.2, 2), uniform(0.2, 2), uniform(0.2, 2));
@@ -110,6 +134,11 @@ static inline double support(const ss_shape *s, const ss_pose *p, ss_vec3 n) {
     return fabs(local.x) < 1e-12 && fabs(local.y) < 1e-12 && local.z > 0 ? center : (double)INFINITY;
   case SS_SHAPE_BOX:
     return center + fabs(local.x) * s->half.x + fabs(local.y) * s->half.y + fabs(local.z) * s->half.z;
+  case SS_SHAPE_CONVEX: {
+    double furthest = -INFINITY;
+    for (int i = 0; i < s->hull->n_vertices; i++) furthest = fmax(furthest, v3_dot(local, s->hull->vertex[i]));
+    return center + furthest;
+  }
   case SS_SHAPE_CYLINDER:
     return center + fabs(local.x) * s->half.x + hypot(local.y, local.z) * s->radius;
   case SS_SHAPE_CAPSULE:
@@ -152,11 +181,37 @@ static inline ss_vec3 project_ellipsoid(ss_vec3 half, ss_vec3 y) {
   return v3(x[0], x[1], x[2]);
 }
 
+/* Closest point of the convex hull of points: among their triangles, unless y is inside, which is seen by the faces. */
+static inline ss_vec3 project_hull(const struct ss_hull *h, ss_vec3 y) {
+  bool inside = true;
+  for (int i = 0; i < h->n_faces && inside; i++) inside = v3_dot(h->face[i].normal, y) <= h->face[i].offset;
+  ss_vec3 best = y;
+  double least = inside ? 0 : INFINITY;
+  for (int i = 0; i < h->n_vertices && !inside; i++)
+    for (int j = 0; j < h->n_vertices; j++)
+      for (int k = 0; k <= i && k <= j; k++) {
+        const ss_vec3 a = h->vertex[i], u = v3_sub(h->vertex[j], a), v = v3_sub(h->vertex[k], a), d = v3_sub(y, a);
+        const double uu = v3_dot(u, u), uv = v3_dot(u, v), vv = v3_dot(v, v), du = v3_dot(d, u), dv = v3_dot(d, v);
+        const double det = uu * vv - uv * uv;
+        double s = det > 1e-12 * uu * vv ? (vv * du - uv * dv) / det : -1;
+        double t = det > 1e-12 * uu * vv ? (uu * dv - uv * du) / det : -1;
+        if (s < 0 || t < 0 || s + t > 1) { /* not over the triangle: its first side */
+          s = uu > 0 ? fmin(fmax(du / uu, 0), 1) : 0;
+          t = 0;
+        }
+        const ss_vec3 x = v3_axpy(v3_axpy(a, s, u), t, v);
+        const double distance = v3_norm(v3_sub(y, x));
+        if (distance < least) least = distance, best = x;
+      }
+  return best;
+}
+
 /* The point of the shape that is closest to x. */
 static inline ss_vec3 project(const ss_shape *s, const ss_pose *p, ss_vec3 x) {
   ss_vec3 y = pose_local(p, x), core = v3(0, 0, 0);
   if (s->type == SS_SHAPE_HALF_SPACE) return pose_point(p, v3(y.x, y.y, y.z < 0 ? y.z : 0));
   if (s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE) return pose_point(p, project_ellipsoid(s->half, y));
+  if (s->type == SS_SHAPE_CONVEX) return pose_point(p, project_hull(s->hull, y));
   if (s->type == SS_SHAPE_CYLINDER) {
     const double rho = hypot(y.y, y.z), shrink = rho > s->radius ? s->radius / rho : 1;
     return pose_point(p, v3(clip(y.x, s->half.x), shrink * y.y, shrink * y.z));

@@ -194,6 +194,20 @@ static void not_finite(void **state) {
   owned_free(&p);
 }
 
+/* A matrix of the smallest numbers there are: scaling overflows, and the z that is returned is judged nevertheless. */
+static void smallest_numbers(void **state) {
+  (void)state;
+  owned_cp p = owned_create(1, 1);
+  p.G[0] = 0x1p-1054;
+  p.g[0] = -0x1p-15;
+  add_block(&p, (ss_block){.kind = SS_BLOCK_FREE, .size = 1});
+  for (const ss_cp_solver_info *s = ss_cp_solvers(); s->name; s++) {
+    const ss_cp_result r = solve_with(&p, s->name, false, workspace); /* compares the residual with the judge's */
+    assert_true(r.outcome != SS_SOLVED && isfinite(p.z[0]));
+  }
+  owned_free(&p);
+}
+
 static void unknown_name(void **state) {
   (void)state;
   owned_cp p = make_lcp(1, (double[]){2}, (double[]){-3});
@@ -219,6 +233,7 @@ int main(void) {
       cmocka_unit_test(saddle),
       cmocka_unit_test(units),
       cmocka_unit_test(not_finite),
+      cmocka_unit_test(smallest_numbers),
       cmocka_unit_test(unknown_name),
   };
   return CP_SUITE("cp_lcp", tests);

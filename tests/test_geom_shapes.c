@@ -3,7 +3,8 @@
 
 static void test_names(void **unused) {
   (void)unused;
-  const char *expected[] = {"point", "sphere", "half-space", "box", "capsule", "ellipsoid", "ellipse", "cylinder"};
+  const char *expected[] = {"point",   "sphere",    "half-space", "box",     "convex",
+                            "capsule", "ellipsoid", "ellipse",    "cylinder"};
   const ss_table_row *rows = ss_table_shapes();
   for (int i = 0; i < SS_SHAPE_TYPES; i++) {
     assert_string_equal(rows[i].name, expected[i]);
@@ -17,8 +18,8 @@ static void refused(const ss_shape_def *given, const char *word) {
   d.mark = (ss_mark){12, 7};
   ss_shape shape;
   ss_error error;
-  assert_int_equal(ss_shape_compile(&d, &shape, &error), SS_ERROR_INPUT);
-  assert_int_equal(ss_shape_compile(&d, &shape, NULL), SS_ERROR_INPUT);
+  assert_int_equal(ss_shape_compile(geom_arena(), &d, &shape, &error), SS_ERROR_INPUT);
+  assert_int_equal(ss_shape_compile(geom_arena(), &d, &shape, NULL), SS_ERROR_INPUT);
   assert_int_equal(error.line, 12);
   assert_int_equal(error.column, 7);
   assert_non_null(strstr(error.message, word));

@@ -65,8 +65,8 @@ typedef struct converge_row {
   double *joint_errors;                         /* NULL where the run failed */
   double order;                                 /* NAN in the first row */
   double velocity_variation, weighted_variation, complementarity, penetration, energy_created;
-  double graph_distance;                  /* of the weighted velocities, from the reference */
-  double kinetic_growth, constraint_work; /* ss_report: the energy estimates of the theorems */
+  double graph_distance;                                 /* of the weighted velocities, from the reference */
+  double kinetic_growth, constraint_work, energy_excess; /* ss_report: the energy estimates of the theorems */
   long collisions;
   bool certified;
   double seconds;

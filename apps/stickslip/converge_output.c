@@ -38,16 +38,21 @@ static double weighted(const converge_row *row) { return row->weighted_variation
 static void print_promises(const converge_table *t) {
   static const double SLOW = 0.25; /* powers of 1/h below count as bounded */
   const double grows = growth(t, natural), weighted_grows = growth(t, weighted);
-  double energy = 0, work = 0;
+  double energy = 0, work = 0, excess = NAN;
   for (int k = 0; k < t->n; k++) {
     energy = fmax(energy, t->rows[k].kinetic_growth); /* a row that failed is NAN and does not count */
     work = fmax(work, t->rows[k].constraint_work);
+    excess = fmax(excess, t->rows[k].energy_excess);
   }
   (void)printf("  variation of the velocity ");
   (void)printf(grows > SLOW ? "grows like h^-%.2f" : "bounded", grows);
   (void)printf(", of the weighted velocity ");
   (void)printf(weighted_grows > SLOW ? "grows like h^-%.2f" : "bounded", weighted_grows);
-  (void)printf("; v.Mv <= max(v0.Mv0, |q0| + 1) e^(%.3g t); work of constraints <= %.1e\n", energy, work);
+  (void)printf(
+      "\n  energy: v.Mv <= max(v0.Mv0, |q0| + 1) e^(%.3g t) (MDI Theorem 5.1); work of constraints <= %.1e (MDI (5.2))",
+      energy, work);
+  if (isfinite(excess)) (void)printf("; excess over the bound of LIT Theorem 9.1 <= %.1e", excess);
+  (void)printf("\n");
 }
 
 void converge_print_text(const session *s, const reference *r, const converge_table *tables, int n) {
@@ -64,8 +69,8 @@ void converge_print_text(const session *s, const reference *r, const converge_ta
 
 static json_t *row_json(const converge_row *row, int joint_rows) {
   json_t *joints = row->joint_errors ? json_numbers(row->joint_errors, joint_rows) : json_null();
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}", "h",
-                   json_number(row->h), "position_error", json_number(row->position_error), "velocity_error",
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}",
+                   "h", json_number(row->h), "position_error", json_number(row->position_error), "velocity_error",
                    json_number(row->velocity_error), "position_error_max", json_number(row->position_error_max),
                    "velocity_error_l1", json_number(row->velocity_error_l1), "joint_errors", joints, "order",
                    json_number(row->order), "velocity_variation", json_number(row->velocity_variation),
@@ -74,7 +79,7 @@ static json_t *row_json(const converge_row *row, int joint_rows) {
                    "energy_created", json_number(row->energy_created), "collisions", (json_int_t)row->collisions,
                    "seconds", json_number(row->seconds), "graph_distance", json_number(row->graph_distance),
                    "kinetic_growth", json_number(row->kinetic_growth), "constraint_work",
-                   json_number(row->constraint_work));
+                   json_number(row->constraint_work), "energy_excess", json_number(row->energy_excess));
 }
 
 static json_t *rows_json(const converge_table *table, int joint_rows) {

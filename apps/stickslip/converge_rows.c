@@ -39,6 +39,7 @@ static ss_status fill_row(converge_row *row, const ss_sim *sim, const reference 
   row->energy_created = report->certificate.energy_created;
   row->kinetic_growth = report->kinetic_growth;
   row->constraint_work = report->constraint_work;
+  row->energy_excess = report->energy_excess;
   row->certified = report->certificate.certified;
   row->collisions = report->events[SS_COLLISION];
   row->joint_errors = calloc((size_t)ss_model_joint_rows(ss_sim_model(sim)) + 1, sizeof(double));
@@ -92,7 +93,8 @@ static converge_row empty_row(double h) {
                         .energy_created = NAN,
                         .graph_distance = NAN,
                         .kinetic_growth = NAN,
-                        .constraint_work = NAN};
+                        .constraint_work = NAN,
+                        .energy_excess = NAN};
 }
 
 ss_status converge_rows(converge_table *table, const session *s, const reference *r, const double *steps, int n,

@@ -60,9 +60,10 @@ static json_t *events_json(const run_result *r) {
       return NULL;
     if (json_array_append_new(list, entry)) return NULL;
   }
-  return json_pack("{s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "limits",
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "limits",
                    (json_int_t)count[SS_LIMIT_HIT], "stick_slip", (json_int_t)(count[SS_STICK] + count[SS_SLIP]),
-                   "take_off", (json_int_t)count[SS_TAKE_OFF], "list", list);
+                   "take_off", (json_int_t)count[SS_TAKE_OFF], "spin_end", (json_int_t)count[SS_SPIN_END], "roll_end",
+                   (json_int_t)count[SS_ROLL_END], "list", list);
 }
 
 static json_t *solves_json(const ss_solves *s) {
@@ -92,14 +93,15 @@ int run_print_json(const run_result *r) {
   json_t *contacts = json_pack("{s:I, s:o}", "maximum", (json_int_t)report->contacts_maximum, "mean",
                                json_number(report->contacts_mean));
   json_t *root = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene",
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "scene",
       json_text(session_name(r->session)), "file", json_text(r->session->path), "scheme", json_text(o->scheme),
       "solver", json_text(o->solver), "step", json_number(o->step), "duration", json_number(o->duration), "steps",
       (json_int_t)ss_sim_state(r->sim)->step, "wall_seconds", json_number(r->wall_seconds), "complete", r->complete,
       "final", final_json(r->sim), "certificate", certificate_json(r), "energy", energy_json(&report->energy), "events",
       events_json(r), "contacts", contacts, "solves", solves_json(&report->solves), "velocity_variation",
       json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation),
-      "constraint_work", json_number(report->constraint_work), "kinetic_growth", json_number(report->kinetic_growth));
+      "constraint_work", json_number(report->constraint_work), "kinetic_growth", json_number(report->kinetic_growth),
+      "energy_excess", json_number(report->energy_excess));
   if (root && o->tolerance > 0 && json_object_set_new(root, "step_control", step_control_json(o, &report->steps)))
     root = NULL;
   const double *seconds = ss_sim_stage_seconds(r->sim);

@@ -87,6 +87,8 @@ static void print_events(const run_result *r) {
   (void)printf("  events    %ld collisions, %ld stick-slip, %ld take-off", count[SS_COLLISION],
                count[SS_STICK] + count[SS_SLIP], count[SS_TAKE_OFF]);
   if (count[SS_LIMIT_HIT]) (void)printf(", %ld limits hit", count[SS_LIMIT_HIT]);
+  const long ends = count[SS_SPIN_END] + count[SS_ROLL_END];
+  if (ends) (void)printf(", %ld ends of spin and rolling", ends);
   (void)printf("\n");
   for (long i = 0; i < r->events->n; i++) {
     const ss_event *e = &r->events->items[i];

@@ -61,6 +61,7 @@ typedef enum ss_shape_type {
   SS_SHAPE_SPHERE,
   SS_SHAPE_HALF_SPACE,
   SS_SHAPE_BOX,
+  SS_SHAPE_CONVEX, /* the convex hull of points */
   SS_SHAPE_CAPSULE,
   SS_SHAPE_ELLIPSOID,
   SS_SHAPE_ELLIPSE, /* planar scenes: an elliptic cylinder of depth 1 across the plane */
@@ -76,6 +77,8 @@ typedef struct ss_shape_def {
   ss_vec3 size;         /* box: full edge lengths */
   ss_vec3 semi_axes;    /* ellipsoid; ellipse: 0 along the axis across the plane */
   ss_vec3 axis;         /* capsule, cylinder: direction in the shape's frame, any length but zero */
+  const ss_vec3 *points; /* convex: at least four, not in one plane, at most 200; copied */
+  int n_points;
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
   double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
   const char *material; /* NULL: the one named "default" */
@@ -148,6 +151,7 @@ typedef struct ss_joint_def {
   bool has_motor;
   double motor_speed,
       motor_effort; /* wanted rate of the angle (revolute, screw) or displacement; largest torque or force */
+  const ss_expression *motor_speed_at; /* function of t, instead of motor_speed; NULL: constant */
   ss_mark mark;
 } ss_joint_def;
 

@@ -177,7 +177,16 @@ typedef struct ss_energy {
   double stabilization; /* what pulling positions and velocities back has added */
 } ss_energy;
 
-typedef enum ss_event_kind { SS_COLLISION, SS_STICK, SS_SLIP, SS_TAKE_OFF, SS_LIMIT_HIT, SS_EVENT_KINDS } ss_event_kind;
+typedef enum ss_event_kind {
+  SS_COLLISION,
+  SS_STICK,
+  SS_SLIP,
+  SS_TAKE_OFF,
+  SS_LIMIT_HIT,
+  SS_SPIN_END, /* torsion has stopped the spin about the normal */
+  SS_ROLL_END, /* rolling resistance has stopped the rolling */
+  SS_EVENT_KINDS
+} ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);
 
 typedef struct ss_event {
@@ -215,6 +224,9 @@ typedef struct ss_report {
    * the theorems rest on its never being positive (MDI (5.2), LIT (9.4)): it is, up to rounding, unless the problem
    * itself pushes penetrating bodies apart. */
   double constraint_work;
+  /* Largest excess of a part of a step over the bound of LIT Theorem 9.1; at most rounding where it holds. NAN where its
+   * assumptions do not: another scheme, exact Jacobians, bodies that turn freely, systems. */
+  double energy_excess;
   /* Smallest c >= 0 with v.Mv <= max(v0.Mv0, |q0| + 1) e^(c t) at the end of every step so far (MDI Theorem 5.1) */
   double kinetic_growth;
 } ss_report;

@@ -41,8 +41,9 @@ typedef struct ss_contact {
   ss_vec3 pressed; /* its forces as a vector on body a, world frame; before the solve: that of the last step */
   ss_vec3 twisted; /* its moments, likewise */
   bool stuck;
-  double bounce, returned; /* impact: restitution of this collision, impulse e c_n that it returns */
-  ss_vec3 total;           /* impact: impulse of all phases, on body a */
+  bool spin_ends, roll_ends; /* with the solved part (event/transition.c) */
+  double bounce, returned;   /* impact: restitution of this collision, impulse e c_n that it returns */
+  ss_vec3 total;             /* impact: impulse of all phases, on body a */
 } ss_contact;
 
 /* Two shapes that may touch: law and pair function looked up once. */

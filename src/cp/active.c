@@ -94,8 +94,9 @@ static void set_rho(active_set *a) {
   }
 }
 
-static ss_status prepare_large(active_set *a, ss_cp_workspace *w, ss_error *error) {
+ss_status active_set_seek_nearest(active_set *a, ss_cp_workspace *w, ss_error *error) {
   const size_t n = (size_t)a->problem->n;
+  if (n < LARGE) return SS_OK;
   a->large = true;
   a->r = SCRATCH(w, double, 4 * n);
   a->last = SCRATCH(w, int, 2 * n + 1);
@@ -115,7 +116,7 @@ ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set
   out->A = SCRATCH(w, double, n *(n + 1));
   if (!out->A) return out_of_memory(error);
   set_rho(out);
-  return n >= LARGE ? prepare_large(out, w, error) : SS_OK;
+  return SS_OK;
 }
 
 ss_status active_set_create_bare(const ss_cp *problem, const double *diagonal, ss_cp_workspace *w, active_set *out,

@@ -9,12 +9,12 @@
  *   at least one   one was found, and nothing is known about others.
  *
  * All of them hold up to rounding. */
-#include "cp/storage.h"
 #include "cp/dense.h"
 #include "cp/enumerate.h"
 #include "cp/lemke.h"
 #include "cp/matrix_class.h"
 #include "cp/solver.h"
+#include "cp/storage.h"
 
 #include <math.h>
 
@@ -157,22 +157,29 @@ static ss_status solve_once(examination *e, ss_error *error) {
   return status;
 }
 
+/* Everything that looks at the matrix. */
+static ss_status examine(examination *e, ss_error *error) {
+  ss_status status = classify_matrix(e, error);
+  if (e->out->positive_definite == SS_YES && !has_friction(e->problem))
+    conclude(e->out, SS_SET_ONE, "the matrix is positive definite");
+  if (!status) status = examine_lcp(e, error);
+  return status ? status : try_combinations(e, error);
+}
+
 ss_status ss_cp_diagnose(const ss_cp *problem, double tolerance, int effort, ss_cp_workspace *workspace,
                          ss_cp_diagnosis *out, ss_error *error) {
   *out = (ss_cp_diagnosis){.found = -1, .reason = "nothing was found, nothing was proved"};
   ss_cp dense;
-  const scratch_mark mark = scratch_now(workspace);
-  ss_status status = storage_dense(problem, workspace, &dense, error);
-  if (status) return status;
-  problem = &dense;
   examination e = {.problem = problem, .tolerance = tolerance, .w = workspace, .out = out};
   e.effort = effort > 0 && effort < ENUMERATION_LARGEST ? effort : ENUMERATION_LARGEST;
   e.has_lcp = !has_disc(problem);
-  status = classify_matrix(&e, error);
-  if (out->positive_definite == SS_YES && !has_friction(problem))
-    conclude(out, SS_SET_ONE, "the matrix is positive definite");
-  if (!status) status = examine_lcp(&e, error);
-  if (!status) status = try_combinations(&e, error);
+  const scratch_mark mark = scratch_now(workspace);
+  const bool large = !problem->G && problem->n > SS_CP_DENSE_ROWS;
+  ss_status status = problem->G || large ? SS_OK : storage_dense(problem, workspace, &dense, error);
+  if (!status && !large) {
+    e.problem = problem->G ? problem : &dense;
+    status = examine(&e, error);
+  }
   if (!status && out->solutions <= SS_SET_NONE) status = solve_once(&e, error);
   scratch_release(workspace, mark);
   return status;

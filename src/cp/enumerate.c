@@ -1,12 +1,12 @@
 /* Enumeration: every combination of states of the contacts is tried (active.c). Exact and complete for small problems
  * up to singular systems: where a combination has a continuum of solutions, one of them is reported. */
-#include "cp/storage.h"
 #include "cp/enumerate.h"
 
 #include "cp/active.h"
 #include "cp/dense.h"
 #include "cp/reduce.h"
 #include "cp/solver.h"
+#include "cp/storage.h"
 
 #include <math.h>
 
@@ -206,7 +206,6 @@ ss_status enumerate_solutions(const ss_cp *problem, double tolerance, double mos
   collector c = {.a = &a, .tolerance = tolerance, .out = out};
   c.z = status ? NULL : SCRATCH(w, double, 3 * (size_t)problem->n);
   if (!c.z) return status ? status : out_of_memory(error);
-  a.pivoting = true; /* its factors show the directions that are left undetermined */
   c.direction = c.z + problem->n;
   c.change = c.direction + problem->n;
   out->combinations = combinations(&a);
@@ -224,11 +223,13 @@ ss_status enumerate_solutions(const ss_cp *problem, double tolerance, double mos
 
 ss_status ss_cp_all_solutions(const ss_cp *problem, double tolerance, ss_cp_workspace *workspace, ss_cp_found found,
                               void *user, int *count, ss_error *error) {
-  enumeration e = {0};
-  ss_cp dense;
+  enumeration e = {.combinations = HUGE_VAL};
+  ss_cp dense = *problem;
   const scratch_mark mark = scratch_now(workspace);
-  ss_status status = storage_dense(problem, workspace, &dense, error);
-  if (!status) status = enumerate_solutions(&dense, tolerance, ENUMERATION_LARGEST, workspace, found, user, &e, error);
+  ss_status status = SS_OK;
+  if (!problem->G && problem->n <= SS_CP_DENSE_ROWS) status = storage_dense(problem, workspace, &dense, error);
+  if (!status && (dense.G || !dense.n))
+    status = enumerate_solutions(&dense, tolerance, ENUMERATION_LARGEST, workspace, found, user, &e, error);
   scratch_release(workspace, mark);
   *count = e.count;
   if (!status && e.combinations > ENUMERATION_LARGEST)
@@ -244,7 +245,6 @@ ss_status solve_enumeration(const ss_cp *problem, const ss_cp_options *options, 
   const ss_status status = active_set_create(problem, workspace, &a, error);
   double *trial = status ? NULL : SCRATCH(workspace, double, problem->n);
   if (!trial) return status ? status : out_of_memory(error);
-  a.pivoting = true;
   result->outcome = combinations(&a) > largest_rung ? SS_NOT_ADMITTED : SS_RAY;
   double best = HUGE_VAL;
   begin(&a);

@@ -93,6 +93,16 @@ static double block_residual(const ss_block *block, const double *z, const doubl
   return worst;
 }
 
+/* Several sums, because each addition waits for the last. */
+static double dense_row(const double *row, const double *z, int n) {
+  double sum[4] = {0};
+  int j = 0;
+  for (; j + 4 <= n; j += 4)
+    for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
+  for (; j < n; j++) sum[0] += row[j] * z[j];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 static double sparse_row(const ss_sparse *m, int i, const double *z) {
   double sum = 0;
   for (int k = m->start[i]; k < m->start[i + 1]; k++) sum += m->value[k] * z[m->col[k]];
@@ -148,9 +158,7 @@ static double slack(const ss_cp *problem, const double *z, const double *v, int 
     if (problem->factors->R.start) sum += sparse_row(&problem->factors->R, i, z);
     return sum + sparse_row(&problem->factors->J, i, v);
   }
-  const double *row = problem->G + (size_t)i * (size_t)problem->n;
-  for (int j = 0; j < problem->n; j++) sum += row[j] * z[j];
-  return sum;
+  return sum + dense_row(problem->G + (size_t)i * (size_t)problem->n, z, problem->n);
 }
 
 /* w = G z + g for some rows; returns false where a number is not finite. `apply` has been called before. */

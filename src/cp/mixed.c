@@ -34,9 +34,9 @@ static double newton_phase(mixed *m, int limit, double current) {
       copy(m->trial, m->x, m->n);
       m->newtons++;
       if (active_set_solve(&m->a, m->trial, m->w)) reached = search_line(m, current);
-      if (reached < current || m->a.damping > most) break;
+      if (reached < current || m->a.damping > most || !m->patient) break;
     }
-    m->a.damping = m->a.damping > most ? 0 : m->a.damping / 10;
+    m->a.damping = m->a.damping > most || !m->patient ? 0 : m->a.damping / 10;
     if (m->a.damping < least) m->a.damping = 0;
     if (!(reached < current)) return current;
     const bool slow = reached > 0.9 * current;
@@ -60,11 +60,13 @@ static void keep_lowest(const mixed *m, double current, double *lowest) {
 
 double mixed_take_turns(mixed *m, int limit, bool warm) {
   double lowest = HUGE_VAL;
+  m->patient = warm;
   if (warm) keep_lowest(m, newton_phase(m, 20, residual(m, m->x)), &lowest);
   for (int count = m->first_sweeps; m->sweeps + m->newtons < limit && lowest > m->tolerance; count += count / 2) {
     const double swept = mixed_sweep(m, count < limit - m->sweeps ? count : limit - m->sweeps);
     keep_lowest(m, swept, &lowest);
     keep_lowest(m, newton_phase(m, 20, swept), &lowest);
+    m->patient = true;
   }
   copy(m->x, m->best, m->n);
   return lowest;
@@ -73,6 +75,7 @@ double mixed_take_turns(mixed *m, int limit, bool warm) {
 ss_status mixed_create(mixed *m, const ss_cp *cp, ss_cp_workspace *w, ss_error *error) {
   m->n = cp->n;
   ss_status status = active_set_create(cp, w, &m->a, error);
+  if (!status) status = active_set_seek_nearest(&m->a, w, error);
   if (!status) status = sweeper_create(&m->a, w, &m->s, error);
   if (status) return status;
   m->w = SCRATCH(w, double, 5 * (size_t)cp->n);

@@ -12,6 +12,8 @@ typedef struct mixed {
   double tolerance;
   int first_sweeps; /* before the first Newton step of a cold start; grows by half from turn to turn */
   int sweeps, newtons;
+  bool
+      patient; /* Newton steps that fail are damped; not in the first attempt of a cold start, when sweeps are better */
 } mixed;
 
 ss_status mixed_create(mixed *m, const ss_cp *cp, ss_cp_workspace *w, ss_error *error);

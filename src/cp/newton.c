@@ -8,9 +8,8 @@
 
 #include <math.h>
 
-enum { DEFAULT_LIMIT = 10, MOST_VAIN = 4, FEW = 24 };
-static const double as_found =
-    1e-16; /* residual of a start that is kept; few rows are solved as fast as they are judged */
+enum { DEFAULT_LIMIT = 10, MOST_VAIN = 4, SPARSE_ROWS = 64 };
+enum { FEW = 24 };                                /* rows that are solved as fast as the start is judged */
 static const double fine = 1e-13, nearly = 1e-10; /* from there only a wrong guess leads away */
 
 typedef struct search {
@@ -19,8 +18,9 @@ typedef struct search {
   uint64_t *seen;   /* [limit] fingerprints of the states so far */
   double lowest;    /* residual of best */
   double rounding;  /* residual that rounding errors leave */
-  int vain;         /* iterations since it was last halved */
-  bool smooth;      /* the disc's equations change with z even where the states do not */
+  int patience;
+  int vain;    /* iterations since it was last halved */
+  bool smooth; /* the disc's equations change with z even where the states do not */
 } search;
 
 static uint64_t fingerprint(const active_set *a) {
@@ -29,14 +29,19 @@ static uint64_t fingerprint(const active_set *a) {
   return h;
 }
 
-/* Whether these states have been solved before; if just now, and not well, pivots may do better. */
+/* Whether solving these states again is in vain. If they are those of just now, and were not solved well, it is not: the
+ * solution is refined, with pivots where it was rough. */
 static bool seen_before(search *s, int iteration) {
   if (s->smooth) return false;
   s->seen[iteration] = fingerprint(&s->a);
   const bool again = iteration > 0 && s->seen[iteration] == s->seen[iteration - 1];
-  s->a.pivoting = again && s->a.loose;
+  if (again && s->a.loose) {
+    s->a.pivoting = true;
+    return false;
+  }
+  if (again) return !(s->vain == 0 && s->lowest > fine);
   for (int k = 0; k < iteration; k++)
-    if (s->seen[k] == s->seen[iteration]) return !s->a.pivoting;
+    if (s->seen[k] == s->seen[iteration]) return true;
   return false;
 }
 
@@ -50,7 +55,7 @@ static bool keep(search *s, double residual, const double *z, int n) {
     for (int i = 0; i < n; i++) s->best[i] = z[i];
   }
   s->vain = much ? 0 : s->vain + 1;
-  return !settled && s->vain < MOST_VAIN;
+  return !settled && s->vain < s->patience;
 }
 
 /* Iterations from z, whose slacks are in s->w; returns how many. */
@@ -67,18 +72,26 @@ static int iterate(search *s, const ss_cp *problem, int limit, double *z, ss_out
   return limit;
 }
 
-static ss_status run(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
-                     ss_cp_result *result, ss_error *error) {
+static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const int n = problem->n, limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
   search s = {.smooth = has_disc(problem)};
+  s.patience = warm || !s.smooth ? MOST_VAIN : 2; /* directions that are guessed from nothing seldom settle */
   s.w = SCRATCH(workspace, double, 2 * (size_t)n);
   if (!s.w) return out_of_memory(error);
   s.best = s.w + n;
-  s.lowest = ss_cp_judge(problem, z, s.w);
+  s.lowest = HUGE_VAL;
+  if (warm && n >= FEW)
+    s.lowest = ss_cp_judge(problem, z, s.w);
+  else if (warm)
+    active_apply(problem, z, s.w);
+  else
+    for (int i = 0; i < n; i++) s.w[i] = problem->g[i];
   result->outcome = SS_LIMIT;
   s.rounding = 1e-14 * fmax(1, n / 96.0);
-  if (s.lowest > (n < FEW ? as_found : s.rounding)) {
-    const ss_status status = active_set_create(problem, workspace, &s.a, error);
+  if (s.lowest > s.rounding) {
+    ss_status status = active_set_create(problem, workspace, &s.a, error);
+    if (!status && (warm || n > SPARSE_ROWS)) status = active_set_seek_nearest(&s.a, workspace, error);
     s.seen = status ? NULL : SCRATCH(workspace, uint64_t, limit);
     if (!s.seen) return status ? status : out_of_memory(error);
     for (int i = 0; i < n; i++) s.best[i] = z[i];
@@ -96,7 +109,7 @@ ss_status solve_active_set(const ss_cp *problem, const ss_cp_options *options, b
   const scratch_mark mark = scratch_now(workspace);
   if (!warm)
     for (int i = 0; i < problem->n; i++) z[i] = 0;
-  const ss_status status = run(problem, options, z, workspace, result, error);
+  const ss_status status = run(problem, options, warm, z, workspace, result, error);
   scratch_release(workspace, mark);
   return status;
 }

@@ -69,10 +69,13 @@ static const ss_cp_solver_info infos[] = {
 /* When a rung of the ladder is worth trying. */
 typedef enum rung_condition {
   ALWAYS,
+  COLD_TINY_LCP,
   FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
-  SMALL,      /* few enough LCP variables for a dense tableau to be the fastest */
-  MEDIUM,     /* still faster than many sweeps, where few have not helped */
-  MODERATE    /* slow, but sure */
+  FEW_ROWS,
+  MANY_ROWS,
+  SMALL,   /* few enough LCP variables for a dense tableau to be the fastest */
+  MEDIUM,  /* still faster than many sweeps, where few have not helped */
+  MODERATE /* slow, but sure */
 } rung_condition;
 
 typedef struct rung {
@@ -82,10 +85,12 @@ typedef struct rung {
 } rung;
 
 static const rung ladder[] = {
+    {{"lemke", solve_tiny_lcp}, COLD_TINY_LCP, 0},
     {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
-    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
     {{"lemke", solve_lemke}, MEDIUM, 0},
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
     {{"prox", solve_prox}, ALWAYS, 150},
@@ -96,7 +101,15 @@ static const rung ladder[] = {
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
 };
-enum { N_RUNGS = sizeof ladder / sizeof *ladder, TINY = 64, SMALL_LCP = 100, MEDIUM_LCP = 240, MODERATE_LCP = 1500 };
+enum {
+  N_RUNGS = sizeof ladder / sizeof *ladder,
+  TINY = 64,
+  FEW = 240,
+  SMALL_LCP = 100,
+  MEDIUM_LCP = 240,
+  MODERATE_LCP = 1500,
+  ACTIVE_ROWS = 1500
+};
 
 const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
 
@@ -122,8 +135,8 @@ typedef struct climb {
   const ss_cp *problem;
   const ss_cp_options *options;
   ss_cp_workspace *workspace;
-  const double *start; /* z at the beginning */
-  double *z;           /* the best so far: the caller's array */
+  double *start; /* z at the beginning, then what refine starts from */
+  double *z;     /* the best so far: the caller's array */
   double *trial;
   ss_cp_result *result;
 } climb;
@@ -165,11 +178,25 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
 
 static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
+  if (condition == COLD_TINY_LCP) return !warm && is_tiny_lcp(c->problem);
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
+  if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
   const int variables = lcp_variables(c->problem);
   if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
   if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;
   return variables <= SMALL_LCP;
+}
+
+/* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
+ * improve what active sets cannot: contacts on the edge between two states. */
+static ss_status refine(climb *c, ss_error *error) {
+  static const solver_row row = {"nsgs-newton", solve_nsgs_newton};
+  static const double above = 1e-12;
+  enum { LIMIT = 20, MOST_ROWS = 600 };
+  if (!(c->result->residual > above) || c->problem->n > MOST_ROWS) return SS_OK;
+  for (int i = 0; i < c->problem->n; i++) c->start[i] = c->z[i];
+  ss_outcome outcome;
+  return try_row(c, &row, LIMIT, true, &outcome, error);
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
@@ -180,7 +207,8 @@ static ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
     if (!worth_trying(c, ladder[k].condition, warm)) continue;
     ss_outcome outcome;
     const ss_status status = try_row(c, &ladder[k].row, ladder[k].limit, warm, &outcome, error);
-    if (status || c->result->residual <= c->options->tolerance) return status;
+    if (status) return status;
+    if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
     if (outcome != SS_SOLVED && (first == SS_SOLVED || first == SS_LIMIT)) first = outcome;
@@ -212,6 +240,11 @@ static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
   ss_cp dense;
   if (automatic && large_wanted(c->problem)) {
     ss_outcome outcome;
+    if (warm && c->problem->G && c->problem->n <= ACTIVE_ROWS) { /* a pile at rest */
+      const ss_status status = try_row(c, &rows[0], 3, true, &outcome, error);
+      if (status || c->result->outcome == SS_SOLVED) return status;
+      c->result->fallbacks++;
+    }
     const ss_status status = try_row(c, &any_form[0], 0, warm, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED || c->problem->n > LAST_RESORT) return status;
     c->result->fallbacks++;

@@ -10,6 +10,7 @@ typedef ss_status cp_solve_function(const ss_cp *problem, const ss_cp_options *o
                                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
 
 cp_solve_function solve_active_set; /* newton.c */
+cp_solve_function solve_tiny_lcp;   /* tiny.c */
 cp_solve_function solve_lemke;      /* pivoting.c */
 cp_solve_function solve_lemke_covered;
 cp_solve_function solve_lemke_regularized;
@@ -30,6 +31,8 @@ cp_solve_function solve_admm;
 
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */
-bool has_disc(const ss_cp *problem);     /* a friction block with the quadratic cone and two tangential rows or more */
+enum { TINY_LCP_ROWS = 12 };
+bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few */
+bool has_disc(const ss_cp *problem);    /* a friction block with the quadratic cone and two tangential rows or more */
 
 #endif

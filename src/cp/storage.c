@@ -45,10 +45,14 @@ ss_status storage_check_operator(const ss_cp_operator *o, int n, ss_error *error
   return SS_OK;
 }
 
-static double finite_sum(const double *x, size_t n) {
-  double sum = 0; /* stays 0 while all numbers are finite */
-  for (size_t i = 0; i < n; i++) sum += 0 * x[i];
-  return sum;
+static double finite_sum(const double *x, size_t count) {
+  double sum[8] = {0}; /* stay 0 while all numbers are finite; several, because each addition waits for the last */
+  size_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    for (size_t k = 0; k < 8; k++) sum[k] += 0 * x[i + k];
+  for (; i < count; i++) sum[0] += 0 * x[i];
+  for (int k = 1; k < 8; k++) sum[0] += sum[k];
+  return sum[0];
 }
 
 bool storage_finite(const ss_cp *problem) {

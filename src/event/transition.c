@@ -181,3 +181,29 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
   if (low > now) *h = low / 2;
   return ss_attempt(sim, *h, certified, error);
 }
+
+static bool ends(ss_vec3 before, ss_vec3 after, double still) {
+  return v3_norm(before) > still && v3_norm(after) <= 1e-8 * v3_norm(before);
+}
+
+void ss_note_ends(ss_sim *sim) {
+  const double still = 1e-10 * sim->speed_bound, end = sim->state.t + sim->last_attempt;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    c->spin_ends = c->roll_ends = false;
+    if (c->row < 0 || c->patch || c->n_rows == c->n_forces || c->impulse[0] <= 0) continue;
+    ss_vec3 before[KINDS], after[KINDS];
+    slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
+    slips_at(sim, c, end, sim->q_end, sim->v_end, after);
+    c->spin_ends = ends(before[SPIN], after[SPIN], still);
+    c->roll_ends = ends(before[ROLL], after[ROLL], still);
+  }
+}
+
+void ss_tell_ends(ss_sim *sim) {
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->spin_ends) ss_emit(sim, SS_SPIN_END, c, 0);
+    if (c->roll_ends) ss_emit(sim, SS_ROLL_END, c, 0);
+  }
+}

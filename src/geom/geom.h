@@ -5,6 +5,7 @@
 #ifndef SS_GEOM_GEOM_H
 #define SS_GEOM_GEOM_H
 
+#include "core/arena.h"
 #include "core/math3.h"
 
 #include <stickslip/scene.h>
@@ -58,8 +59,9 @@ const ss_pair *ss_pair_find(ss_shape_type a, ss_shape_type b, bool *swapped);
  * count as flat: a patch on them is a small flat punch. */
 double ss_shape_curvature(const ss_shape *shape, const ss_pose *pose, ss_vec3 normal, ss_vec3 r);
 
-/* Checks the definition and compiles it; body, material and the shift to the centre of mass are the model's affair. */
-ss_status ss_shape_compile(const ss_shape_def *definition, ss_shape *out, ss_error *error);
+/* Checks the definition and compiles it; body, material and the shift to the centre of mass are the model's affair. What
+ * does not fit into an ss_shape is in the arena. */
+ss_status ss_shape_compile(ss_arena *arena, const ss_shape_def *definition, ss_shape *out, ss_error *error);
 
 /* Volume, centroid and second moments: inertia tensor for density 1 about the centroid, in the body's frame (six
  * entries Ixx Iyy Izz Ixy Ixz Iyz). Points and half-spaces have none: volume 0. */

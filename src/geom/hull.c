@@ -10,10 +10,16 @@ static const ss_hull_edge box_edges[12] = {
 
 const struct ss_hull *ss_hull_of(const ss_shape *shape, ss_hull_room *room) {
   if (shape->hull) return shape->hull;
+  if (shape->type == SS_SHAPE_CAPSULE) {
+    static const ss_hull_edge axis = {0, 1, -1, -1};
+    for (int i = 0; i < 2; i++) room->vertex[i] = v3(i ? shape->half.x : -shape->half.x, 0, 0);
+    room->hull = (struct ss_hull){.vertex = room->vertex, .edge = &axis, .n_vertices = 2, .n_edges = 1};
+    return &room->hull;
+  }
   for (uint32_t i = 0; i < 8; i++) room->vertex[i] = box_corner(shape->half, i);
   for (uint32_t i = 0; i < 6; i++)
     room->face[i] = (ss_hull_face){box_face_normal(i), v3_get(shape->half, (int)(i / 2)), 4 * (int)i, 4};
-  room->hull = (struct ss_hull){room->vertex, room->face, box_edges, box_loop, 8, 6, 12};
+  room->hull = (struct ss_hull){room->vertex, room->face, box_edges, box_loop, 8, 6, 12, 0, {0}};
   return &room->hull;
 }
 
@@ -48,6 +54,11 @@ static double border_distance(const struct ss_hull *hull, int face, ss_vec3 p, s
 }
 
 double ss_hull_distance(const struct ss_hull *hull, ss_vec3 p, ss_vec3 *normal, ss_vec3 *surface) {
+  if (hull->n_faces == 0) { /* an axis */
+    const ss_segment axis = hull_edge(hull, 0);
+    *surface = segment_point(&axis, segment_closest(&axis, p));
+    return length_and_direction(v3_sub(p, *surface), v3(0, 0, 1), normal);
+  }
   int highest = 0;
   double height = -INFINITY, least = INFINITY;
   for (int i = 0; i < hull->n_faces; i++) {

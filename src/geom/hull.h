@@ -1,4 +1,4 @@
-/* Convex polyhedra in their own frame: boxes and convex hulls seen alike. */
+/* Convex polyhedra in their own frame: boxes and convex hulls seen alike, and a capsule's axis: two vertices, one edge, no face. */
 #ifndef SS_GEOM_HULL_H
 #define SS_GEOM_HULL_H
 
@@ -21,16 +21,17 @@ struct ss_hull {
   const ss_hull_edge *edge;
   const int *loop;
   int n_vertices, n_faces, n_edges;
+  double volume, inertia[6]; /* density 1, about the origin, which is the centroid */
 };
 
-/* Room for a box seen as a hull. */
+/* Room for a box or an axis seen as a hull. */
 typedef struct ss_hull_room {
   struct ss_hull hull;
   ss_vec3 vertex[8];
   ss_hull_face face[6];
 } ss_hull_room;
 
-/* The shape's own hull, or the box's in `room`. */
+/* The shape's own hull, or the box's or axis' in `room`. */
 const struct ss_hull *ss_hull_of(const ss_shape *shape, ss_hull_room *room);
 
 static inline ss_segment hull_edge(const struct ss_hull *hull, int edge) {

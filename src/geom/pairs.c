@@ -7,16 +7,19 @@ static const ss_pair *const table[SS_SHAPE_TYPES][SS_SHAPE_TYPES] = {
 #define PAIR(name) &ss_pair_##name
 #define ROW(type) [SS_SHAPE_##type]
   ROW(POINT) = {
-    ROW(SPHERE) = PAIR(sphere_sphere), ROW(HALF_SPACE) = PAIR(sphere_half_space), ROW(BOX) = PAIR(sphere_box), ROW(CAPSULE) = PAIR(sphere_capsule),
+    ROW(SPHERE) = PAIR(sphere_sphere), ROW(HALF_SPACE) = PAIR(sphere_half_space), ROW(BOX) = PAIR(sphere_box), ROW(CONVEX) = PAIR(sphere_hull), ROW(CAPSULE) = PAIR(sphere_capsule),
     ROW(ELLIPSOID) = PAIR(sphere_ellipsoid), ROW(ELLIPSE) = PAIR(sphere_ellipsoid), ROW(CYLINDER) = PAIR(sphere_cylinder)},
   ROW(SPHERE) = {
-    ROW(SPHERE) = PAIR(sphere_sphere), ROW(HALF_SPACE) = PAIR(sphere_half_space), ROW(BOX) = PAIR(sphere_box), ROW(CAPSULE) = PAIR(sphere_capsule),
+    ROW(SPHERE) = PAIR(sphere_sphere), ROW(HALF_SPACE) = PAIR(sphere_half_space), ROW(BOX) = PAIR(sphere_box), ROW(CONVEX) = PAIR(sphere_hull), ROW(CAPSULE) = PAIR(sphere_capsule),
     ROW(ELLIPSOID) = PAIR(sphere_ellipsoid), ROW(ELLIPSE) = PAIR(sphere_ellipsoid), ROW(CYLINDER) = PAIR(sphere_cylinder)},
   ROW(HALF_SPACE) = {
-    ROW(BOX) = PAIR(half_space_box), ROW(CAPSULE) = PAIR(half_space_capsule),
+    ROW(BOX) = PAIR(half_space_box), ROW(CONVEX) = PAIR(half_space_hull), ROW(CAPSULE) = PAIR(half_space_capsule),
     ROW(ELLIPSOID) = PAIR(half_space_ellipsoid), ROW(ELLIPSE) = PAIR(half_space_ellipsoid), ROW(CYLINDER) = PAIR(half_space_cylinder)},
   ROW(BOX) = {
-    ROW(BOX) = PAIR(box_box), ROW(CAPSULE) = PAIR(box_capsule),
+    ROW(BOX) = PAIR(box_box), ROW(CONVEX) = PAIR(hull_hull), ROW(CAPSULE) = PAIR(box_capsule),
+    ROW(ELLIPSOID) = PAIR(hull_ellipsoid), ROW(ELLIPSE) = PAIR(hull_ellipsoid), ROW(CYLINDER) = PAIR(hull_cylinder)},
+  ROW(CONVEX) = {
+    ROW(CONVEX) = PAIR(hull_hull), ROW(CAPSULE) = PAIR(hull_hull),
     ROW(ELLIPSOID) = PAIR(hull_ellipsoid), ROW(ELLIPSE) = PAIR(hull_ellipsoid), ROW(CYLINDER) = PAIR(hull_cylinder)},
   ROW(CAPSULE) = {
     ROW(CAPSULE) = PAIR(capsule_capsule),

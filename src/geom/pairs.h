@@ -25,6 +25,9 @@ extern const ss_pair ss_pair_capsule_cylinder;
 extern const ss_pair ss_pair_hull_cylinder;
 extern const ss_pair ss_pair_ellipsoid_cylinder;
 extern const ss_pair ss_pair_cylinder_cylinder;
+extern const ss_pair ss_pair_hull_hull; /* the second one may be a capsule */
+extern const ss_pair ss_pair_sphere_hull;
+extern const ss_pair ss_pair_half_space_hull;
 extern const ss_pair ss_pair_box_box;
 extern const ss_pair ss_pair_box_capsule;
 extern const ss_pair ss_pair_capsule_capsule;

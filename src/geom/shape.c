@@ -1,4 +1,5 @@
 /* The table of shapes: what each one needs from its definition, its mass, its bounds. */
+#include "geom/hull_build.h"
 #include "geom/pairs.h"
 
 static const double pi = 3.14159265358979323846;
@@ -38,20 +39,23 @@ static ss_quat rotation_z_to(ss_vec3 n) {
   return quat_multiply(rest, to_axis[k][sign < 0]);
 }
 
-static ss_status compile_point(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+static ss_status compile_point(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  (void)arena;
   (void)d, (void)error;
   out->reach = 0;
   return SS_OK;
 }
 
-static ss_status compile_sphere(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+static ss_status compile_sphere(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  (void)arena;
   if (!positive(d->radius)) return reject(error, d, "radius", "a positive number");
   out->radius = d->radius;
   out->reach = d->radius;
   return SS_OK;
 }
 
-static ss_status compile_half_space(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+static ss_status compile_half_space(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  (void)arena;
   ss_vec3 n;
   if (!direction(d->normal, &n)) return reject(error, d, "normal", "three finite numbers, not all zero");
   if (!isfinite(d->offset)) return reject(error, d, "offset", "a finite number");
@@ -61,7 +65,8 @@ static ss_status compile_half_space(const ss_shape_def *d, ss_shape *out, ss_err
   return SS_OK;
 }
 
-static ss_status compile_box(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+static ss_status compile_box(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  (void)arena;
   if (!(positive(d->size.x) && positive(d->size.y) && positive(d->size.z)))
     return reject(error, d, "size", "three positive numbers (full edge lengths)");
   out->half = v3_scale(0.5, d->size);
@@ -69,7 +74,8 @@ static ss_status compile_box(const ss_shape_def *d, ss_shape *out, ss_error *err
   return SS_OK;
 }
 
-static ss_status compile_capsule(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+static ss_status compile_capsule(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  (void)arena;
   ss_vec3 axis;
   if (!positive(d->radius)) return reject(error, d, "radius", "a positive number");
   if (!(isfinite(d->length) && d->length >= 0))
@@ -83,15 +89,37 @@ static ss_status compile_capsule(const ss_shape_def *d, ss_shape *out, ss_error 
   return SS_OK;
 }
 
+static ss_status compile_convex(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  if (!d->points || d->n_points < 4 || d->n_points > SS_MOST_HULL_POINTS)
+    return reject(error, d, "points", "4 to 200 points");
+  for (int i = 0; i < d->n_points; i++)
+    if (!v3_finite(d->points[i])) return reject(error, d, "points", "finite numbers");
+  struct ss_hull *hull = NULL;
+  ss_vec3 centroid;
+  switch (ss_hull_build(arena, d->points, d->n_points, &hull, &centroid)) {
+  case SS_HULL_MEMORY:
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  case SS_HULL_FLAT:
+    return reject(error, d, "points", "points that do not lie in one plane, nearly");
+  case SS_HULL_OK:
+    break;
+  }
+  out->local.position = pose_point(&out->local, centroid);
+  out->hull = hull;
+  for (int i = 0; i < hull->n_vertices; i++) out->reach = fmax(out->reach, v3_norm(hull->vertex[i]));
+  return SS_OK;
+}
+
 /* As a capsule, but flat ends. */
-static ss_status compile_cylinder(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+static ss_status compile_cylinder(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
   if (!positive(d->length)) return reject(error, d, "length", "a positive number (the distance of the ends)");
-  const ss_status status = compile_capsule(d, out, error);
+  const ss_status status = compile_capsule(arena, d, out, error);
   out->reach = hypot(out->half.x, out->radius);
   return status;
 }
 
-static ss_status compile_ellipsoid(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+static ss_status compile_ellipsoid(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  (void)arena;
   const ss_vec3 a = d->semi_axes;
   if (!(positive(a.x) && positive(a.y) && positive(a.z)))
     return reject(error, d, "semi_axes", "three positive numbers");
@@ -100,7 +128,8 @@ static ss_status compile_ellipsoid(const ss_shape_def *d, ss_shape *out, ss_erro
   return SS_OK;
 }
 
-static ss_status compile_ellipse(const ss_shape_def *d, ss_shape *out, ss_error *error) {
+static ss_status compile_ellipse(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
+  (void)arena;
   const double a[3] = {d->semi_axes.x, d->semi_axes.y, d->semi_axes.z};
   int zero = 0, good = 0;
   for (int i = 0; i < 3; i++) zero += a[i] == 0, good += positive(a[i]);
@@ -141,6 +170,11 @@ static double mass_capsule(const ss_shape *s, ss_vec3 *moments) {
       cylinder * (length * length / 12 + r * r / 4) + ball * (0.4 * r * r + length * length / 4 + 3 * length * r / 8);
   *moments = v3(along, across, across);
   return cylinder + ball;
+}
+
+static double mass_convex(const ss_shape *s, ss_vec3 *moments) {
+  *moments = v3(s->hull->inertia[0], s->hull->inertia[1], s->hull->inertia[2]); /* products: see ss_shape_mass */
+  return s->hull->volume;
 }
 
 static double mass_cylinder(const ss_shape *s, ss_vec3 *moments) {
@@ -194,6 +228,15 @@ static ss_vec3 extent_capsule(const ss_shape *s, const ss_pose *pose) {
             s->half.x * fabs(axis.z) + s->radius);
 }
 
+static ss_vec3 extent_convex(const ss_shape *s, const ss_pose *pose) {
+  ss_vec3 e = v3(0, 0, 0); /* about the centroid, so the larger one of both sides */
+  for (int i = 0; i < s->hull->n_vertices; i++) {
+    const ss_vec3 v = quat_rotate(pose->orientation, s->hull->vertex[i]);
+    e = v3(fmax(e.x, fabs(v.x)), fmax(e.y, fabs(v.y)), fmax(e.z, fabs(v.z)));
+  }
+  return e;
+}
+
 static ss_vec3 extent_cylinder(const ss_shape *s, const ss_pose *pose) {
   const ss_vec3 axis = quat_axis_x(pose->orientation);
   double e[3];
@@ -218,6 +261,7 @@ static const ss_table_row names[SS_SHAPE_TYPES + 1] = {
     [SS_SHAPE_SPHERE] = {"sphere", "ball: radius"},
     [SS_SHAPE_HALF_SPACE] = {"half-space", "solid below a plane: normal (outwards), offset"},
     [SS_SHAPE_BOX] = {"box", "cuboid: size (three full edge lengths)"},
+    [SS_SHAPE_CONVEX] = {"convex", "convex hull: points (4 to 200)"},
     [SS_SHAPE_CAPSULE] = {"capsule", "cylinder with round ends: radius, length (of the straight part), axis"},
     [SS_SHAPE_ELLIPSOID] = {"ellipsoid", "semi_axes (three)"},
     [SS_SHAPE_ELLIPSE] = {"ellipse", "planar scenes: semi_axes (two)"},
@@ -225,13 +269,14 @@ static const ss_table_row names[SS_SHAPE_TYPES + 1] = {
     {NULL, NULL}};
 
 static const struct shape_kind {
-  ss_status (*compile)(const ss_shape_def *definition, ss_shape *out, ss_error *error);
+  ss_status (*compile)(ss_arena *arena, const ss_shape_def *definition, ss_shape *out, ss_error *error);
   double (*mass)(const ss_shape *shape, ss_vec3 *moments);
   ss_vec3 (*extent)(const ss_shape *shape, const ss_pose *pose);
 } kinds[SS_SHAPE_TYPES] = {[SS_SHAPE_POINT] = {compile_point, mass_none, extent_round},
                            [SS_SHAPE_SPHERE] = {compile_sphere, mass_sphere, extent_round},
                            [SS_SHAPE_HALF_SPACE] = {compile_half_space, mass_none, extent_half_space},
                            [SS_SHAPE_BOX] = {compile_box, mass_box, extent_box},
+                           [SS_SHAPE_CONVEX] = {compile_convex, mass_convex, extent_convex},
                            [SS_SHAPE_CAPSULE] = {compile_capsule, mass_capsule, extent_capsule},
                            [SS_SHAPE_ELLIPSOID] = {compile_ellipsoid, mass_ellipsoid, extent_ellipsoid},
                            [SS_SHAPE_ELLIPSE] = {compile_ellipse, mass_ellipse, extent_ellipsoid},
@@ -243,7 +288,7 @@ static bool known(ss_shape_type type) { return (unsigned)type < SS_SHAPE_TYPES; 
 
 static const char *shape_name(ss_shape_type type) { return known(type) ? names[type].name : "shape"; }
 
-ss_status ss_shape_compile(const ss_shape_def *definition, ss_shape *out, ss_error *error) {
+ss_status ss_shape_compile(ss_arena *arena, const ss_shape_def *definition, ss_shape *out, ss_error *error) {
   const ss_quat q = definition->pose.orientation;
   const double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
   if (!known(definition->type)) return reject(error, definition, "type", "one of the table of shapes");
@@ -252,7 +297,7 @@ ss_status ss_shape_compile(const ss_shape_def *definition, ss_shape *out, ss_err
     return reject(error, definition, "orientation", "a finite quaternion, not all zero");
   *out = (ss_shape){.type = definition->type, .body = SS_WORLD, .local = definition->pose};
   if (square != 1) out->local.orientation = quat_normalize(q);
-  return kinds[definition->type].compile(definition, out, error);
+  return kinds[definition->type].compile(arena, definition, out, error);
 }
 
 ss_mass_properties ss_shape_mass(const ss_shape *shape) {
@@ -260,12 +305,14 @@ ss_mass_properties ss_shape_mass(const ss_shape *shape) {
   ss_mass_properties p = {.centroid = shape->local.position};
   p.volume = kinds[shape->type].mass(shape, &moments);
   if (p.volume == 0) p.centroid = v3(0, 0, 0);
-  /* R diag(moments) R^T */
+  /* R I R^T; I is diagonal but for hulls */
   const ss_mat3 r = quat_matrix(shape->local.orientation);
   static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
   for (int k = 0; k < 6; k++) {
     const double *a = r.m[row[k]], *b = r.m[column[k]];
     p.inertia[k] = a[0] * moments.x * b[0] + a[1] * moments.y * b[1] + a[2] * moments.z * b[2];
+    for (int m = 3; shape->hull && m < 6; m++)
+      p.inertia[k] += shape->hull->inertia[m] * (a[row[m]] * b[column[m]] + a[column[m]] * b[row[m]]);
   }
   return p;
 }

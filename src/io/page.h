@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-enum { SS_PAGE_ENERGIES = 9, SS_PAGE_RESIDUALS = 3, SS_PAGE_APPLIED = 64 }; /* fewer applied forces are shown */
+enum { SS_PAGE_ENERGIES = 10, SS_PAGE_RESIDUALS = 3, SS_PAGE_APPLIED = 64 }; /* fewer applied forces are shown */
 extern const char *const ss_page_energy_names[SS_PAGE_ENERGIES];
 extern const char *const ss_page_residual_names[SS_PAGE_RESIDUALS];
 

@@ -6,8 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const ss_page_energy_names[SS_PAGE_ENERGIES] = {
-    "kinetic", "potential", "elastic", "total", "work", "friction_loss", "impact_loss", "damping_loss", "remainder"};
+const char *const ss_page_energy_names[SS_PAGE_ENERGIES] = {"kinetic",   "potential",     "elastic",     "total",
+                                                            "work",      "friction_loss", "impact_loss", "damping_loss",
+                                                            "remainder", "stabilization"};
 const char *const ss_page_residual_names[SS_PAGE_RESIDUALS] = {"complementarity", "penetration", "joint_drift"};
 
 /* ---- budget: a page of a thousand bodies and a thousand frames stays below 30 MB ---- */

@@ -230,6 +230,13 @@ static ss_status read_frames(frame_source *s, ss_error *error) {
     char path[64];
     hsize_t n = 0;
     (void)snprintf(path, sizeof path, "energy/%s", ss_page_energy_names[i]);
+    const bool newer = i == SS_PAGE_ENERGIES - 1; /* older results do not have the last column */
+    if (newer && H5Lexists(r->file, path, H5P_DEFAULT) <= 0) {
+      s->energy[i] = ss_alloc(sizeof(double) * (size_t)(r->n_rows + 1));
+      if (!s->energy[i]) return out_of_memory(error);
+      memset(s->energy[i], 0, sizeof(double) * (size_t)(r->n_rows + 1));
+      continue;
+    }
     s->energy[i] = ss_result_numbers(r, path, &n);
     if (!s->energy[i] || n != r->n_rows) return ss_result_damaged(r, error);
   }

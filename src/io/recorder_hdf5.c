@@ -6,7 +6,7 @@
  *     /time                 [N]
  *     /bodies/NAME/         position [N,3], orientation [N,4] (w x y z), velocity [N,3], angular_velocity [N,3]; world
  *                           frame; attributes name, index. In NAME, '/' and '%' are written as %2F and %25
- *     /energy/              kinetic potential elastic total work friction_loss impact_loss damping_loss remainder, [N]
+ *     /energy/              kinetic potential elastic total work friction_loss impact_loss damping_loss remainder stabilization, [N]
  *     /worst/               complementarity penetration joint_drift, [N]: maxima over the run so far
  *     /applied              [N, 6 A] force and torque (world frame) of each applied force, in the order of the scene
  *     /events/              t, kind (text), a, b (index of a body, -1: the world), energy_created, [E]
@@ -33,7 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_COLUMNS = 4, ENERGY_COLUMNS = 9, EVENT_COLUMNS = 5, CONTACT_COLUMNS = 8, KIND_SIZE = 16 };
+enum { BODY_COLUMNS = 4, ENERGY_COLUMNS = 10, EVENT_COLUMNS = 5, CONTACT_COLUMNS = 8, KIND_SIZE = 16 };
 
 typedef struct hdf5_recorder {
   ss_recorder base;
@@ -134,8 +134,9 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
   }
   ss_coordinate_table_put(&h->coordinates, sim, h->n_rows);
   const ss_energy *e = &ss_sim_report(sim)->energy;
-  const double energy[ENERGY_COLUMNS] = {e->kinetic,       e->potential,   e->elastic,      e->final,    e->work,
-                                         e->friction_loss, e->impact_loss, e->damping_loss, e->remainder};
+  const double energy[ENERGY_COLUMNS] = {e->kinetic,   e->potential,     e->elastic,     e->final,
+                                         e->work,      e->friction_loss, e->impact_loss, e->damping_loss,
+                                         e->remainder, e->stabilization};
   for (int i = 0; i < ENERGY_COLUMNS; i++) put(&h->energy[i], h->n_rows, &energy[i]);
   const ss_certificate *c = &ss_sim_report(sim)->certificate;
   const double worst[SS_PAGE_RESIDUALS] = {c->complementarity, c->penetration, c->joint_drift};
@@ -309,8 +310,9 @@ static bool create_applied(hdf5_recorder *h, const ss_sim *sim) {
 }
 
 static bool create_tables(hdf5_recorder *h) {
-  static const char *const energy[ENERGY_COLUMNS] = {"kinetic",       "potential",   "elastic",      "total",    "work",
-                                                     "friction_loss", "impact_loss", "damping_loss", "remainder"};
+  static const char *const energy[ENERGY_COLUMNS] = {"kinetic",   "potential",     "elastic",     "total",
+                                                     "work",      "friction_loss", "impact_loss", "damping_loss",
+                                                     "remainder", "stabilization"};
   static const char *const events[EVENT_COLUMNS] = {"t", "kind", "a", "b", "energy_created"};
   h->kind_type = H5Tcopy(H5T_C_S1);
   if (h->kind_type < 0 || H5Tset_size(h->kind_type, KIND_SIZE) < 0) return false;
@@ -351,8 +353,7 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
   h->file = H5Fcreate(h->base.file.working, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const bool good =
       h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) && create_tables(h) &&
-      ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) &&
-      create_applied(h, sim) &&
+      ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) && create_applied(h, sim) &&
       (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file)) &&
       H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
   ss_hdf5_quiet_end(quiet);

@@ -75,8 +75,9 @@ ss_status ss_page_capture(ss_page *page, ss_frame_contacts *contacts, double *mo
     const ss_motion motion = ss_sim_motion(sim, body);
     ss_motion_columns(&motion, motions + (size_t)body * SS_MOTION_COLUMNS);
   }
-  const double energy[SS_PAGE_ENERGIES] = {e->kinetic,       e->potential,   e->elastic,      e->final,    e->work,
-                                           e->friction_loss, e->impact_loss, e->damping_loss, e->remainder};
+  const double energy[SS_PAGE_ENERGIES] = {e->kinetic,   e->potential,     e->elastic,     e->final,
+                                           e->work,      e->friction_loss, e->impact_loss, e->damping_loss,
+                                           e->remainder, e->stabilization};
   const double residual[SS_PAGE_RESIDUALS] = {c->complementarity, c->penetration, c->joint_drift};
   const ss_status status = ss_page_add_frame(page, ss_sim_state(sim)->t, motions, energy, residual, error);
   if (status) return status;
@@ -98,10 +99,11 @@ static ss_status page_event(ss_recorder *recorder, const ss_sim *sim, const ss_e
 }
 
 static json_t *ledger(const ss_energy *e) {
-  return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "initial", ss_page_number(e->initial), "final",
+  return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "initial", ss_page_number(e->initial), "final",
                    ss_page_number(e->final), "work", ss_page_number(e->work), "friction_loss",
                    ss_page_number(e->friction_loss), "impact_loss", ss_page_number(e->impact_loss), "damping_loss",
-                   ss_page_number(e->damping_loss), "remainder", ss_page_number(e->remainder));
+                   ss_page_number(e->damping_loss), "remainder", ss_page_number(e->remainder), "stabilization",
+                   ss_page_number(e->stabilization));
 }
 
 ss_status ss_page_conclude(ss_page *page, const ss_sim *sim, bool complete, ss_error *error) {

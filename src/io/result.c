@@ -213,7 +213,7 @@ static ss_status energy_column(const ss_result *r, const char *name, double *val
   if (!numbers)
     return ss_fail(error, SS_ERROR_INPUT,
                    "'%s' has no energy '%s'; there are kinetic, potential, elastic, total, work, friction_loss, "
-                   "impact_loss, damping_loss, remainder",
+                   "impact_loss, damping_loss, remainder, stabilization",
                    r->path, ss_printable(name).text);
   return adopt_column(r, numbers, n, values, error);
 }

@@ -60,7 +60,7 @@ static const ss_word shape_words[] = {
     {"ellipsoid", SS_SHAPE_ELLIPSOID, false},
     {"ellipse", SS_SHAPE_ELLIPSE, false},
     {"cylinder", SS_SHAPE_CYLINDER, false},
-    {"convex", 0, true},
+    {"convex", SS_SHAPE_CONVEX, false},
     {"height-field", 0, true},
     {"mesh", 0, true},
     {NULL, 0, false},
@@ -74,6 +74,30 @@ static ss_status read_size(ss_reader *reader, const ss_yaml *node, void *vec3) {
   double size[3] = {1, 1, 1};
   for (int i = 0; i < node->count; i++) SS_TRY(ss_read_positive(reader, node->items[i].value, &size[axes[i]]));
   *(ss_vec3 *)vec3 = v3(size[0], size[1], size[2]);
+  return SS_OK;
+}
+
+/* In a planar scene a polygon: a prism of depth 1, like a box. */
+static ss_status read_points(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_shape_def *shape = object;
+  SS_TRY(ss_expect_list(reader, node, "points"));
+  const int least = reader->scene->planar == SS_SPATIAL ? 4 : 3;
+  if (node->count < least) return SS_READ_FAIL(reader, node, "expected at least %d points, not %d", least, node->count);
+  const ss_planar planar = reader->scene->planar;
+  const int copies = planar == SS_SPATIAL ? 1 : 2;
+  ss_vec3 *points = SS_ARENA_ARRAY(reader->scratch, ss_vec3, copies * node->count);
+  if (!points) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < node->count; i++) {
+    ss_vec3 *p = &points[copies * i];
+    SS_TRY(ss_read_vector(reader, node->items[i].value, p));
+    if (copies == 1) continue;
+    const int k = ss_plane_of(planar).normal;
+    const ss_vec3 across = v3(k == 0 ? 0.5 : 0, k == 1 ? 0.5 : 0, k == 2 ? 0.5 : 0);
+    p[1] = v3_add(p[0], across);
+    p[0] = v3_sub(p[0], across);
+  }
+  shape->points = points;
+  shape->n_points = copies * node->count;
   return SS_OK;
 }
 
@@ -102,6 +126,7 @@ enum {
   SPHERE = 1 << SS_SHAPE_SPHERE,
   HALF_SPACE = 1 << SS_SHAPE_HALF_SPACE,
   BOX = 1 << SS_SHAPE_BOX,
+  CONVEX = 1 << SS_SHAPE_CONVEX,
   CAPSULE = 1 << SS_SHAPE_CAPSULE,
   CYLINDER = 1 << SS_SHAPE_CYLINDER,
   ROUND = 1 << SS_SHAPE_ELLIPSOID | 1 << SS_SHAPE_ELLIPSE
@@ -113,6 +138,7 @@ static const ss_key shape_keys[] = {
     {"length", ss_read_positive, offsetof(ss_shape_def, length), true, CAPSULE | CYLINDER},
     {"axis", ss_read_direction, offsetof(ss_shape_def, axis), false, CAPSULE | CYLINDER},
     {"size", read_size, offsetof(ss_shape_def, size), true, BOX},
+    {"points", read_points, 0, true, CONVEX},
     {"semi_axes", read_semi_axes, 0, true, ROUND},
     {"normal", ss_read_direction, offsetof(ss_shape_def, normal), true, HALF_SPACE},
     {"offset", ss_read_number, offsetof(ss_shape_def, offset), false, HALF_SPACE},

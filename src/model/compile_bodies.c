@@ -157,7 +157,7 @@ static ss_status compile_shapes(ss_model *model, const ss_shape_def *defs, int n
   for (int i = 0; i < n; i++) {
     ss_shape *shape = &model->shapes[model->n_shapes];
     ss_error reason = {0};
-    if (ss_shape_compile(&defs[i], shape, &reason) != SS_OK)
+    if (ss_shape_compile(model->arena, &defs[i], shape, &reason) != SS_OK)
       return ss_fail_at(error, scene, defs[i].mark, reason.status, "%s", reason.message);
     shape->body = body;
     shape->material = ss_find_material(scene, defs[i].material ? defs[i].material : "default");

@@ -44,6 +44,7 @@ typedef struct ss_joint {
   int n_angles, first_angle; /* angles that the state counts beyond a full turn */
   bool has_limits, has_motor;
   double limits[2], motor_speed, motor_effort;
+  const ss_expression *motor_speed_at; /* of t; NULL: motor_speed */
 } ss_joint;
 
 typedef struct ss_force {

@@ -99,6 +99,16 @@ static bool keep(ss_arena *arena, const char **text) {
   return *text != NULL;
 }
 
+static bool keep_shape(ss_arena *arena, ss_shape_def *shape) {
+  if (shape->n_points > 0 && shape->points) {
+    ss_vec3 *points = SS_ARENA_ARRAY(arena, ss_vec3, shape->n_points);
+    if (!points) return false;
+    memcpy(points, shape->points, sizeof *points * (size_t)shape->n_points);
+    shape->points = points;
+  }
+  return keep(arena, &shape->material);
+}
+
 ss_status ss_scene_add_material(ss_scene *scene, const ss_material_def *material, ss_error *error) {
   if (!material->name || !material->name[0]) return ss_fail(error, SS_ERROR_INPUT, "a material needs a name");
   ss_material_def copy = *material;
@@ -133,7 +143,7 @@ ss_status ss_scene_add_contact(ss_scene *scene, const ss_contact_def *contact, s
 ss_status ss_scene_add_world_shape(ss_scene *scene, const ss_shape_def *shape, ss_error *error) {
   ss_shape_def copy = *shape;
   ss_shape_def *grown = with_room(scene->arena, scene->world_shapes, scene->n_world_shapes, sizeof *grown);
-  if (!grown || !keep(scene->arena, &copy.material)) return out_of_memory(error);
+  if (!grown || !keep_shape(scene->arena, &copy)) return out_of_memory(error);
   scene->world_shapes = grown;
   scene->world_shapes[scene->n_world_shapes++] = copy;
   return SS_OK;
@@ -150,7 +160,7 @@ ss_status ss_scene_add_body(ss_scene *scene, const ss_body_def *body, ss_error *
   if (!shapes || !grown || !keep(scene->arena, &copy.name)) return out_of_memory(error);
   for (int i = 0; i < copy.n_shapes; i++) {
     shapes[i] = copy.shapes[i];
-    if (!keep(scene->arena, &shapes[i].material)) return out_of_memory(error);
+    if (!keep_shape(scene->arena, &shapes[i])) return out_of_memory(error);
   }
   copy.shapes = shapes;
   scene->bodies = grown;

@@ -123,6 +123,7 @@ static void constraint_work(ss_sim *sim) {
 void ss_ledger_part(ss_sim *sim, double h, double fraction) {
   contact_losses(sim, h, fraction);
   if (!sim->scheme->compliant) constraint_work(sim);
+  ss_bound_part(sim, h);
   if (sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) stabilization_work(sim, fraction);
   if (sim->model->n_motors) sim->report.energy.work += ss_motor_work(sim, fraction);
   sim->mechanics->force_work(sim, h, fraction);

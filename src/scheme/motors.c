@@ -1,5 +1,5 @@
 /* Motors: a box row per motor. The impulse z of at most h * effort in either direction brings the joint's rate to the
- * wanted speed, or acts in full where that is not enough:
+ * wanted speed, that of the end of the part where it depends on time, or acts in full where that is not enough:
  *
  *     -h effort <= z <= h effort,    w = alpha (r.v+ - speed) >= 0 at the lower bound, <= 0 at the upper, 0 between
  *
@@ -7,6 +7,10 @@
  * swing about the speed from step to step for alpha < 1 (MDI section 9.1). In w = r.va + s this is an offset,
  * s = -(1 - alpha) r.v - alpha speed. */
 #include "step/workspace.h"
+
+static double speed_at(const ss_joint *joint, double t) {
+  return joint->motor_speed_at ? ss_expression_value(joint->motor_speed_at, t) : joint->motor_speed;
+}
 
 void ss_motor_rows(ss_sim *sim, const double *q, double h) {
   const ss_model *model = sim->model;
@@ -19,10 +23,10 @@ void ss_motor_rows(ss_sim *sim, const double *q, double h) {
     ss_row *row = &p->rows[p->n];
     (void)ss_joint_coordinate(model, joint, SS_ACTION_MOTOR, &a, &b, 0, row);
     const double rate = ss_row_dot(model, row, sim->state.v), most = h * joint->motor_effort;
-    const double behind = joint->motor_speed - rate;
-    p->offset[p->n] = -(1 - sim->alpha) * rate - sim->alpha * joint->motor_speed;
+    const double speed = speed_at(joint, sim->state.t + h), behind = speed - rate;
+    p->offset[p->n] = -(1 - sim->alpha) * rate - sim->alpha * speed;
     p->compliance[p->n] = 0;
-    p->z[p->n] = fabs(behind) <= 1e-9 * (1 + fabs(joint->motor_speed)) ? 0 : behind > 0 ? most : -most;
+    p->z[p->n] = fabs(behind) <= 1e-9 * (1 + fabs(speed)) ? 0 : behind > 0 ? most : -most;
     p->blocks[p->n_blocks++] =
         (ss_block){.kind = SS_BLOCK_BOX, .first = p->n, .size = 1, .lower = -most, .upper = most};
     p->n++;

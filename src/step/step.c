@@ -201,7 +201,9 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
   judge_contacts(sim, speed_tolerance);
+  if (sim->model->moments_anywhere && tau == h) ss_note_ends(sim);
   accept(sim, h, tau);
+  if (sim->model->moments_anywhere && tau == h) ss_tell_ends(sim);
   *taken = tau;
   status = ss_touch_store(sim, error);
   ss_lap(sim, SS_STAGE_OBSERVE);

@@ -189,6 +189,9 @@ ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *
 ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error);
 ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error);
 ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error);
+/* Notes which contacts' spin and rolling end with the solved part; tells it once the state is there. */
+void ss_note_ends(ss_sim *sim);
+void ss_tell_ends(ss_sim *sim);
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
@@ -348,6 +351,7 @@ void ss_ledger_start(ss_sim *sim);
 double ss_total_energy(const ss_sim *sim);
 void ss_ledger_part(ss_sim *sim, double h, double fraction);
 void ss_ledger_step(ss_sim *sim);
+void ss_bound_part(ss_sim *sim, double h); /* LIT Theorem 9.1 */
 void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);

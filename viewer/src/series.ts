@@ -146,7 +146,7 @@ function energyQuantities(page: Page): Quantity[] {
       label: "energy ledger",
       logarithmic: false,
       least: small,
-      curves: pick(["work", "friction_loss", "impact_loss", "damping_loss", "remainder"]),
+      curves: pick(["work", "friction_loss", "impact_loss", "damping_loss", "stabilization", "remainder"]),
     },
   ];
 }

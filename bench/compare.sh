@@ -1,0 +1,31 @@
+#!/bin/sh
+# Our ladder beside the solvers of Siconos, as Markdown: the contact problems of bench/piles.py, then the given files.
+# usage: bench/compare.sh BUILD_DIR [FILE...] > docs/siconos-comparison.md
+set -e
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 "$here/piles.py" "$work" 4 8 quadratic
+names="box-4 stack-2 box-16 wall-2 heap-2 stack-10 loose-3 heap-3 wall-4 loose-5 heap-4 wall-6 stack-50"
+set -- "$@" # the problem files come last
+piles=
+for cone in 4 8 quadratic; do
+  for name in $names; do
+    problem=$work/$name-$cone.cp
+    "$build/stickslip" run "$work/$name-$cone.yaml" --duration 0.02 --dump-problem "$problem" >/dev/null
+    piles="$piles $problem"
+  done
+done
+cat <<END
+# Beside Siconos
+
+Written by \`bench/compare.sh BUILD_DIR FILE...\`. Both solve the same problem from zero, in the same run, memory and options at hand;
+shortest of up to 1000 runs, at most 30 s. Every answer is judged by \`src/cp/judge.c\`. The last column is the time of the fastest
+Siconos solver that reaches 1e-9, over ours: above 1 we are faster. Polyhedral friction (names that end in 4 or 8, the
+number of directions) is an LCP for Siconos: contacts times directions plus two variables.
+
+END
+# shellcheck disable=SC2086
+sh "$here/siconos.sh" "$build" $piles "$@"

@@ -1,0 +1,259 @@
+/* Convex polyhedra with each other, with half-spaces, spheres and capsules. A capsule is an edge with a radius.
+ *
+ *   VERTEX_A, _B  a vertex of one and the other polyhedron: signed distance
+ *   EDGES         an edge of each: signed distance along their common perpendicular, where its feet are between the ends
+ *   SLAB_A, _B    a face of one and the lowest vertex of the other, for polyhedra that overlap deeply
+ *
+ * Apart, each is the distance of two points of the shapes, and the least is the distance. Reported are the features whose
+ * normal is near that of the best separating slab among the normals of faces and features. A face on a face has the corners of
+ * the common polygon; those where edges cross by less than a degree are left to the vertices near by. */
+#include "geom/hull.h"
+
+enum { VERTEX_A, VERTEX_B, EDGES, SLAB_A, SLAB_B };
+static const double similar = 0.9;   /* cosine */
+static const double parallel = 0.02; /* sine */
+static const double margin = 1e-9;   /* of the size */
+
+/* Both in b's frame. */
+typedef struct couple {
+  const struct ss_hull *a, *b;
+  ss_vec3 center; /* of a */
+  ss_quat turn;   /* from a's frame */
+  double radius, size;
+} couple;
+
+static couple couple_make(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb,
+                          ss_hull_room room[2]) {
+  return (couple){ss_hull_of(a, &room[0]),
+                  ss_hull_of(b, &room[1]),
+                  pose_local(pb, pa->position),
+                  quat_multiply(quat_conjugate(pb->orientation), pa->orientation),
+                  b->radius,
+                  fmin(a->reach, b->reach)};
+}
+
+static uint32_t encode(uint32_t kind, int i, int j) { return kind << 20 | (uint32_t)i << 10 | (uint32_t)j; }
+
+static ss_vec3 from_a(const couple *c, ss_vec3 p) { return v3_add(c->center, quat_rotate(c->turn, p)); }
+static ss_vec3 to_a(const couple *c, ss_vec3 p) { return quat_rotate(quat_conjugate(c->turn), v3_sub(p, c->center)); }
+
+static ss_segment edge_of_a(const couple *c, int i) {
+  ss_segment e = hull_edge(c->a, i);
+  e.center = from_a(c, e.center);
+  e.axis = quat_rotate(c->turn, e.axis);
+  return e;
+}
+
+/* Out of the solid at an edge. */
+static ss_vec3 outward(const struct ss_hull *hull, int edge) {
+  const ss_hull_edge *e = &hull->edge[edge];
+  if (hull->n_faces == 0) return v3(0, 0, 0);
+  return v3_add(hull->face[e->left].normal, hull->face[e->right].normal);
+}
+
+/* b's point is foot, the distance is d along n; b's surface is the radius further on. */
+static void fill(const couple *c, double d, ss_vec3 n, ss_vec3 foot_b, ss_contact_point *out) {
+  out->gap = d - c->radius;
+  out->normal = n;
+  out->point_b = v3_axpy(foot_b, c->radius, n);
+  out->point_a = v3_axpy(out->point_b, out->gap, n);
+}
+
+static void lowest_over(const struct ss_hull *of, ss_vec3 n, ss_vec3 *vertex) {
+  double best = INFINITY;
+  for (int i = 0; i < of->n_vertices; i++) {
+    const double height = v3_dot(n, of->vertex[i]);
+    if (height < best) best = height, *vertex = of->vertex[i];
+  }
+}
+
+static void slab(const couple *c, bool of_a, int face, ss_contact_point *out) {
+  ss_vec3 v = v3(0, 0, 0);
+  if (of_a) { /* b's lowest vertex over a face of a */
+    const ss_vec3 n = quat_rotate(c->turn, c->a->face[face].normal);
+    lowest_over(c->b, n, &v);
+    fill(c, hull_height(c->a, face, to_a(c, v)), v3_neg(n), v, out);
+    return;
+  }
+  const ss_vec3 n = c->b->face[face].normal;
+  lowest_over(c->a, quat_rotate(quat_conjugate(c->turn), n), &v);
+  const ss_vec3 p = from_a(c, v);
+  const double d = hull_height(c->b, face, p);
+  fill(c, d, n, v3_axpy(p, -d, n), out);
+}
+
+/* Returns whether the points belong to the shapes. */
+static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point *out) {
+  const int i = (int)(feature >> 10 & 0x3ff), j = (int)(feature & 0x3ff);
+  ss_vec3 n, foot;
+  double d, s, t;
+  bool valid = true;
+  switch (feature >> 20) {
+  case VERTEX_A:
+    d = ss_hull_distance(c->b, from_a(c, c->a->vertex[i]), &n, &foot);
+    fill(c, d, n, foot, out);
+    break;
+  case VERTEX_B:
+    d = ss_hull_distance(c->a, to_a(c, c->b->vertex[j]), &n, &foot);
+    fill(c, d, v3_neg(quat_rotate(c->turn, n)), c->b->vertex[j], out);
+    break;
+  case EDGES: {
+    const ss_segment a = edge_of_a(c, i), b = hull_edge(c->b, j);
+    const ss_vec3 away = v3_sub(outward(c->b, j), quat_rotate(c->turn, outward(c->a, i)));
+    d = ss_edge_distance(&a, &b, away, &n, &s, &t);
+    valid = v3_norm(v3_cross(a.axis, b.axis)) > parallel && segment_contains(&a, s, margin * a.half) &&
+            segment_contains(&b, t, margin * b.half);
+    fill(c, d, n, segment_point(&b, t), out);
+    break;
+  }
+  default:
+    slab(c, feature >> 20 == SLAB_A, i, out);
+  }
+  out->feature = feature;
+  return valid;
+}
+
+/* Distance of the slabs of the two polyhedra (without radius) across n. */
+static double separation(const couple *c, ss_vec3 n) {
+  const ss_vec3 in_a = quat_rotate(quat_conjugate(c->turn), n);
+  ss_vec3 low = v3(0, 0, 0), high = v3(0, 0, 0);
+  lowest_over(c->a, in_a, &low);
+  lowest_over(c->b, v3_neg(n), &high);
+  return v3_dot(n, c->center) + v3_dot(in_a, low) - v3_dot(n, high);
+}
+
+typedef struct search {
+  ss_vec3 n;
+  double separation;
+  uint32_t flat; /* slab to fall back on */
+} search;
+
+static void consider(const couple *c, uint32_t feature, search *s) {
+  ss_contact_point contact;
+  if (!feature_contact(c, feature, &contact)) return;
+  const double d = contact.gap + c->radius;
+  if (!(d > s->separation)) return;
+  const double value = separation(c, contact.normal);
+  const bool holds = fabs(value - d) <= margin * c->size + 1e-14 * fabs(d); /* else others are further along n */
+  if (holds && value > s->separation) s->n = contact.normal, s->separation = value;
+}
+
+static search best_normal(const couple *c) {
+  search s = {v3(0, 0, 1), -INFINITY, SLAB_A << 20};
+  ss_contact_point contact;
+  for (int of_a = 0; of_a < 2; of_a++)
+    for (int i = 0; i < (of_a ? c->a : c->b)->n_faces; i++) {
+      slab(c, of_a, i, &contact);
+      if (contact.gap + c->radius <= s.separation) continue;
+      s = (search){contact.normal, contact.gap + c->radius, encode(of_a ? SLAB_A : SLAB_B, i, 0)};
+    }
+  for (int i = 0; i < c->a->n_vertices; i++) consider(c, encode(VERTEX_A, i, 0), &s);
+  for (int j = 0; j < c->b->n_vertices; j++) consider(c, encode(VERTEX_B, 0, j), &s);
+  for (int i = 0; i < c->a->n_edges; i++)
+    for (int j = 0; j < c->b->n_edges; j++) consider(c, encode(EDGES, i, j), &s);
+  return s;
+}
+
+typedef struct collector {
+  const couple *c;
+  ss_vec3 n;
+  double reach;
+  ss_contact_point *out;
+  int count;
+  bool closed;
+} collector;
+
+static void collect(collector *k, uint32_t feature) {
+  ss_contact_point contact;
+  if (!feature_contact(k->c, feature, &contact) || v3_dot(contact.normal, k->n) < similar) return;
+  for (int i = 0; i < k->count; i++) /* a vertex on a vertex or an edge is seen from both sides */
+    if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= 4 * margin * k->c->size &&
+        v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= 4 * margin * k->c->size &&
+        contact.gap > k->out[i].gap - 1e-14 * k->c->size)
+      return;
+  k->closed |= contact.gap + k->c->radius <= margin * k->c->size;
+  k->count = contact_add(k->out, k->count, &contact, k->reach);
+}
+
+static void to_world(const ss_pose *pb, ss_contact_point *c) {
+  c->normal = quat_rotate(pb->orientation, c->normal);
+  c->point_a = pose_point(pb, c->point_a);
+  c->point_b = pose_point(pb, c->point_b);
+}
+
+static int hulls_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
+                         ss_contact_point out[SS_PAIR_CONTACTS]) {
+  if (v3_norm(v3_sub(pa->position, pb->position)) - (a->reach + b->reach) > reach) return 0;
+  ss_hull_room room[2];
+  const couple c = couple_make(a, pa, b, pb, room);
+  const search s = best_normal(&c);
+  if (s.separation - c.radius > reach) return 0;
+  collector k = {&c, s.n, reach, out, 0, s.separation > 0};
+  for (int i = 0; i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, 0));
+  for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, 0, j));
+  for (int i = 0; i < c.a->n_edges; i++)
+    for (int j = 0; j < c.b->n_edges; j++) collect(&k, encode(EDGES, i, j));
+  if (!k.closed) {
+    ss_contact_point contact;
+    (void)feature_contact(&c, s.flat, &contact);
+    k.count = contact_add(out, k.count, &contact, reach);
+  }
+  for (int i = 0; i < k.count; i++) to_world(pb, &out[i]);
+  return k.count;
+}
+
+static void hulls_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, uint32_t feature,
+                      ss_contact_point *out) {
+  ss_hull_room room[2];
+  const couple c = couple_make(a, pa, b, pb, room);
+  (void)feature_contact(&c, feature, out);
+  to_world(pb, out);
+}
+
+const ss_pair ss_pair_hull_hull = {hulls_collide, hulls_gap};
+
+/* ---- a sphere or a point, a half-space ---- */
+
+static void sphere_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, uint32_t feature,
+                       ss_contact_point *out) {
+  ss_hull_room room;
+  ss_vec3 n, foot;
+  const double d = ss_hull_distance(ss_hull_of(b, &room), pose_local(pb, pa->position), &n, &foot);
+  out->gap = d - a->radius;
+  out->normal = quat_rotate(pb->orientation, n);
+  out->point_b = pose_point(pb, foot);
+  out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
+  out->feature = feature;
+}
+
+static int sphere_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
+                          ss_contact_point out[SS_PAIR_CONTACTS]) {
+  sphere_gap(a, pa, b, pb, 0, out);
+  return out->gap <= reach;
+}
+
+const ss_pair ss_pair_sphere_hull = {sphere_collide, sphere_gap};
+
+static void plane_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, uint32_t feature,
+                      ss_contact_point *out) {
+  (void)a;
+  const ss_vec3 n = quat_axis_z(pa->orientation), arm = quat_rotate(pb->orientation, b->hull->vertex[feature]);
+  out->gap = v3_dot(n, v3_sub(pb->position, pa->position)) + v3_dot(n, arm);
+  out->normal = v3_neg(n);
+  out->point_b = v3_add(pb->position, arm);
+  out->point_a = v3_axpy(out->point_b, -out->gap, n);
+  out->feature = feature;
+}
+
+static int plane_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
+                         ss_contact_point out[SS_PAIR_CONTACTS]) {
+  int count = 0;
+  for (int i = 0; i < b->hull->n_vertices; i++) {
+    ss_contact_point contact;
+    plane_gap(a, pa, b, pb, (uint32_t)i, &contact);
+    count = contact_add(out, count, &contact, reach);
+  }
+  return count;
+}
+
+const ss_pair ss_pair_half_space_hull = {plane_collide, plane_gap};

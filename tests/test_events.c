@@ -1,0 +1,100 @@
+/* Ends of spin and rolling as located events, and motors whose speed depends on time. */
+#include "scene_runner.h"
+
+static const double G = 9.81;
+
+typedef struct last_event {
+  ss_event_kind kind;
+  double t;
+  int n;
+} last_event;
+
+static void note(void *user, const ss_sim *sim, const ss_event *event) {
+  last_event *e = user;
+  (void)sim;
+  if (event->kind != e->kind) return;
+  e->t = event->t;
+  e->n++;
+}
+
+static last_event watch(run *r, ss_event_kind kind) {
+  last_event e = {.kind = kind};
+  ss_error error = {0};
+  const ss_observer observer = {.user = &e, .step = run_ignore_step, .event = note};
+  run_require(ss_sim_observe(r->sim, &observer, &error), &error, "observe");
+  while (!ss_sim_done(r->sim)) run_step(r);
+  return e;
+}
+
+/* A wheel rolls to a stop at t = v (1 + I/(m r^2)) r / (g delta), whatever the step. */
+static void rolling_ends(void **state) {
+  (void)state;
+  for (int k = 5; k <= 8; k++) {
+    run r;
+    run_open(&r, "rolling-resistance", &(change){.step = ldexp(1, -k)});
+    const last_event e = watch(&r, SS_ROLL_END);
+    assert_int_equal(e.n, 1);
+    assert_int_equal(ss_sim_report(r.sim)->events[SS_ROLL_END], 1);
+    check_near(e.t, 1.5 / (G * 0.05), 1e-11, "end of rolling");
+    run_close(&r);
+  }
+}
+
+static const char spinning[] =
+    "parameters: {torsion: 0.02, spin: 20}\n"
+    "materials: [{name: default, friction: 0.3, torsion: torsion}]\n"
+    "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+    "bodies: [{name: top, mass: 1, inertia: [0.01, 0.01, 0.01], freedom: [x, y, z, rz], position: [0, 0, 0],\n"
+    "          angular_velocity: [0, 0, spin], shapes: [{type: point}]}]\n"
+    "simulation: {step: 2^-7, duration: 2, friction: {cone: ellipsoid}, events: [collision, stick-slip, take-off]}\n";
+
+/* A top on a soft tip stops spinning at t = I w / (torsion m g), in either sense. */
+static void spin_ends(void **state) {
+  (void)state;
+  const char *const spins[] = {"spin=20", "spin=-20", "spin=33"};
+  const double exact[] = {20, 20, 33};
+  for (int i = 0; i < 3; i++) {
+    run r;
+    run_parse(&r, spinning, &(change){.set = {spins[i]}});
+    const last_event e = watch(&r, SS_SPIN_END);
+    assert_int_equal(e.n, 1);
+    check_near(e.t, exact[i] * 0.01 / (0.02 * G), 1e-10, "end of spin");
+    run_close(&r);
+  }
+}
+
+static const char driven[] =
+    "planar: xy\n"
+    "gravity: [0, 0]\n"
+    "parameters: {torque: 100}\n"
+    "bodies: [{name: arm, mass: 1, inertia: 1/12, position: [0.5, 0]}]\n"
+    "joints: [{type: revolute, between: [world, arm], at: [0, 0], motor: {speed: 2*sin(3*t), torque: torque}}]\n"
+    "simulation: {step: 2^-8, duration: 2}\n";
+
+/* A motor that is strong enough follows 2 sin 3t; its work is the kinetic energy. */
+static void motor_follows_its_speed(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r, driven, NULL);
+  while (!ss_sim_done(r.sim)) {
+    run_step(&r);
+    check_near(run_turn(&r, 0).z, 2 * sin(3 * ss_sim_state(r.sim)->t), 1e-11, "speed");
+  }
+  const double angle = 2. / 3 * (1 - cos(6)), kinetic = 2 * sin(6) * 2 * sin(6) / 6;
+  check_near(run_position(&r, 0).y, 0.5 * sin(angle), 1e-4, "angle");
+  check_near(ss_sim_report(r.sim)->energy.work, kinetic, 1e-4, "work of the motor");
+  run_close(&r);
+  run_parse(&r, driven, &(change){.set = {"torque=0.1"}}); /* too weak: it falls behind, and acts in full */
+  for (int k = 0; k < 32; k++) run_step(&r);
+  check_near(run_turn(&r, 0).z, 0.1 * 3 * 32 * ldexp(1, -8), 1e-3, "speed of a weak motor");
+  run_close(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rolling_ends),
+      cmocka_unit_test(spin_ends),
+      cmocka_unit_test(motor_follows_its_speed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
