@@ -10,7 +10,8 @@ static void check_identical(const run *a, const run *b) {
   const ss_state *s = ss_sim_state(a->sim), *t = ss_sim_state(b->sim);
   const size_t nq = 7 * sizeof(double) * (size_t)ss_model_bodies(a->model);
   const size_t nv = sizeof(double) * (size_t)ss_model_coordinates(a->model);
-  assert_true(s->t == t->t && s->step == t->step && s->n_touch == t->n_touch);
+  assert_true(s->t == t->t && s->step == t->step && s->n_touch == t->n_touch && s->n_patch == t->n_patch);
+  if (s->n_patch) assert_memory_equal(s->patch, t->patch, sizeof(double) * (size_t)s->n_patch);
   assert_memory_equal(s->q, t->q, nq);
   assert_memory_equal(s->v, t->v, nv);
   assert_memory_equal(ss_sim_weighted_velocity(a->sim), ss_sim_weighted_velocity(b->sim), nv);
@@ -24,8 +25,8 @@ static void check_identical(const run *a, const run *b) {
 
 static void resumes_bit_by_bit(void **state) {
   (void)state;
-  const char *const scenes[] = {"double-pendulum-wall", "four-balls", "falling-rod", "block-on-incline",
-                                "bouncing-ball"};
+  const char *const scenes[] = {"double-pendulum-wall", "four-balls",      "falling-rod",     "block-on-incline",
+                                "bouncing-ball",        "rolling-ellipse", "table-five-legs", "beam-six-supports"};
   for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
     run whole, first, second;
     ss_error error = {0};

@@ -32,6 +32,8 @@ static void test_bash_completion(void **state) {
   expect_completion("stickslip list jo", "joints ");
   expect_completion("stickslip check ball.y", "ball.yaml ");
   expect_completion("stickslip completion z", "zsh ");
+  expect_completion("stickslip export --to v", "vtk ");
+  expect_completion("stickslip run --resume ball.y", "ball.yaml ");
   expect_completion("stickslip run --step x", " "); /* a number: nothing to offer */
 }
 
@@ -90,10 +92,23 @@ static int prepare(void **state) {
   return 0;
 }
 
+static void test_bench(void **state) {
+  (void)state;
+  json_t *root = expect_json("bench ball.yaml --seconds 0 --json", 0, NULL);
+  const json_t *row = json_array_get(json_object_get(root, "scenes"), 0);
+  assert_string_equal(json_string_value(json_object_get(row, "scene")), "ball.yaml");
+  assert_true(number(row, "steps") == 16 && number(row, "runs") == 1 && number(row, "steps_per_second") > 0);
+  assert_true(json_is_true(json_object_get(row, "certified")));
+  json_decref(root);
+  refuse("bench --step 0.1", "name the scenes");
+  refuse("bench missing.yaml", "missing.yaml");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bash_completion),
       cmocka_unit_test(test_tables_are_complete),
+      cmocka_unit_test(test_bench),
       cmocka_unit_test(test_converge_html),
       cmocka_unit_test(test_converge_html_is_checked_first),
   };

@@ -67,9 +67,11 @@ static void test_box(void **unused) {
 /* The whole tensor, by throwing points: catches axes and signs that the formulas above might share. */
 static void test_monte_carlo(void **unused) {
   (void)unused;
-  const ss_shape_type types[] = {SS_SHAPE_SPHERE, SS_SHAPE_BOX, SS_SHAPE_CAPSULE};
-  for (int k = 0; k < 3; k++) {
+  const ss_shape_type types[] = {SS_SHAPE_SPHERE, SS_SHAPE_BOX, SS_SHAPE_CAPSULE, SS_SHAPE_CYLINDER, SS_SHAPE_CONVEX};
+  const ss_vec3 wedge[6] = {{0, 0, 0}, {1, 0.2, 0}, {0.1, 0.9, -0.1}, {0.2, 0.1, 1}, {0.3, 0.3, 0.3}, {0.8, 0.7, 0.6}};
+  for (int k = 0; k < 5; k++) {
     ss_shape_def d = shape_definition(types[k]);
+    if (types[k] == SS_SHAPE_CONVEX) d.points = wedge, d.n_points = 6; /* one of them is inside */
     d.pose = random_pose(1);
     d.radius = 0.4;
     d.length = 1.5;
@@ -90,6 +92,31 @@ static void test_monte_carlo(void **unused) {
     assert_near(sum[0], p.volume, 0.02 * p.volume);
     for (int j = 0; j < 6; j++) assert_near(sum[j + 1], p.inertia[j], 0.02 * p.volume);
   }
+}
+
+/* The hull of a box's corners, and of some points on its surface, is the box. */
+static void test_hull_of_box(void **unused) {
+  (void)unused;
+  ss_shape_def box = shape_definition(SS_SHAPE_BOX), hull = shape_definition(SS_SHAPE_CONVEX);
+  box.size = v3(0.7, 1.1, 0.4);
+  ss_vec3 points[30];
+  for (int i = 0; i < 30; i++) {
+    const ss_vec3 r = random_vector(0.5);
+    const double corner[3] = {i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5};
+    const double x[3] = {i < 8 ? corner[0] : r.x, i < 8 ? corner[1] : r.y, i < 8 ? corner[2] : i & 1 ? 0.5 : r.z};
+    points[i] = v3(x[0] * box.size.x, x[1] * box.size.y, x[2] * box.size.z);
+  }
+  hull.points = points;
+  hull.n_points = 30;
+  box.pose = hull.pose = random_pose(1);
+  const ss_shape a = compiled(&box), b = compiled(&hull);
+  assert_int_equal(b.hull->n_vertices, 8);
+  assert_int_equal(b.hull->n_faces, 6);
+  assert_int_equal(b.hull->n_edges, 12);
+  const ss_mass_properties p = ss_shape_mass(&a), q = ss_shape_mass(&b);
+  assert_near(q.volume, p.volume, 1e-14);
+  assert_near3(q.centroid, p.centroid, 1e-14);
+  for (int j = 0; j < 6; j++) assert_near(q.inertia[j], p.inertia[j], 1e-14);
 }
 
 /* Two halves of a box, by the parallel-axis theorem, are the box. */
@@ -132,7 +159,7 @@ static void test_nothing(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round),         cmocka_unit_test(test_box),     cmocka_unit_test(test_monte_carlo),
-      cmocka_unit_test(test_parallel_axis), cmocka_unit_test(test_nothing),
+      cmocka_unit_test(test_parallel_axis), cmocka_unit_test(test_nothing), cmocka_unit_test(test_hull_of_box),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,13 @@ static void test_refusals(void **unused) {
     point.pose.orientation.x = bad[i];
     refused(&point, "orientation");
   }
+  ss_shape_def flat = shape_definition(SS_SHAPE_CONVEX), cylinder = shape_definition(SS_SHAPE_CYLINDER);
+  flat.n_points = 4; /* one side of the cube */
+  refused(&flat, "points");
+  flat.n_points = 3;
+  refused(&flat, "points");
+  cylinder.length = 0;
+  refused(&cylinder, "length");
   ss_shape_def plane = shape_definition(SS_SHAPE_HALF_SPACE), capsule = shape_definition(SS_SHAPE_CAPSULE);
   plane.normal = capsule.axis = v3(0, 0, 0);
   refused(&plane, "normal");

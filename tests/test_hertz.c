@@ -36,34 +36,59 @@ static void hertz(void **state) {
   run_close(&r);
 }
 
+/* What the traction field says: radii from second moments, <r^2> = 2/5 radius^2 of a Hertzian distribution. The pressure
+ * has radius a, and what friction lacks to its limit, mu p - t, has the stick radius c (Johnson 7.2). */
+typedef struct radii {
+  double a, c, ratio; /* ratio: Q / (mu F) */
+  int held, closed;   /* elements */
+} radii;
+
+static radii measure_radii(const run *r) {
+  ss_element_report e[ELEMENTS];
+  assert_int_equal(ss_sim_elements(r->sim, 0, e, ELEMENTS), ELEMENTS);
+  radii out = {0};
+  double push[2] = {0}, press = 0, press_moment = 0, lack = 0, lack_moment = 0;
+  for (int i = 0; i < ELEMENTS; i++) {
+    push[0] += e[i].force[1], push[1] += e[i].force[2];
+    press += e[i].force[0];
+    out.closed += e[i].closed;
+    out.held += e[i].closed && hypot(e[i].force[1], e[i].force[2]) < 0.97 * 0.3 * e[i].force[0];
+  }
+  const double Q = hypot(push[0], push[1]);
+  for (int i = 0; i < ELEMENTS; i++) {
+    const double square = e[i].place[0] * e[i].place[0] + e[i].place[1] * e[i].place[1];
+    const double lacks = 0.3 * e[i].force[0] - (push[0] * e[i].force[1] + push[1] * e[i].force[2]) / Q;
+    press_moment += e[i].force[0] * square;
+    lack += lacks;
+    lack_moment += lacks * square;
+  }
+  out.a = sqrt(2.5 * press_moment / press);
+  out.c = sqrt(2.5 * lack_moment / lack);
+  out.ratio = Q / (0.3 * press);
+  return out;
+}
+
+/* One run, seen while the tangential load grows and when it has settled. */
 static void cattaneo_mindlin(void **state) {
   (void)state;
-  static const char *const ratios[] = {"ratio=0.4", "ratio=0.7"};
-  static const double ratio[] = {0.4, 0.7};
+  static const double when[] = {0.030, 0.035, 0.055}, ratio[] = {0.4, 0.6, 0.8};
+  run r;
   double before = radius;
-  for (int k = 0; k < 2; k++) {
-    run r;
-    run_open(&r, "cattaneo-mindlin", &(change){.set = {ratios[k]}});
-    run_finish(&r);
-    ss_element_report e[ELEMENTS];
-    assert_int_equal(ss_sim_elements(r.sim, 0, e, ELEMENTS), ELEMENTS);
-    int held = 0, closed = 0; /* what has slipped has come to rest by now, with friction near its limit */
-    double push[2] = {0}, press = 0;
-    for (int i = 0; i < ELEMENTS; i++) {
-      const double friction = hypot(e[i].force[1], e[i].force[2]);
-      closed += e[i].closed;
-      held += e[i].closed && friction < 0.97 * 0.3 * e[i].force[0];
-      push[0] += e[i].force[1], push[1] += e[i].force[2];
-      press += e[i].force[0];
-    }
-    check_near(hypot(push[0], push[1]), ratio[k] * 0.3 * press, 1e-3 * press, "tangential load");
-    const double expected = radius_of(closed) * cbrt(1 - ratio[k]);
-    print_message("Q = %.1f mu F: stick radius %.4f of %.4f\n", ratio[k], radius_of(held) / radius, expected / radius);
-    check_near(radius_of(held), expected, 0.05 * expected, "stick radius");
-    assert_true(radius_of(held) < before);
-    before = radius_of(held);
-    run_close(&r);
+  run_open(&r, "cattaneo-mindlin", &(change){.set = {"ratio=0.8"}, .duration = 0.055});
+  for (int k = 0; k < 3; k++) {
+    while (ss_sim_state(r.sim)->t < when[k] - 1e-9) run_step(&r);
+    const radii found = measure_radii(&r);
+    const double expected = cbrt(1 - found.ratio);
+    print_message("Q = %.3f mu F: c/a %.4f of %.4f; by counting elements %.4f\n", found.ratio, found.c / found.a,
+                  expected, sqrt((double)found.held / found.closed));
+    check_near(found.ratio, ratio[k], 0.01, "tangential load");
+    check_near(found.a, radius, 0.03 * radius, "contact radius");
+    check_near(found.c / found.a, expected, 0.03 * expected, "stick radius");
+    check_near(sqrt((double)found.held / found.closed), expected, 0.05 * expected, "stick radius by counting");
+    assert_true(found.c < before);
+    before = found.c;
   }
+  run_close(&r);
 }
 
 int main(void) {

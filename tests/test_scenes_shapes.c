@@ -53,6 +53,37 @@ static void test_cylinders_rest(void **state) {
     }
 }
 
+/* Prisms and tetrahedra on the floor, on each other, on a box, under a cylinder; the same polygon in a planar scene. */
+static void test_convex_rests(void **state) {
+  (void)state;
+  check_rests(
+      "materials: [{name: default, friction: 0.5}]\n"
+      "world: {shapes: [{type: half-space, normal: [0, 0, 1]}]}\n"
+      "bodies:\n"
+      "  - {name: prism, density: 1000, position: [0, 0, 0.1], shapes: [{type: convex, points: [[-0.3, -0.2, -0.1], "
+      "[0.3, -0.2, -0.1], [0, 0.3, -0.1], [-0.3, -0.2, 0.1], [0.3, -0.2, 0.1], [0, 0.3, 0.1]]}]}\n"
+      "  - {name: tetrahedron, density: 1000, position: [0, 0, 0.2], shapes: [{type: convex, points: [[-0.1, -0.1, 0], "
+      "[0.15, -0.1, 0], [0, 0.12, 0], [0, 0, 0.2]]}]}\n"
+      "  - {name: box, density: 500, position: [1, 0, 0.1], shapes: [{type: box, size: [0.4, 0.4, 0.2]}]}\n"
+      "  - {name: prism2, density: 1000, position: [1, 0, 0.3], orientation: {axis: z, angle: 0.5}, shapes: [{type: "
+      "convex, points: [[-0.3, -0.2, -0.1], [0.3, -0.2, -0.1], [0, 0.3, -0.1], [-0.3, -0.2, 0.1], [0.3, -0.2, 0.1], "
+      "[0, 0.3, 0.1]]}]}\n"
+      "  - {name: cylinder, density: 1000, position: [1, -0.05, 0.5], shapes: [{type: cylinder, radius: 0.12, length: "
+      "0.2, axis: z}]}\n"
+      "simulation: {scheme: trapezoidal, step: 2^-7, duration: 0.25}\n",
+      5, 1e-9);
+  check_rests(
+      "planar: xy\n"
+      "materials: [{name: default, friction: 0.5}]\n"
+      "world: {shapes: [{type: convex, points: [[-2, 0], [2, 0], [0, -1]]}]}\n"
+      "bodies:\n"
+      "  - {name: triangle, density: 10, position: [0, 0], shapes: [{type: convex, points: [[-0.5, 0], [0.5, 0], "
+      "[0.1, 0.6]]}]}\n"
+      "  - {name: ellipse, density: 10, position: [1, 0.2], shapes: [{type: ellipse, semi_axes: [0.3, 0.2]}]}\n"
+      "simulation: {scheme: trapezoidal, step: 2^-7, duration: 0.25}\n",
+      2, 1e-9);
+}
+
 /* A cylinder on a plane that leans by the angle: rolls with a = (2/3) g sin where friction holds it. */
 static void test_cylinder_rolls(void **state) {
   (void)state;
@@ -170,9 +201,9 @@ static void test_ellipsoids_are_spheres(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_cylinders_rest),         cmocka_unit_test(test_cylinder_rolls),
-      cmocka_unit_test(test_cylinder_tips),          cmocka_unit_test(test_disc_rolls_in_a_circle),
-      cmocka_unit_test(test_ellipsoids_are_spheres),
+      cmocka_unit_test(test_cylinders_rest),         cmocka_unit_test(test_convex_rests),
+      cmocka_unit_test(test_cylinder_rolls),         cmocka_unit_test(test_cylinder_tips),
+      cmocka_unit_test(test_disc_rolls_in_a_circle), cmocka_unit_test(test_ellipsoids_are_spheres),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

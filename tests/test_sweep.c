@@ -152,11 +152,13 @@ static void test_mistakes_have_places(void **state) {
       {"scene: block.yaml\nvary: {mu: [1]}\nobserve: [the-block.x, the-block.x]\n", "observed twice"},
       {"scene: missing.yaml\nvary: {mu: [1]}\nobserve: x\n", "missing.yaml"},
       {"vary: {mu: [1]}\nobserve: x\n", "scene"},
+      {"bodies: []\n", "this is a scene, not a study; stickslip run"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     write_text("wrong.yaml", cases[i].text);
     refuse("sweep wrong.yaml", cases[i].message);
   }
+  refuse("run study.yaml", "this is a study, not a scene; stickslip sweep");
   refuse("sweep", "STUDY is missing");
   refuse("sweep nothing.yaml", "nothing.yaml");
   refuse("sweep study.yaml --threads 0", "--threads");

@@ -53,6 +53,21 @@ static void order_of_the_trapezoidal_method(void **state) {
   check_near(order(angles, 5, 11), 2, 0.1, "order, mass at the midpoint");
 }
 
+/* Errors follow the tolerance. */
+static void automatic_steps(void **state) {
+  (void)state;
+  ss_gap_def gaps[2];
+  double error[3];
+  ss_system system = pendulum_in_angles(0.1, gaps);
+  system.mass_at_midpoint = true;
+  for (int k = 0; k < 3; k++) {
+    system.simulation.tolerance = pow(10, -3 - k);
+    error[k] = pendulum_error(system, 0x1p-9);
+    check_below(error[k], 3 * system.simulation.tolerance, "error with automatic steps");
+  }
+  check_below(error[2], error[0] / 4, "a smaller tolerance, a smaller error");
+}
+
 static void other_schemes_are_of_first_order(void **state) {
   (void)state;
   const ss_table_row *table = ss_table_schemes();
@@ -380,11 +395,11 @@ static void slider_crank_near_siconos(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(order_of_the_trapezoidal_method), cmocka_unit_test(other_schemes_are_of_first_order),
-      cmocka_unit_test(positions_move_like_the_scene),   cmocka_unit_test(stabilization_holds_the_rods),
-      cmocka_unit_test(woodpecker_pecks_periodically),   cmocka_unit_test(coordinates_do_not_matter),
-      cmocka_unit_test(slider_crank_flies_and_hits),     cmocka_unit_test(slider_crank_moves_like_the_scene),
-      cmocka_unit_test(slider_crank_near_siconos),
+      cmocka_unit_test(order_of_the_trapezoidal_method),   cmocka_unit_test(automatic_steps),
+      cmocka_unit_test(other_schemes_are_of_first_order),  cmocka_unit_test(positions_move_like_the_scene),
+      cmocka_unit_test(stabilization_holds_the_rods),      cmocka_unit_test(woodpecker_pecks_periodically),
+      cmocka_unit_test(coordinates_do_not_matter),         cmocka_unit_test(slider_crank_flies_and_hits),
+      cmocka_unit_test(slider_crank_moves_like_the_scene), cmocka_unit_test(slider_crank_near_siconos),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

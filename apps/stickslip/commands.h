@@ -13,6 +13,7 @@ int command_bvp(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_bench(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_completion(int argc, char **argv);
 int command_man(int argc, char **argv);

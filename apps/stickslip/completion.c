@@ -16,6 +16,10 @@ static bool ends_with(const char *text, const char *end) {
 static value_kind kind_of_option(const option *o) {
   if (ends_with(o->name, "scheme") || ends_with(o->name, "schemes")) return VALUE_SCHEME;
   if (strcmp(o->name, "solver") == 0) return VALUE_SOLVER;
+  if (o->argument[0] >= 'a' && o->argument[0] <= 'z' && strchr(o->argument, '|')) return VALUE_WORDS;
+  static const char *const files[] = {"FILE", "OUT", "SCENE"};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (strcmp(o->argument, files[i]) == 0) return VALUE_FILE;
   return strchr(o->argument, '.') ? VALUE_FILE : VALUE_FREE;
 }
 
@@ -59,7 +63,7 @@ static void bash_command(const usage *u, void *user) {
   for (const option *o = u->options; o->name; o++) {
     if (!option_takes_value(o)) continue;
     (void)printf("        %s%s) ", option_dashes(o), o->name);
-    bash_values(kind_of_option(o), NULL);
+    bash_values(kind_of_option(o), o->argument);
     (void)printf("; return ;;\n");
   }
   (void)printf("      esac\n      if [[ $word == -* ]]; then\n        COMPREPLY=($(compgen -W \"");
@@ -120,7 +124,7 @@ static void zsh_command(const usage *u, void *user) {
       (void)printf(":");
       zsh_text(o->argument);
       (void)printf(":");
-      zsh_values(kind_of_option(o), NULL);
+      zsh_values(kind_of_option(o), o->argument);
     }
     (void)printf("' \\\n");
   }

@@ -67,6 +67,8 @@ typedef struct converge_row {
   double velocity_variation, weighted_variation, complementarity, penetration, energy_created;
   double graph_distance;                                 /* of the weighted velocities, from the reference */
   double kinetic_growth, constraint_work, energy_excess; /* ss_report: the energy estimates of the theorems */
+  bool has_weak;
+  ss_weak_residuals weak; /* compliant schemes: BVP Definition 2 */
   long collisions;
   bool certified;
   double seconds;
@@ -85,6 +87,11 @@ void converge_table_release(converge_table *table);
 
 /* Runs sim to its end under a progress line; *seconds is the wall time. */
 ss_status run_to_end(ss_sim *sim, const char *label, double *seconds, ss_error *error); /* converge_reference.c */
+
+/* ---- converge_weak.c ---- */
+
+void weak_print_text(const converge_table *table);
+json_t *weak_json(const converge_row *row); /* null where it was not measured; NULL: no memory */
 
 /* ---- converge_output.c ---- */
 

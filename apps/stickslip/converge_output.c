@@ -64,22 +64,24 @@ void converge_print_text(const session *s, const reference *r, const converge_ta
                  "ok", "seconds");
     for (int k = 0; k < tables[i].n; k++) print_row(&tables[i].rows[k], ss_model_joint_rows(s->model));
     print_promises(&tables[i]);
+    weak_print_text(&tables[i]);
   }
 }
 
 static json_t *row_json(const converge_row *row, int joint_rows) {
   json_t *joints = row->joint_errors ? json_numbers(row->joint_errors, joint_rows) : json_null();
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}",
-                   "h", json_number(row->h), "position_error", json_number(row->position_error), "velocity_error",
-                   json_number(row->velocity_error), "position_error_max", json_number(row->position_error_max),
-                   "velocity_error_l1", json_number(row->velocity_error_l1), "joint_errors", joints, "order",
-                   json_number(row->order), "velocity_variation", json_number(row->velocity_variation),
-                   "weighted_variation", json_number(row->weighted_variation), "certified", row->certified,
-                   "complementarity", json_number(row->complementarity), "penetration", json_number(row->penetration),
-                   "energy_created", json_number(row->energy_created), "collisions", (json_int_t)row->collisions,
-                   "seconds", json_number(row->seconds), "graph_distance", json_number(row->graph_distance),
-                   "kinetic_growth", json_number(row->kinetic_growth), "constraint_work",
-                   json_number(row->constraint_work), "energy_excess", json_number(row->energy_excess));
+  return json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "h",
+      json_number(row->h), "position_error", json_number(row->position_error), "velocity_error",
+      json_number(row->velocity_error), "position_error_max", json_number(row->position_error_max), "velocity_error_l1",
+      json_number(row->velocity_error_l1), "joint_errors", joints, "order", json_number(row->order),
+      "velocity_variation", json_number(row->velocity_variation), "weighted_variation",
+      json_number(row->weighted_variation), "certified", row->certified, "complementarity",
+      json_number(row->complementarity), "penetration", json_number(row->penetration), "energy_created",
+      json_number(row->energy_created), "collisions", (json_int_t)row->collisions, "seconds", json_number(row->seconds),
+      "graph_distance", json_number(row->graph_distance), "kinetic_growth", json_number(row->kinetic_growth),
+      "constraint_work", json_number(row->constraint_work), "energy_excess", json_number(row->energy_excess), "weak",
+      weak_json(row));
 }
 
 static json_t *rows_json(const converge_table *table, int joint_rows) {

@@ -59,16 +59,26 @@ static ss_status measure(converge_row *row, const session *s, const char *scheme
   ss_sim *sim = NULL;
   velocity_path path = {0};
   ss_status status = ss_sim_create(s->model, &simulation, &sim, error);
+  ss_weak *weak = NULL;
   if (!status) status = path_start(&path, sim, 1, error);
+  if (!status && ss_scheme_is_compliant(scheme)) {
+    status = ss_weak_create(sim, &weak, error);
+    if (status == SS_ERROR_UNSUPPORTED) status = SS_OK;
+  }
   if (!status && nested) status = ss_sim_observe(sim, &observer, error);
   if (!status) status = run_to_end(sim, scheme, &row->seconds, error);
   if (!status) status = fill_row(row, sim, r, error);
+  if (!status && weak) {
+    row->has_weak = true;
+    row->weak = ss_weak_measure(weak);
+  }
   if (!status) row->graph_distance = graph_distance(&path, &r->path);
   if (!status && nested) {
     row->velocity_error_l1 = c.velocity_l1;
     row->position_error_max = c.position_max;
   }
   path_release(&path);
+  ss_weak_destroy(weak);
   ss_sim_destroy(sim);
   return status;
 }

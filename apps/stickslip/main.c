@@ -18,6 +18,7 @@ static const command commands[] = {
     {"import", "turn a robot (URDF, MJCF) into a scene", command_import},
     {"export", "turn a result file into another format", command_export},
     {"list", "what there is to choose from: schemes, solvers, joints, forces, shapes, laws", command_list},
+    {"bench", "steps per second on this machine, and where the time goes", command_bench},
     {"completion", "print the completion of command lines for a shell", command_completion},
     {"man", "print the manual page", command_man},
     {NULL, NULL, NULL},

@@ -125,7 +125,11 @@ void run_print_text(const run_result *r) {
   (void)printf("  solves    %ld with %ld iterations and %ld fallbacks in %.3g s\n", report->solves.count,
                report->solves.iterations, report->solves.fallbacks, report->solves.seconds);
   if (ss_sim_stage_seconds(r->sim)) print_timings(ss_sim_stage_seconds(r->sim));
-  if (report->solves.outer)
+  const bool theta = strcmp(ss_sim_options(r->sim)->scheme, "compliant-theta") == 0;
+  if (theta)
+    (void)printf("  outer     %ld iterations of the theta rule, not converged in %ld parts\n", report->solves.outer,
+                 report->solves.unconverged);
+  else if (report->solves.outer)
     (void)printf("  feasible  %ld iterations to exact feasibility, contraction %.2g, not reached in %ld parts\n",
                  report->solves.outer, report->solves.contraction, report->solves.not_contracting);
   if (r->solutions) solutions_print_text(r->solutions, ss_sim_model(r->sim));

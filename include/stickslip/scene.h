@@ -266,9 +266,10 @@ typedef struct ss_boundary_def {
   const ss_condition_def *conditions;
   const ss_quantity *unknown; /* initial velocities to be found */
   int n_conditions, n_unknown;
-  double tolerance; /* of the conditions */
-  int starts;       /* how many starting points are tried */
-  int segments;     /* multiple shooting: parts of the duration; 1: single shooting */
+  double tolerance;         /* of the conditions */
+  int starts;               /* how many starting points are tried */
+  bool exact_sensitivities; /* derivatives carried along the run; else differences of runs */
+  int segments;             /* multiple shooting: parts of the duration; 1: single shooting */
   /* Continuation: the parameter goes from `from` to its declared value in so many steps; NULL: none. */
   const char *parameter;
   double from, target;

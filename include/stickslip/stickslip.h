@@ -3,7 +3,7 @@
  *     scene.h  describe a system      sim.h  simulate it      cp.h  complementarity problems alone
  *     io.h     files                  base.h statuses, errors, small types      theory.h  what theorems promise
  *     bvp.h    boundary-value problems                study.h   parameter studies
- *     system.h  systems given by functions of their coordinates */
+ *     system.h  systems given by functions of their coordinates       weak.h  what a compliant trajectory is worth */
 #ifndef STICKSLIP_H
 #define STICKSLIP_H
 
@@ -17,5 +17,6 @@
 #include <stickslip/study.h>
 #include <stickslip/system.h>
 #include <stickslip/theory.h>
+#include <stickslip/weak.h>
 
 #endif

@@ -42,7 +42,7 @@ typedef struct ss_system {
   int n;
   const char *const *names; /* [n]; NULL: q1, q2, ... */
   const double *q0, *v0;    /* [n] at t = 0; v0 NULL: at rest */
-  const double *scale;      /* [n] typical sizes, by which differences are taken; NULL: 1 */
+  const double *scale;      /* [n] typical sizes, by which differences and errors of steps are measured; NULL: 1 */
   double length;            /* typical size of gaps and joint residuals: tolerances are relative to it; 0: 1 */
 
   /* ---- mass and forces ---- */

@@ -34,6 +34,14 @@ void ss_shooting_conditions(const ss_shooting *s, const ss_sim *sim, double *f);
 
 double ss_largest(const double *x, int n);
 
+/* d f / d u [m][n] along the run from u, exact for the discrete motion (sensitivity/variation.c). False: as ss_shoot, or
+ * the motion has something that cannot be differentiated. */
+bool ss_shoot_jacobian(ss_shooting *s, const double *u, double *jacobian);
+/* Whether that can be asked for at all; else why not. */
+ss_status ss_jacobian_possible(const ss_shooting *s, ss_error *error);
+/* The same by forward differences of runs; f is F(u). */
+bool ss_shoot_differences(ss_shooting *s, const double *u, const double *f, double *jacobian);
+
 /* The velocities that the scene itself gives. */
 void ss_shooting_start(const ss_shooting *s, double *u);
 

@@ -425,6 +425,10 @@ static bool create(multiple *w) {
   if (failed(w, ss_model_create(&s->scene, &w->model, &s->error)) ||
       failed(w, ss_sim_create(w->model, &s->options, &w->sim, &s->error)))
     return false;
+  if (s->options.tolerance > 0) {
+    s->status = ss_fail(&s->error, SS_ERROR_UNSUPPORTED, "boundary: segments need a given step size");
+    return false;
+  }
   const long steps = ss_sim_steps_total(w->sim);
   if (w->segments > steps) {
     s->status = ss_fail(&s->error, SS_ERROR_INPUT, "boundary: %d segments for %ld steps", w->segments, steps);

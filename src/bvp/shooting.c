@@ -155,3 +155,18 @@ bool ss_shoot(ss_shooting *s, const double *u, double *f) {
   if (status != SS_OK && status != SS_ERROR_UNCERTIFIED) s->status = status;
   return status == SS_OK;
 }
+
+bool ss_shoot_differences(ss_shooting *s, const double *u, const double *f, double *jacobian) {
+  double *moved = ss_alloc(sizeof(double) * ((size_t)s->n + (size_t)s->m)), *g = moved ? moved + s->n : NULL;
+  bool good = moved;
+  if (!moved) s->status = ss_fail(&s->error, SS_ERROR_MEMORY, "out of memory");
+  for (int j = 0; j < s->n && good; j++) {
+    const double step = 1e-6 * (1 + fabs(u[j]));
+    memcpy(moved, u, sizeof(double) * (size_t)s->n);
+    moved[j] += step;
+    good = ss_shoot(s, moved, g);
+    for (int i = 0; i < s->m && good; i++) jacobian[i * s->n + j] = (g[i] - f[i]) / step;
+  }
+  ss_free(moved);
+  return good;
+}

@@ -228,20 +228,6 @@ static double condition_norm(solver *v) {
   return sqrt(ss_largest(values, n));
 }
 
-/* Forward differences of F at u; f is F(u). */
-static bool differentiate(solver *v, const double *u, const double *f, double *jacobian) {
-  ss_shooting *s = v->shooting;
-  double *moved = v->scratch, *g = moved + s->n;
-  for (int j = 0; j < s->n; j++) {
-    const double step = 1e-6 * (1 + fabs(u[j]));
-    memcpy(moved, u, sizeof(double) * (size_t)s->n);
-    moved[j] += step;
-    if (!ss_shoot(s, moved, g)) return false;
-    for (int i = 0; i < s->m; i++) jacobian[i * s->n + j] = (g[i] - f[i]) / step;
-  }
-  return true;
-}
-
 /* Norm of 1 - B^-1 F': how much a fixed-point step shrinks differences. */
 static double observed_contraction(const solver *v, const double *jacobian) {
   const int n = v->shooting->n;
@@ -307,7 +293,7 @@ static ss_status report(solver *v, ss_error *error) {
       r->contraction.bound = norm > 0 ? 1 + 1 / norm : (isfinite(norm) ? (double)INFINITY : (double)NAN);
     }
     s->measure = false;
-    known = differentiate(v, u, f, jacobian);
+    known = ss_shoot_differences(s, u, f, jacobian);
     if (known) r->contraction.observed = observed_contraction(v, jacobian);
   }
   r->simulations = s->simulations;
@@ -317,6 +303,7 @@ static ss_status report(solver *v, ss_error *error) {
 static ss_status solve(solver *v, const ss_scene *scene, const ss_simulation *options, const char *const *settings,
                        int n_settings, ss_error *error) {
   ss_status status = ss_shooting_create(scene, options, v->arena, &v->shooting, error);
+  if (status == SS_OK && scene->boundary.exact_sensitivities) status = ss_jacobian_possible(v->shooting, error);
   if (status != SS_OK) return status;
   const ss_shooting *s = v->shooting;
   const size_t n = (size_t)s->n, m = (size_t)s->m;

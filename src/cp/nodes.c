@@ -1,5 +1,7 @@
 #include "cp/nodes.h"
 
+#include "cp/storage.h"
+
 #include <string.h>
 
 static int count_nodes(const ss_cp *problem) {
@@ -27,18 +29,20 @@ static int list_nodes(const ss_cp *problem, int *first, int *node_of) {
   return common > 0 ? common : 0;
 }
 
-/* Marks the nodes that row node r meets, itself among them; returns how many, unsorted in `found`. */
-static int meet(const ss_sparse *G, const int *first, const int *node_of, int r, int *mark, int *found) {
+/* Marks the nodes that the node r meets in its rows and, so that the pattern is symmetric whatever G is, in its columns,
+ * itself among them; returns how many, unsorted in `found`. G[1] is the transpose of G[0]. */
+static int meet(const ss_sparse G[2], const int *first, const int *node_of, int r, int *mark, int *found) {
   int count = 0;
   mark[r] = r;
   found[count++] = r;
-  for (int i = first[r]; i < first[r + 1]; i++)
-    for (int k = G->start[i]; k < G->start[i + 1]; k++) {
-      const int c = node_of[G->col[k]];
-      if (mark[c] == r) continue;
-      mark[c] = r;
-      found[count++] = c;
-    }
+  for (int side = 0; side < 2; side++)
+    for (int i = first[r]; i < first[r + 1]; i++)
+      for (int k = G[side].start[i]; k < G[side].start[i + 1]; k++) {
+        const int c = node_of[G[side].col[k]];
+        if (mark[c] == r) continue;
+        mark[c] = r;
+        found[count++] = c;
+      }
   return count;
 }
 
@@ -58,7 +62,7 @@ typedef struct layout {
 } layout;
 
 /* Pattern first, numbers after: columns ascend because the nodes do. */
-static ss_status make_pattern(const ss_sparse *G, int nodes, layout *l, ss_cp_workspace *w, ss_error *error) {
+static ss_status make_pattern(const ss_sparse G[2], int nodes, layout *l, ss_cp_workspace *w, ss_error *error) {
   size_t blocks = 0, numbers = 0;
   for (int r = 0; r < nodes; r++) l->mark[r] = -1;
   for (int r = 0; r < nodes; r++) blocks += (size_t)meet(G, l->first, l->node_of, r, l->mark, l->found);
@@ -108,7 +112,9 @@ ss_status nodes_create(const ss_cp *problem, const ss_sparse *G, const double *s
   l.mark = l.diagonal + nodes;
   l.found = l.mark + nodes;
   const int common = list_nodes(problem, l.first, l.node_of);
-  const ss_status status = make_pattern(G, nodes, &l, w, error);
+  ss_sparse both[2] = {*G};
+  ss_status status = sparse_transpose(G, w, &both[1], error);
+  if (!status) status = make_pattern(both, nodes, &l, w, error);
   if (status) return status;
   fill(G, nodes, scale, &l);
   *out = (node_matrix){problem->n, nodes, common, l.first, l.start, l.col, l.at, l.value, l.diagonal, l.node_of};

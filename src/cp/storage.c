@@ -245,7 +245,9 @@ ss_status storage_rows(const ss_cp *problem, ss_cp_workspace *w, ss_sparse *out,
 ss_status storage_dense(const ss_cp *problem, ss_cp_workspace *w, ss_cp *out, ss_error *error) {
   const size_t n = (size_t)problem->n;
   *out = *problem;
-  if (problem->G) return SS_OK;
+  if (problem->G || n == 0) return SS_OK;
+  if (n > SS_CP_DENSE_ROWS)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "%d rows are too many for a dense matrix", problem->n);
   double *G = SCRATCH(w, double, n *n);
   if (!G) return out_of_memory(error);
   ss_sparse rows;

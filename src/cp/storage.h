@@ -7,7 +7,7 @@
 /* The matrix by its rows without zeros, from any form; arrays of a problem that is sparse already are not copied. */
 ss_status storage_rows(const ss_cp *problem, ss_cp_workspace *w, ss_sparse *out, ss_error *error);
 
-/* A copy with G dense. */
+/* A copy with G dense; fails with SS_ERROR_UNSUPPORTED where that is too large. */
 ss_status storage_dense(const ss_cp *problem, ss_cp_workspace *w, ss_cp *out, ss_error *error);
 
 bool storage_finite(const ss_cp *problem); /* all numbers of the matrix and of g */

@@ -196,6 +196,7 @@ double ss_first_collision(ss_sim *sim, double h, bool *found) {
     hit = c;
   }
   *found = hit;
+  sim->hit = hit ? (int)(hit - sim->contacts) : -1;
   if (hit && first < 1e-6 * h) hit->hops++; /* it may have been here before: time must go on */
   return first;
 }

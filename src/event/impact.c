@@ -70,6 +70,10 @@ static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, ss
     p->z[c->row] += c->returned;
     c->total = v3_add(c->total, v3_axpy(c->pressed, c->returned, c->at.normal));
   }
+  if (sim->variation) {
+    const ss_status noted = ss_vary_phase(sim, error);
+    if (noted != SS_OK) return noted;
+  }
   memcpy(sim->scratch_v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
   ss_add_joint_impulses(sim, 1);
   ss_velocity_change(sim);
@@ -137,6 +141,8 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
   double friction = 0, driven = 0;
   status = phase(sim, &friction, &driven, error);
   if (status == SS_OK && decompress(sim)) status = phase(sim, &friction, &driven, error);
+  if (status != SS_OK) return status;
+  if (sim->variation) status = ss_vary_impact(sim, error);
   if (status != SS_OK) return status;
   sim->last_attempt = 0; /* delta is no longer that of a part */
   const double lost = before + driven - sim->mechanics->kinetic_energy(sim, sim->state.v);

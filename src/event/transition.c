@@ -14,10 +14,10 @@ enum { MOST_TRIALS = 30, BISECTIONS = 20 };
 
 /* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
-enum { SLIP, SPIN, ROLL, KINDS };
+enum { SLIP, SPIN, ROLL, KINDS = SS_SLIP_KINDS };
 
-static void slips_at(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
-                     ss_vec3 out[KINDS]) {
+void ss_slips_at(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
+                 ss_vec3 out[KINDS]) {
   ss_contact_place place;
   sim->mechanics->place(sim, c, t, q, &place);
   const ss_vec3 normal = place.at.normal;
@@ -48,8 +48,8 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
-  slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-  slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, after);
+  ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
+  ss_slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));
@@ -96,25 +96,27 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
   double low = 0, low_left = 1, high = *h, high_left = slip_left(sim);
   if (high_left > small) return SS_OK;
   if (sim->alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
+  /* For alpha = 1 slip stays zero beyond its end, but for rounding: the trial must fall short of it, by a little. */
+  const double aim = sim->alpha < 1 ? 0 : small / 2, none = aim / 2;
   ss_status status = SS_OK;
   for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
     double tau = (low + high) / 2;
     if (low > 0)
-      tau = low / (1 - low_left); /* the line through (0, 1) and the last sliding trial */
-    else if (high_left < 0)
+      tau = low * (1 - aim) / (1 - low_left); /* the line through (0, 1) and the last sliding trial */
+    else if (high_left < -small)
       tau = high / (1 - high_left);
     if (!(tau > low) || !(tau < high) || trial % 8 == 7) tau = (low + high) / 2;
     status = ss_attempt(sim, tau, certified, error);
     if (status != SS_OK || !*certified) break;
     const double left = slip_left(sim);
-    if (left > 0) {
+    if (left > none) {
       low = tau;
       low_left = left;
     } else {
       high = tau;
       high_left = left;
     }
-    if (fabs(left) <= small && (sim->alpha < 1 || left > 0)) {
+    if (fabs(left) <= small && (sim->alpha < 1 || left > none)) {
       *h = tau;
       return SS_OK;
     }
@@ -193,8 +195,8 @@ void ss_note_ends(ss_sim *sim) {
     c->spin_ends = c->roll_ends = false;
     if (c->row < 0 || c->patch || c->n_rows == c->n_forces || c->impulse[0] <= 0) continue;
     ss_vec3 before[KINDS], after[KINDS];
-    slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-    slips_at(sim, c, end, sim->q_end, sim->v_end, after);
+    ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
+    ss_slips_at(sim, c, end, sim->q_end, sim->v_end, after);
     c->spin_ends = ends(before[SPIN], after[SPIN], still);
     c->roll_ends = ends(before[ROLL], after[ROLL], still);
   }

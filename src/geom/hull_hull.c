@@ -1,6 +1,7 @@
 /* Convex polyhedra with each other, with half-spaces, spheres and capsules. A capsule is an edge with a radius.
  *
- *   VERTEX_A, _B  a vertex of one and the other polyhedron: signed distance
+ *   VERTEX_A, _B  a vertex of one and a face of the other: height over its plane where it is over the face, but for a
+ *                 tolerance; elsewhere, or where no face is given, the signed distance from the polyhedron
  *   EDGES         an edge of each: signed distance along their common perpendicular, where its feet are between the ends
  *   SLAB_A, _B    a face of one and the lowest vertex of the other, for polyhedra that overlap deeply
  *
@@ -9,7 +10,7 @@
  * the common polygon; those where edges cross by less than a degree are left to the vertices near by. */
 #include "geom/hull.h"
 
-enum { VERTEX_A, VERTEX_B, EDGES, SLAB_A, SLAB_B };
+enum { VERTEX_A, VERTEX_B, EDGES, SLAB_A, SLAB_B, NO_FACE = 0x3ff };
 static const double similar = 0.9;   /* cosine */
 static const double parallel = 0.02; /* sine */
 static const double margin = 1e-9;   /* of the size */
@@ -82,6 +83,22 @@ static void slab(const couple *c, bool of_a, int face, ss_contact_point *out) {
   fill(c, d, n, v3_axpy(p, -d, n), out);
 }
 
+/* Distance of p by way of a face. *usable: p is over or under the face, or above its plane. */
+static double distance_by_face(const struct ss_hull *hull, double tolerance, ss_vec3 p, int face, ss_vec3 *n,
+                               ss_vec3 *foot, bool *usable) {
+  *usable = true;
+  if (face < hull->n_faces) {
+    const double height = hull_height(hull, face, p);
+    if (ss_hull_over(hull, face, p, tolerance)) {
+      *n = hull->face[face].normal;
+      *foot = v3_axpy(p, -height, *n);
+      return height;
+    }
+    *usable = height >= 0;
+  }
+  return ss_hull_distance(hull, p, n, foot);
+}
+
 /* Returns whether the points belong to the shapes. */
 static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point *out) {
   const int i = (int)(feature >> 10 & 0x3ff), j = (int)(feature & 0x3ff);
@@ -90,12 +107,12 @@ static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point 
   bool valid = true;
   switch (feature >> 20) {
   case VERTEX_A:
-    d = ss_hull_distance(c->b, from_a(c, c->a->vertex[i]), &n, &foot);
+    d = distance_by_face(c->b, margin * c->size, from_a(c, c->a->vertex[i]), j, &n, &foot, &valid);
     fill(c, d, n, foot, out);
     break;
   case VERTEX_B:
-    d = ss_hull_distance(c->a, to_a(c, c->b->vertex[j]), &n, &foot);
-    fill(c, d, v3_neg(quat_rotate(c->turn, n)), c->b->vertex[j], out);
+    d = distance_by_face(c->a, margin * c->size, to_a(c, c->b->vertex[i]), j, &n, &foot, &valid);
+    fill(c, d, v3_neg(quat_rotate(c->turn, n)), c->b->vertex[i], out);
     break;
   case EDGES: {
     const ss_segment a = edge_of_a(c, i), b = hull_edge(c->b, j);
@@ -147,11 +164,18 @@ static search best_normal(const couple *c) {
       if (contact.gap + c->radius <= s.separation) continue;
       s = (search){contact.normal, contact.gap + c->radius, encode(of_a ? SLAB_A : SLAB_B, i, 0)};
     }
-  for (int i = 0; i < c->a->n_vertices; i++) consider(c, encode(VERTEX_A, i, 0), &s);
-  for (int j = 0; j < c->b->n_vertices; j++) consider(c, encode(VERTEX_B, 0, j), &s);
+  for (int i = 0; i < c->a->n_vertices; i++) consider(c, encode(VERTEX_A, i, NO_FACE), &s);
+  for (int j = 0; j < c->b->n_vertices; j++) consider(c, encode(VERTEX_B, j, NO_FACE), &s);
   for (int i = 0; i < c->a->n_edges; i++)
     for (int j = 0; j < c->b->n_edges; j++) consider(c, encode(EDGES, i, j), &s);
   return s;
+}
+
+static int face_towards(const struct ss_hull *hull, ss_vec3 n) {
+  int best = NO_FACE;
+  for (int i = 0; i < hull->n_faces; i++)
+    if (best == NO_FACE || v3_dot(hull->face[i].normal, n) > v3_dot(hull->face[best].normal, n)) best = i;
+  return best;
 }
 
 typedef struct collector {
@@ -189,8 +213,10 @@ static int hulls_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b
   const search s = best_normal(&c);
   if (s.separation - c.radius > reach) return 0;
   collector k = {&c, s.n, reach, out, 0, s.separation > 0};
-  for (int i = 0; i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, 0));
-  for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, 0, j));
+  const int face_a = face_towards(c.a, v3_neg(quat_rotate(quat_conjugate(c.turn), s.n)));
+  const int face_b = face_towards(c.b, s.n);
+  for (int i = 0; i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b));
+  for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, j, face_a));
   for (int i = 0; i < c.a->n_edges; i++)
     for (int j = 0; j < c.b->n_edges; j++) collect(&k, encode(EDGES, i, j));
   if (!k.closed) {

@@ -228,15 +228,6 @@ static ss_vec3 extent_capsule(const ss_shape *s, const ss_pose *pose) {
             s->half.x * fabs(axis.z) + s->radius);
 }
 
-static ss_vec3 extent_convex(const ss_shape *s, const ss_pose *pose) {
-  ss_vec3 e = v3(0, 0, 0); /* about the centroid, so the larger one of both sides */
-  for (int i = 0; i < s->hull->n_vertices; i++) {
-    const ss_vec3 v = quat_rotate(pose->orientation, s->hull->vertex[i]);
-    e = v3(fmax(e.x, fabs(v.x)), fmax(e.y, fabs(v.y)), fmax(e.z, fabs(v.z)));
-  }
-  return e;
-}
-
 static ss_vec3 extent_cylinder(const ss_shape *s, const ss_pose *pose) {
   const ss_vec3 axis = quat_axis_x(pose->orientation);
   double e[3];
@@ -271,12 +262,12 @@ static const ss_table_row names[SS_SHAPE_TYPES + 1] = {
 static const struct shape_kind {
   ss_status (*compile)(ss_arena *arena, const ss_shape_def *definition, ss_shape *out, ss_error *error);
   double (*mass)(const ss_shape *shape, ss_vec3 *moments);
-  ss_vec3 (*extent)(const ss_shape *shape, const ss_pose *pose);
+  ss_vec3 (*extent)(const ss_shape *shape, const ss_pose *pose); /* hulls: none, they are not symmetric */
 } kinds[SS_SHAPE_TYPES] = {[SS_SHAPE_POINT] = {compile_point, mass_none, extent_round},
                            [SS_SHAPE_SPHERE] = {compile_sphere, mass_sphere, extent_round},
                            [SS_SHAPE_HALF_SPACE] = {compile_half_space, mass_none, extent_half_space},
                            [SS_SHAPE_BOX] = {compile_box, mass_box, extent_box},
-                           [SS_SHAPE_CONVEX] = {compile_convex, mass_convex, extent_convex},
+                           [SS_SHAPE_CONVEX] = {compile_convex, mass_convex, NULL},
                            [SS_SHAPE_CAPSULE] = {compile_capsule, mass_capsule, extent_capsule},
                            [SS_SHAPE_ELLIPSOID] = {compile_ellipsoid, mass_ellipsoid, extent_ellipsoid},
                            [SS_SHAPE_ELLIPSE] = {compile_ellipse, mass_ellipse, extent_ellipsoid},
@@ -318,6 +309,15 @@ ss_mass_properties ss_shape_mass(const ss_shape *shape) {
 }
 
 void ss_shape_bounds(const ss_shape *shape, const ss_pose *pose, ss_vec3 *low, ss_vec3 *high) {
+  if (shape->hull) {
+    *low = *high = v3_add(pose->position, quat_rotate(pose->orientation, shape->hull->vertex[0]));
+    for (int i = 1; i < shape->hull->n_vertices; i++) {
+      const ss_vec3 v = v3_add(pose->position, quat_rotate(pose->orientation, shape->hull->vertex[i]));
+      *low = v3(fmin(low->x, v.x), fmin(low->y, v.y), fmin(low->z, v.z));
+      *high = v3(fmax(high->x, v.x), fmax(high->y, v.y), fmax(high->z, v.z));
+    }
+    return;
+  }
   const ss_vec3 extent = kinds[shape->type].extent(shape, pose);
   *low = v3_sub(pose->position, extent);
   *high = v3_add(pose->position, extent);

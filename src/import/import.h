@@ -114,8 +114,8 @@ ss_quat ss_quat_from_axes(ss_vec3 x, ss_vec3 y);   /* y is made perpendicular */
 ss_mat3 ss_inertia_of(const double six[6]); /* xx yy zz xy xz yz */
 /* Adds a mass that is given in a frame with this pose in the part's. */
 void ss_mass_add(ss_import_mass *sum, const ss_import_mass *more, const ss_pose *pose);
-double ss_solid_volume(const ss_shape_def *shape, bool cylinder);
-ss_import_mass ss_solid_mass(const ss_shape_def *shape, bool cylinder, double mass); /* in the shape's frame */
+double ss_solid_volume(const ss_shape_def *shape);
+ss_import_mass ss_solid_mass(const ss_shape_def *shape, double mass); /* in the shape's frame */
 
 /* ---- readers and the writer ---- */
 

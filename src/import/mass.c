@@ -41,10 +41,11 @@ void ss_mass_add(ss_import_mass *sum, const ss_import_mass *more, const ss_pose 
 }
 
 /* Capsules and cylinders lie along the shape's x axis; `length` is that between the centres of a capsule's ends. */
-double ss_solid_volume(const ss_shape_def *s, bool cylinder) {
+double ss_solid_volume(const ss_shape_def *s) {
   const double pi = acos(-1), r = s->radius;
-  if (cylinder) return pi * r * r * s->length;
   switch (s->type) {
+  case SS_SHAPE_CYLINDER:
+    return pi * r * r * s->length;
   case SS_SHAPE_SPHERE:
     return 4 * pi / 3 * r * r * r;
   case SS_SHAPE_CAPSULE:
@@ -60,12 +61,12 @@ double ss_solid_volume(const ss_shape_def *s, bool cylinder) {
 
 static ss_mat3 diagonal(double x, double y, double z) { return (ss_mat3){{{x, 0, 0}, {0, y, 0}, {0, 0, z}}}; }
 
-ss_import_mass ss_solid_mass(const ss_shape_def *s, bool cylinder, double mass) {
+ss_import_mass ss_solid_mass(const ss_shape_def *s, double mass) {
   const double r = s->radius, l = s->length;
   const ss_vec3 a = s->type == SS_SHAPE_BOX ? s->size : s->semi_axes;
   const ss_vec3 square = v3(a.x * a.x, a.y * a.y, a.z * a.z);
   ss_import_mass out = {.mass = mass};
-  if (cylinder) {
+  if (s->type == SS_SHAPE_CYLINDER) {
     const double across = mass * (3 * r * r + l * l) / 12;
     out.inertia = diagonal(mass * r * r / 2, across, across);
   } else if (s->type == SS_SHAPE_CAPSULE) {

@@ -8,8 +8,7 @@ static const double DENSITY = 1000; /* MuJoCo's */
 
 typedef struct geom {
   ss_shape_def shape; /* in the body's frame */
-  bool cylinder;      /* no shape of a scene, but a mass */
-  bool mesh;          /* neither */
+  bool mesh;          /* no shape of a scene, and no mass */
 } geom;
 
 /* The two ends of a long geom; false: they are not given. */
@@ -56,8 +55,7 @@ static ss_status read_shape(const ss_mjcf *m, const ss_xml *e, const ss_mjcf_cla
   if (n < needed)
     return SS_IMPORT_FAIL(m->import, e, "a %s needs %d sizes, not %d", ss_printable(type).text, needed, n);
   if (strcmp(type, "capsule") == 0 || strcmp(type, "cylinder") == 0) {
-    g->shape.type = SS_SHAPE_CAPSULE;
-    g->cylinder = strcmp(type, "cylinder") == 0;
+    g->shape.type = strcmp(type, "cylinder") == 0 ? SS_SHAPE_CYLINDER : SS_SHAPE_CAPSULE;
     g->shape.length = ends ? length : 2 * size[1];
     lay_along_x(g);
   } else if (strcmp(type, "box") == 0 || strcmp(type, "ellipsoid") == 0) {
@@ -83,8 +81,8 @@ static ss_status add_mass(const ss_mjcf *m, const ss_xml *e, const ss_mjcf_class
     sum->mass = NAN; /* unknown; only wrong where it is asked for */
     return SS_OK;
   }
-  const double mass = isnan(given) ? density * ss_solid_volume(&g->shape, g->cylinder) : given;
-  const ss_import_mass own = ss_solid_mass(&g->shape, g->cylinder, mass);
+  const double mass = isnan(given) ? density * ss_solid_volume(&g->shape) : given;
+  const ss_import_mass own = ss_solid_mass(&g->shape, mass);
   ss_mass_add(sum, &own, &g->shape.pose);
   return SS_OK;
 }
@@ -97,9 +95,8 @@ static ss_status add_shape(ss_mjcf *m, const ss_xml *e, const ss_mjcf_class *cla
   (void)ss_mjcf_numbers(m, e, class, "friction", friction, 3, &status);
   (void)ss_mjcf_numbers(m, e, class, "condim", &condim, 1, &status);
   if (status || m->no_contact || (contype == 0 && conaffinity == 0)) return status;
-  if (g->mesh || g->cylinder) {
-    ss_import_note(m->import, "geom of type %s: not available in this version, it touches nothing",
-                   g->mesh ? "mesh" : "cylinder");
+  if (g->mesh) {
+    ss_import_note(m->import, "geom of type mesh: not available in this version, it touches nothing");
     return SS_OK;
   }
   part->contype |= (unsigned)contype;

@@ -48,8 +48,8 @@ static bool read_geometry(ss_import *i, const ss_xml *geometry, ss_shape_def *sh
     *shape = ss_shape_default(SS_SHAPE_SPHERE);
     return ss_import_numbers(i, e, "radius", 1, &shape->radius, status);
   }
-  if (strcmp(e->name, "capsule") == 0) {
-    *shape = ss_shape_default(SS_SHAPE_CAPSULE);
+  if (strcmp(e->name, "capsule") == 0 || strcmp(e->name, "cylinder") == 0) {
+    *shape = ss_shape_default(strcmp(e->name, "cylinder") == 0 ? SS_SHAPE_CYLINDER : SS_SHAPE_CAPSULE);
     shape->axis = v3(0, 0, 1);
     return ss_import_numbers(i, e, "radius", 1, &shape->radius, status) &&
            ss_import_numbers(i, e, "length", 1, &shape->length, status);

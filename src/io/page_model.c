@@ -1,6 +1,7 @@
 /* The model as the viewer needs it: shapes and anchors in the bodies' own frames, as in the scene file. */
 #include "io/page.h"
 
+#include "geom/hull.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -29,6 +30,19 @@ static ss_vec3 body_point(const ss_model *model, int body, ss_vec3 point) {
   return body < 0 ? point : v3_add(point, model->bodies[body].com);
 }
 
+/* Corners, three by three, counterclockwise seen from outside. */
+static json_t *triangles(const struct ss_hull *hull) {
+  json_t *list = json_array();
+  bool good = list != NULL;
+  for (int f = 0; f < hull->n_faces; f++)
+    for (int k = 1; k + 1 < hull->face[f].count; k++) {
+      const int *loop = hull->loop + hull->face[f].first;
+      const int corner[3] = {loop[0], loop[k], loop[k + 1]};
+      for (int c = 0; good && c < 3; c++) good = json_array_append_new(list, vector(hull->vertex[corner[c]])) == 0;
+    }
+  return release_unless(good, list);
+}
+
 static json_t *shape(const ss_model *model, const ss_shape *s) {
   json_t *o = json_object();
   bool good = set(o, "type", text(ss_table_shapes()[s->type].name)) &&
@@ -39,6 +53,7 @@ static json_t *shape(const ss_model *model, const ss_shape *s) {
     good = good && set(o, "length", json_real(2 * s->half.x));
   const bool round = s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE;
   if (s->type == SS_SHAPE_BOX || round) good = good && set(o, "size", vector(v3_scale(2, s->half)));
+  if (s->hull) good = good && set(o, "triangles", triangles(s->hull));
   return release_unless(good, o);
 }
 

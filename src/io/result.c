@@ -75,7 +75,12 @@ static ss_status read_coordinate_names(ss_result *r, ss_error *error) {
 static ss_status open_file(ss_result *r, ss_error *error) {
   FILE *probe = fopen(r->path, "rb"); /* for the operating system's own words, which HDF5 does not pass on */
   if (!probe) return ss_fail(error, SS_ERROR_IO, "cannot read '%s': %s", r->path, strerror(errno));
+  const int first = fgetc(probe);
   (void)fclose(probe);
+  if (first != 0x89) /* HDF5 starts with it, text does not */
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "'%s' is not a stickslip result, which is HDF5; stickslip run SCENE -o RESULT.h5 writes one",
+                   r->path);
   r->file = H5Fopen(r->path, H5F_ACC_RDONLY, H5P_DEFAULT);
   if (r->file < 0) return ss_result_damaged(r, error);
   r->time = H5Dopen2(r->file, "time", H5P_DEFAULT);

@@ -271,12 +271,26 @@ static ss_status read_continuation(ss_reader *reader, const ss_yaml *node, void 
   return ss_read_section(reader, node, &ss_section_continuation, -1, NULL, object);
 }
 
+static ss_status read_sensitivities(ss_reader *reader, const ss_yaml *node, void *exact) {
+  static const char *const names[] = {"differences", "exact"};
+  const char *name = NULL;
+  SS_TRY(ss_read_name(reader, node, &name));
+  for (int i = 0; i < 2; i++)
+    if (strcmp(name, names[i]) == 0) {
+      *(bool *)exact = i == 1;
+      return SS_OK;
+    }
+  return SS_READ_FAIL(reader, node, "'%s' must be exact or differences, not '%s'", reader->key,
+                      ss_printable(name).text);
+}
+
 static const ss_key boundary_keys[] = {
     {"conditions", read_conditions, 0, true, 0},
     {"unknown", read_unknown, 0, false, 0},
     {"tolerance", ss_read_positive, offsetof(ss_boundary_def, tolerance), false, 0},
     {"starts", read_starts, offsetof(ss_boundary_def, starts), false, 0},
     {"segments", read_segments, offsetof(ss_boundary_def, segments), false, 0},
+    {"sensitivities", read_sensitivities, offsetof(ss_boundary_def, exact_sensitivities), false, 0},
     {"continuation", read_continuation, 0, false, 0},
     {NULL, NULL, 0, false, 0},
 };

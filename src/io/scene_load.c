@@ -53,7 +53,21 @@ static const ss_key scene_keys[] = {
 };
 const ss_section ss_section_scene = {"scene", scene_keys};
 
+/* Files of other kinds that are given by mistake. */
+static ss_status check_kind(ss_reader *reader, const char *text, size_t length) {
+  static const char hdf5[] = "\x89HDF";
+  if (length < sizeof hdf5 - 1 || memcmp(text, hdf5, sizeof hdf5 - 1) != 0) return SS_OK;
+  return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, (ss_mark){0, 0},
+                       "this is a result (HDF5), not a scene; stickslip view, report, plot and export read it");
+}
+
+static ss_status check_not_study(ss_reader *reader, const ss_yaml *root) {
+  const bool study = root->kind == SS_YAML_MAP && ss_yaml_get(root, "observe") && !ss_yaml_get(root, "bodies");
+  return study ? SS_READ_FAIL(reader, root, "this is a study, not a scene; stickslip sweep runs it") : SS_OK;
+}
+
 static ss_status read_scene(ss_reader *reader, const char *text, size_t length) {
+  SS_TRY(check_kind(reader, text, length));
   ss_scene *scene = reader->scene;
   char *copy = ss_arena_alloc(scene->arena, length + 1);
   scene->file = ss_arena_strdup(scene->arena, reader->file);
@@ -62,6 +76,7 @@ static ss_status read_scene(ss_reader *reader, const char *text, size_t length) 
   scene->text = copy;
   const ss_yaml *root = NULL;
   SS_TRY(ss_yaml_parse(copy, length, reader->file, reader->scratch, &root, reader->error));
+  SS_TRY(check_not_study(reader, root));
   SS_TRY(ss_read_section(reader, root, &ss_section_scene, -1, NULL, scene));
   if (!ss_yaml_get(root, "parameters")) return ss_read_parameters(reader, NULL);
   return SS_OK;

@@ -63,11 +63,12 @@ static void put_pose(FILE *f, const ss_pose *pose) {
 
 static void put_shape(FILE *f, const ss_shape_def *s) {
   (void)fprintf(f, "{type: %s", ss_table_shapes()[s->type].name);
-  if (s->type == SS_SHAPE_SPHERE || s->type == SS_SHAPE_CAPSULE) {
+  const bool lengthy = s->type == SS_SHAPE_CAPSULE || s->type == SS_SHAPE_CYLINDER;
+  if (s->type == SS_SHAPE_SPHERE || lengthy) {
     put_key(f, "radius");
     put_number(f, s->radius);
   }
-  if (s->type == SS_SHAPE_CAPSULE) {
+  if (lengthy) {
     put_key(f, "length");
     put_number(f, s->length);
     put_key(f, "axis");

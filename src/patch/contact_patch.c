@@ -12,17 +12,23 @@ ss_vec3 ss_element_shift(const ss_contact *c, int e) {
   return v3_add(v3_scale(place[0], c->direction[1]), v3_scale(place[1], c->direction[2]));
 }
 
-double ss_element_gap(const ss_sim *sim, const ss_contact *c, const ss_contact_point *at, int e) {
+double ss_element_gap_at(const ss_sim *sim, const ss_contact *c, const ss_contact_point *at, const ss_pose body[2],
+                         int e) {
   double gap = at->gap;
   if (c->patch->n_elements == 1) return gap;
   const ss_vec3 r = ss_element_shift(c, e);
   for (int side = 0; side < 2; side++) {
     const ss_shape *shape = &sim->model->shapes[c->shape[side]];
-    const ss_pose body = ss_pose_of(sim->state.q, c->body[side]), pose = ss_shape_pose(shape, &body);
+    const ss_pose pose = ss_shape_pose(shape, &body[side]);
     const ss_vec3 outward = side == 0 ? v3_neg(at->normal) : at->normal;
     gap += ss_shape_curvature(shape, &pose, outward, r) / 2;
   }
   return gap;
+}
+
+double ss_element_gap(const ss_sim *sim, const ss_contact *c, const ss_contact_point *at, int e) {
+  const ss_pose body[2] = {ss_pose_of(sim->state.q, c->body[0]), ss_pose_of(sim->state.q, c->body[1])};
+  return ss_element_gap_at(sim, c, at, body, e);
 }
 
 /* ---- the beginning: narrow phase ---- */

@@ -46,6 +46,7 @@ typedef struct newton {
   double *t;                /* [n_p][n_p] of the largest patch */
   double *x;                /* [n][1 + 12] T^-1 [r, C^T J], by unknown */
   double *bj;               /* [n_p][12] B^T J of the patch at hand */
+  double *line;             /* [n_p] */
   double *u;                /* [n_v] a velocity change */
   double unit;              /* of impulses: the s of natural units, see step/solve.c */
   active_set set;
@@ -68,23 +69,31 @@ static void add_velocity(newton *k, const double *z) {
 
 static int component(const ss_contact *c, int i) { return i / c->n_rows * c->patch->n_directions + i % c->n_rows; }
 
+/* w += R z for the patch, column by column (R is symmetric): the inner loop runs along memory. */
+static void add_compliance(const newton *k, const ss_contact *c, const double *z, double *w) {
+  const int rows = c->n_rows, directions = c->patch->n_directions;
+  const double scale = 1 / k->sim->problem.h;
+  for (int j = 0; j < rows * c->patch->n_elements; j++) {
+    const double factor = scale * z[j];
+    const double *line = c->patch->flexibility + (size_t)component(c, j) * (size_t)c->patch->n;
+    if (factor == 0) continue;
+    if (rows == directions)
+      for (int i = 0; i < c->patch->n; i++) w[i] += factor * line[i];
+    else
+      for (int e = 0; e < c->patch->n_elements; e++)
+        for (int a = 0; a < rows; a++) w[e * rows + a] += factor * line[e * directions + a];
+  }
+}
+
 static void apply(newton *k, const double *z, double *w) {
   const ss_sim *sim = k->sim;
   const ss_problem *p = &sim->problem;
   add_velocity(k, z);
   for (int i = 0; i < p->n; i++)
     w[i] = p->g[i] + k->alpha * ss_row_dot(sim->model, &p->rows[i], k->u) + p->compliance[i] * z[i];
-  for (int q = 0; q < sim->n_contacts; q++) {
-    const ss_contact *c = &sim->contacts[q];
-    if (c->row < 0) continue;
-    const int count = c->n_rows * c->patch->n_elements;
-    for (int i = 0; i < count; i++) {
-      const double *line = c->patch->flexibility + (size_t)component(c, i) * (size_t)c->patch->n;
-      double sum = 0;
-      for (int j = 0; j < count; j++) sum += line[component(c, j)] * z[c->row + j];
-      w[c->row + i] += sum / p->h;
-    }
-  }
+  for (int q = 0; q < sim->n_contacts; q++)
+    if (sim->contacts[q].row >= 0)
+      add_compliance(k, &sim->contacts[q], z + sim->contacts[q].row, w + sim->contacts[q].row);
 }
 
 static void set_diagonal(const newton *k, double *diagonal) {
@@ -190,21 +199,26 @@ static bool sticks_altogether(const ss_contact *c, const unknown *u, int m) {
   return true;
 }
 
-/* T = C^T R B + D */
+/* T = C^T R B + D, line by line: first C^T R, then its product with the few entries of each column of B. */
 static void fill_patch_matrix(newton *k, const ss_contact *c, const unknown *u, int m) {
-  const double h = k->sim->problem.h;
-  const size_t n = (size_t)c->patch->n;
-  for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) {
-      double sum = i == j ? u[i].diagonal : 0;
-      for (int a = 0; a < u[i].size; a++) {
-        if (u[i].c[a] == 0) continue;
-        const double *line = c->patch->flexibility + (size_t)component(c, u[i].first + a - c->row) * n;
-        for (int b = 0; b < u[j].size; b++)
-          if (u[j].b[b] != 0) sum += u[i].c[a] * u[j].b[b] * line[component(c, u[j].first + b - c->row)] / h;
-      }
-      k->t[(size_t)i * (size_t)m + (size_t)j] = sum;
+  const double scale = 1 / k->sim->problem.h;
+  const int n = c->patch->n;
+  for (int i = 0; i < m; i++) {
+    double *line = k->line, *out = k->t + (size_t)i * (size_t)m;
+    memset(line, 0, sizeof(double) * (size_t)n);
+    for (int a = 0; a < u[i].size; a++) {
+      const double factor = scale * u[i].c[a];
+      const double *from = c->patch->flexibility + (size_t)component(c, u[i].first + a - c->row) * (size_t)n;
+      for (int j = 0; factor != 0 && j < n; j++) line[j] += factor * from[j];
     }
+    for (int j = 0; j < m; j++) {
+      const double *at = line + component(c, u[j].first - c->row); /* its rows belong to one element */
+      double sum = 0;
+      for (int b = 0; b < u[j].size; b++) sum += u[j].b[b] * at[b];
+      out[j] = sum;
+    }
+    out[i] += u[i].diagonal;
+  }
 }
 
 /* x = T^-1 x for x [m][count]; T^-1 = h E where all stick. */
@@ -217,13 +231,15 @@ static bool solve_patch(newton *k, const ss_contact *c, const unknown *u, int m,
   }
   const double h = k->sim->problem.h;
   memcpy(k->t, x, sizeof(double) * (size_t)m * (size_t)count);
-  for (int i = 0; i < m; i++)
-    for (int l = 0; l < count; l++) {
-      const double *stiff = c->patch->K + (size_t)i * (size_t)m, *damped = c->patch->C + (size_t)i * (size_t)m;
-      double sum = 0;
-      for (int j = 0; j < m; j++) sum += h * (h * stiff[j] + damped[j]) * k->t[(size_t)j * (size_t)count + (size_t)l];
-      x[(size_t)i * (size_t)count + (size_t)l] = sum;
+  memset(x, 0, sizeof(double) * (size_t)m * (size_t)count);
+  for (int i = 0; i < m; i++) {
+    const double *stiff = c->patch->K + (size_t)i * (size_t)m, *damped = c->patch->C + (size_t)i * (size_t)m;
+    double *out = x + (size_t)i * (size_t)count;
+    for (int j = 0; j < m; j++) {
+      const double factor = h * (h * stiff[j] + damped[j]), *from = k->t + (size_t)j * (size_t)count;
+      for (int l = 0; l < count; l++) out[l] += factor * from[l];
     }
+  }
   return true;
 }
 
@@ -342,7 +358,9 @@ static ss_status allocate(newton *k, ss_error *error) {
   k->bj = SCRATCH(memory, double, (size_t)patch *BODY_COLUMNS);
   k->x = SCRATCH(memory, double, (size_t)p->n *(1 + BODY_COLUMNS));
   k->u = SCRATCH(memory, double, sim->model->n_v + 1);
-  if (!k->parent || !k->place || !k->matrix || !k->t || !k->bj || !k->x || !k->u) return out_of_memory(error);
+  k->line = SCRATCH(memory, double, patch);
+  if (!k->parent || !k->place || !k->matrix || !k->t || !k->bj || !k->x || !k->u || !k->line)
+    return out_of_memory(error);
   k->group = k->parent + bodies;
   k->size = k->group + bodies;
   k->right = k->matrix + bodies;

@@ -13,16 +13,34 @@
 
 enum { MOST_PASSES = 40 };
 
+/* Torque (I w) x w: none where all axes are alike. */
+static bool has_gyroscopic_torque(const ss_body *body) {
+  const double(*m)[3] = body->inertia.m;
+  const double size = 1e-14 * m[0][0];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      if (fabs(m[i][j] - (i == j ? m[0][0] : 0)) > size) return body->gyroscopic;
+  return false;
+}
+
+/* An applied force depends on time alone, unless it has a moment and its body turns. */
+static bool depends_on_state(const ss_model *model, const ss_force *force) {
+  if (force->type != SS_FORCE_APPLIED) return true;
+  const bool moment = force->torque[0] || force->torque[1] || force->torque[2];
+  return model->bodies[force->body[0]].turns && (moment || v3_norm(force->anchor[0]) > 0);
+}
+
 static bool forces_depend_on_state(const ss_sim *sim) {
   const ss_model *model = sim->model;
-  if (model->n_forces > 0) return true;
+  for (int k = 0; k < model->n_forces; k++)
+    if (depends_on_state(model, &model->forces[k])) return true;
   for (int k = 0; k < model->n_bodies; k++)
-    if (model->bodies[k].gyroscopic) return true;
+    if (has_gyroscopic_torque(&model->bodies[k])) return true;
   return false;
 }
 
 /* The theta state of the velocity change `delta`. */
-static void set_theta_state(ss_sim *sim, double h, const double *delta) {
+void ss_theta_state(ss_sim *sim, double h, const double *delta) {
   for (int i = 0; i < sim->model->n_v; i++) {
     sim->guess[i] = delta[i];
     sim->theta_v[i] = sim->state.v[i] + sim->alpha * delta[i];
@@ -40,11 +58,13 @@ static double change(const ss_sim *sim, double h) {
   return size > 0 ? largest / size : 0;
 }
 
+bool ss_theta_iterates(const ss_sim *sim) { return sim->alpha != 0 && forces_depend_on_state(sim); }
+
 ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error) {
   static const double settled = 1e-12;
-  const bool once = sim->alpha == 0 || !forces_depend_on_state(sim);
+  const bool once = !ss_theta_iterates(sim);
   memset(sim->delta, 0, sizeof(double) * (size_t)sim->model->n_v);
-  set_theta_state(sim, h, sim->delta);
+  ss_theta_state(sim, h, sim->delta);
   double last = INFINITY;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
     const ss_status status = ss_attempt_once(sim, h, certified, error);
@@ -53,7 +73,7 @@ ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *err
     const double now = change(sim, h);
     if (now <= settled || (now <= 1e3 * settled && now >= last)) return SS_OK; /* at rounding level */
     last = now;
-    set_theta_state(sim, h, sim->delta);
+    ss_theta_state(sim, h, sim->delta);
   }
   sim->report.solves.unconverged++;
   *certified = false;

@@ -15,6 +15,7 @@
  * force, say, or where the tolerance is below what rounding leaves. Observers hear nothing of what may be rejected: where
  * there is something to hear, the accepted halves are taken once more. */
 #include "step/workspace.h"
+#include "system/system.h"
 
 #include <string.h>
 
@@ -30,11 +31,12 @@ static double next_stop(const ss_sim *sim) {
   return stop >= sim->options.duration * (1 - 1e-12) ? sim->options.duration : stop;
 }
 
-/* How far positions are from those of the whole step, as a length; a system's coordinates count as they are. */
+/* How far positions are from those of the whole step, as a length; a system's coordinates count by their scales. */
 static double distance_from_whole(const ss_sim *sim) {
   double largest = 0;
   for (int i = 0; sim->system && i < sim->model->n_q; i++) {
-    const double error = fabs(sim->state.q[i] - sim->whole_q[i]);
+    const double error =
+        fabs(sim->state.q[i] - sim->whole_q[i]) / sim->model->system->def.scale[i] * sim->model->length;
     if (!(error <= largest)) largest = error;
   }
   for (int k = 0; k < sim->model->n_bodies; k++) {

@@ -110,12 +110,19 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     if (status != SS_OK || *impact) return status;
     status = ss_attempt(sim, *h, &certified, error);
     const double whole = *h;
+    sim->jammed = sim->arrested = sim->released = false;
     if (status == SS_OK && certified && !sim->exhausted && sim->transitions < MOST_TRANSITIONS) {
       status = ss_locate_jam(sim, h, &certified, error);
+      const double runs = *h;
+      sim->jammed = runs < whole;
       if (status == SS_OK && certified && (sim->located & SS_EVENT_STICK_SLIP))
         status = ss_locate_arrest(sim, h, &certified, error);
+      sim->arrested = *h < runs;
+      const double slides = *h;
       if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)))
         status = ss_locate_release(sim, h, &certified, error);
+      sim->released = *h < slides;
+      sim->arrested &= !sim->released;
       sim->transitions += *h < whole;
     }
     if (status != SS_OK) return status;
@@ -166,6 +173,8 @@ static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *erro
   const double whole = *h;
   bool found = false, certified = true;
   *tau = whole;
+  sim->hit = -1;
+  sim->refined = false;
   if (!sim->locate_collisions || sim->exhausted) return SS_OK;
   const double first = *tau = ss_first_collision(sim, whole, &found);
   if (!found || !sim->solves_to_collisions || first < instant * whole) return SS_OK;
@@ -177,11 +186,13 @@ static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *erro
     if (status != SS_OK) return status;
     *tau = ss_first_collision(sim, *h, &found);
   }
+  sim->refined = *h < whole;
   return SS_OK;
 }
 
 /* One impact (taken = 0) or one part of at most h. */
 static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_error *error) {
+  const double remaining = h;
   double speed_tolerance;
   bool impact = false;
   ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
@@ -197,6 +208,9 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   status = end_of_part(sim, &h, &tau, error);
   if (status == SS_OK) status = show_problem(sim, error);
   if (status != SS_OK) return status;
+  if (sim->variation) status = ss_vary_part(sim, remaining, h, tau, sim->hit, error);
+  if (status == SS_OK && sim->weak) status = ss_weak_part(sim, tau, error);
+  if (status != SS_OK) return status;
   ss_lap(sim, SS_STAGE_EVENTS);
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
@@ -206,6 +220,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (sim->model->moments_anywhere && tau == h) ss_tell_ends(sim);
   *taken = tau;
   status = ss_touch_store(sim, error);
+  if (status == SS_OK && sim->variation) status = ss_vary_store(sim, error);
   ss_lap(sim, SS_STAGE_OBSERVE);
   return status == SS_OK ? ss_refused(sim, error) : status;
 }

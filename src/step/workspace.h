@@ -151,6 +151,12 @@ struct ss_sim {
   bool timed; /* the clock is looked at between the stages */
   double clock, stage_seconds[SS_STAGES];
 
+  struct ss_weak *weak;            /* watches the parts, where not NULL (observe/weak.c) */
+  struct ss_variation *variation;  /* carried along, where not NULL (sensitivity/variation.h) */
+  bool jammed, arrested, released; /* the part ends in a jam; where slip ends; where sticking or contact does */
+  int hit;                         /* contact whose collision ends the part, or -1 */
+  bool refined;                    /* and the part was solved again for its own length */
+
   ss_pull pull; /* applied while pulled */
   bool pulled;
 
@@ -195,6 +201,16 @@ void ss_tell_ends(ss_sim *sim);
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
+
+/* Weak solutions (observe/weak.c): the part that is about to be accepted. */
+ss_status ss_weak_part(ss_sim *sim, double h, ss_error *error);
+
+/* Variations (sensitivity/): of a part of size h that ends at tau, in the `hit` contact's collision or -1; of an impact,
+ * phase by phase; into the order of the state's patches. */
+ss_status ss_vary_part(ss_sim *sim, double remaining, double h, double tau, int hit, ss_error *error);
+ss_status ss_vary_phase(ss_sim *sim, ss_error *error);
+ss_status ss_vary_impact(ss_sim *sim, ss_error *error);
+ss_status ss_vary_store(ss_sim *sim, ss_error *error);
 
 /* From the present state to time `end`, events and all; may fail on the way. */
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error);
@@ -312,6 +328,16 @@ ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double
 void ss_store_pose(double *q, int body, ss_pose pose);
 void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q);
 
+/* Theta rule: the theta state of a velocity change; whether forces depend on it at all. */
+void ss_theta_state(ss_sim *sim, double h, const double *delta);
+bool ss_theta_iterates(const ss_sim *sim);
+
+/* The velocities that friction opposes, at time t and configuration q: slip of the points, and where there are moments, spin about
+ * the normal and rolling about the tangents, as lengths per time. */
+enum { SS_SLIP_KINDS = 3 };
+void ss_slips_at(const ss_sim *sim, const ss_contact *contact, double t, const double *q, const double *v,
+                 ss_vec3 out[SS_SLIP_KINDS]);
+
 /* Normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * sim->acceleration; }
 
@@ -324,6 +350,8 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the la
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
 ss_vec3 ss_element_shift(const ss_contact *contact, int element); /* from the contact point, world */
 double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at, int element);
+double ss_element_gap_at(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at,
+                         const ss_pose body[2], int element);
 bool ss_patch_lives(const ss_sim *sim, const ss_contact *contact);
 ss_status ss_patch_store(ss_sim *sim, const ss_contact *contact, ss_touch *touch, ss_error *error);
 /* Largest overlap of the deformed surfaces at the end of the step. */

@@ -307,6 +307,8 @@ static ss_status read_study(study_reader *r, const char *text, size_t length) {
   ss_reader *reader = &r->base;
   const ss_yaml *root = NULL;
   SS_TRY(ss_yaml_parse(text, length, reader->file, reader->scratch, &root, reader->error));
+  if (root->kind == SS_YAML_MAP && ss_yaml_get(root, "bodies"))
+    return SS_READ_FAIL(reader, root, "this is a scene, not a study; stickslip run runs it");
   SS_TRY(ss_read_section(reader, root, &section_study, -1, NULL, r->study));
   SS_TRY(count_runs(reader, root));
   const char *name = r->scene->name ? r->scene->name : r->study->scene;

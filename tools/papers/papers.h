@@ -1,4 +1,4 @@
-/* ./dev papers: runs the papers' rigid examples and writes docs/verification: our numbers beside the printed ones, plots,
+/* ./dev papers: runs the papers' examples and writes docs/verification: our numbers beside the printed ones, plots,
  * and for every number the band that it must not leave. */
 #ifndef PAPERS_H
 #define PAPERS_H
@@ -122,8 +122,9 @@ page single_joint(const char *directory); /* MDI section 9.1 */
 page stick_slip(const char *directory);   /* MDI section 9.2 */
 page falling_rod(const char *directory);  /* ST section 5 */
 page four_balls(const char *directory);
-page painleve(const char *directory); /* ST section 1.4 */
-void painleve_maps(page *p);          /* its solutions over angle and friction */
+page painleve(const char *directory);        /* ST section 1.4 */
+void painleve_maps(page *p);                 /* its solutions over angle and friction */
+page rolling_ellipse(const char *directory); /* DCC section 6 */
 page orders(const char *directory);
 page automatic(const char *directory);
 page energy(const char *directory);

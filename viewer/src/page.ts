@@ -11,6 +11,7 @@ export interface ShapeData {
   radius?: number;
   length?: number;
   size?: Vec3;
+  triangles?: Vec3[]; // three corners each
 }
 
 export interface BodyData {

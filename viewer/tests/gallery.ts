@@ -7,7 +7,7 @@ export interface Exhibit {
   scene: string;
   time: number;
   colorScheme: "light" | "dark";
-  tab: "plots" | "events" | "certificate" | "scene";
+  tab: "plots" | "events" | "patches" | "certificate" | "scene";
 }
 
 export const EXHIBITS: Exhibit[] = [
@@ -17,6 +17,7 @@ export const EXHIBITS: Exhibit[] = [
   { scene: "block-on-incline", time: 1, colorScheme: "light", tab: "certificate" },
   { scene: "two-carts-spring", time: 0.05, colorScheme: "light", tab: "events" },
   { scene: "sphere-slide-to-roll", time: 0.3, colorScheme: "dark", tab: "plots" },
+  { scene: "cattaneo-mindlin", time: 0.01, colorScheme: "light", tab: "patches" },
 ];
 
 export const galleryFolder = (): string => join(process.env["STICKSLIP_ROOT"] ?? "..", "docs/gallery");

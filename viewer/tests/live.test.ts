@@ -64,6 +64,20 @@ test("steps, starts, pauses and resets", async () => {
   await page.waitForFunction(() => globalThis.stickslip?.player.time === 0);
 });
 
+test("plots what it has seen, and lists events", async () => {
+  await page.click("#tab-plots");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.waitForFunction(() => (globalThis.stickslip?.player.time ?? 0) > 0.3);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Start" }).waitFor();
+  assert.ok((await page.locator("#panel-plots .u-over").count()) >= 1, "a plot is shown");
+  await page.click("#tab-events");
+  await page.getByText("Nothing has happened yet.").waitFor();
+  await page.click("#tab-parameters");
+  await page.getByRole("button", { name: "Reset" }).click();
+  await page.waitForFunction(() => globalThis.stickslip?.player.time === 0);
+});
+
 test("a dragged body follows the pointer", async () => {
   const place = await page.evaluate(() => {
     const handle = globalThis.stickslip;

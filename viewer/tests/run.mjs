@@ -1,5 +1,5 @@
-// Makes a page of every scene with the built stickslip, then runs the tests in Chromium; `run.mjs gallery` makes the
-// pictures of docs/gallery instead.
+// Makes a page of every scene with the built stickslip, then runs the tests in Chromium; `run.mjs fast` does so for a few
+// scenes and without the comparison of pictures; `run.mjs gallery` makes the pictures of docs/gallery instead.
 //   STICKSLIP   the executable (default: ../build/stickslip)
 //   CHROMIUM    the browser (default: /usr/bin/chromium)
 import { build } from "esbuild";
@@ -19,15 +19,21 @@ if (!existsSync(stickslip)) {
 
 const work = mkdtempSync(join(tmpdir(), "stickslip-viewer-"));
 try {
-  const scenes = readdirSync(join(root, "scenes")).filter((name) => name.endsWith(".yaml"));
+  const fast = process.argv[2] === "fast";
+  const few = ["double-pendulum-wall.yaml", "cattaneo-mindlin.yaml"];
+  const scenes = fast ? few : readdirSync(join(root, "scenes")).filter((name) => name.endsWith(".yaml"));
   for (const scene of scenes) {
     const page = join(work, `${basename(scene, ".yaml")}.html`);
     const made = spawnSync(stickslip, ["view", join(root, "scenes", scene), "-o", page], { encoding: "utf8" });
     // A run without a certified step (exit code 1) has a page too, which says so.
     if (made.status !== 0 && !existsSync(page)) throw new Error(`view ${scene}: ${made.stderr}`);
   }
+  const names = scenes.map((scene) => basename(scene, ".yaml")).join(",");
   const gallery = process.argv[2] === "gallery";
-  const tests = gallery ? ["make_gallery.ts"] : readdirSync(here).filter((name) => name.endsWith(".test.ts"));
+  const slow = ["gallery.test.ts", "controls.test.ts"];
+  const tests = gallery
+    ? ["make_gallery.ts"]
+    : readdirSync(here).filter((name) => name.endsWith(".test.ts") && !(fast && slow.includes(name)));
   await build({
     entryPoints: tests.map((name) => join(here, name)),
     bundle: true,
@@ -42,7 +48,7 @@ try {
   const files = tests.map((name) => join(work, name.replace(/\.ts$/, ".mjs")));
   const run = spawnSync(process.execPath, gallery ? files : ["--test", ...files], {
     stdio: "inherit",
-    env: { ...process.env, STICKSLIP: stickslip, STICKSLIP_PAGES: work, STICKSLIP_ROOT: root },
+    env: { ...process.env, STICKSLIP: stickslip, STICKSLIP_PAGES: work, STICKSLIP_ROOT: root, STICKSLIP_SCENES: names },
   });
   process.exitCode = run.status ?? 1;
 } finally {

@@ -12,6 +12,7 @@ export interface Extent {
 export function shapeReach(shape: ShapeData): number {
   const offset = Math.hypot(...shape.position);
   if (shape.size) return offset + Math.hypot(...shape.size) / 2;
+  if (shape.triangles) return offset + Math.max(...shape.triangles.map((corner) => Math.hypot(...corner)));
   return offset + (shape.radius ?? 0) + (shape.length ?? 0) / 2;
 }
 

@@ -66,6 +66,16 @@ const SOLIDS: Record<string, Maker> = {
     make: turningSphere,
     scale: half(shape.size).max(uniform(0.02 * Math.max(...(shape.size ?? [0])))),
   }),
+  convex: (shape) => ({
+    key: `convex ${JSON.stringify(shape.triangles)}`,
+    make: () => {
+      const corners = new Float32BufferAttribute((shape.triangles ?? []).flat(), 3);
+      const geometry = new BufferGeometry().setAttribute("position", corners);
+      geometry.computeVertexNormals();
+      return plain(geometry);
+    },
+    scale: uniform(1),
+  }),
   // Along x; the ends must stay round, so each proportion is a geometry of its own.
   capsule: (shape) => {
     const radius = shape.radius ?? 0;

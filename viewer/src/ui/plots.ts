@@ -217,7 +217,7 @@ export class Plots {
     const motion = (body: number | undefined) => [`position:${body}`, `velocity:${body}`];
     const wanted =
       this.page.layout === "report"
-        ? ["energy", "ledger", ...motion(first), ...motion(second), force, "contacts"]
+        ? ["energy", "ledger", "residuals", ...motion(first), ...motion(second), force, "contacts"]
         : [...motion(first), "energy", force || "residuals"];
     return wanted.filter((id) => this.all.some((quantity) => quantity.id === id));
   }

@@ -1,0 +1,162 @@
+/* VTK files: arrays have the lengths that the headers say, cells refer to points, points are where the bodies are. */
+#include "scene_runner.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[1024];
+
+static char *read_file(const char *name) {
+  char path[2048];
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *f = fopen(path, "rb");
+  if (!f) fail_msg("%s is not there", name);
+  char *text = calloc(1, 1 << 20);
+  assert_non_null(text);
+  (void)fread(text, 1, (1 << 20) - 1, f);
+  (void)fclose(f);
+  return text;
+}
+
+static long header(const char *text, const char *key) {
+  const char *at = strstr(text, key);
+  assert_non_null(at);
+  return strtol(at + strlen(key) + 2, NULL, 10);
+}
+
+/* The numbers of the n-th array of this name. */
+static long array(const char *text, const char *name, int nth, double *out, long most) {
+  char wanted[64];
+  (void)snprintf(wanted, sizeof wanted, "Name=\"%s\"", name);
+  const char *at = text;
+  for (int i = 0; i <= nth; i++) {
+    at = strstr(at, wanted);
+    if (!at) fail_msg("no array %s", name);
+    at = strchr(at, '>') + 1;
+  }
+  long n = 0;
+  for (;;) {
+    char *end;
+    const double value = strtod(at, &end);
+    if (end == at) return n;
+    assert_true(n < most);
+    out[n++] = value;
+    at = end;
+  }
+}
+
+enum { MOST = 100000 };
+static double numbers[MOST], offsets[MOST];
+
+static void check_cells(const char *text, int nth, long cells, long points) {
+  const long n = array(text, "connectivity", nth, numbers, MOST);
+  for (long i = 0; i < n; i++) assert_true(numbers[i] >= 0 && numbers[i] < (double)points);
+  assert_int_equal(array(text, "offsets", nth, offsets, MOST), cells);
+  for (long i = 1; i < cells; i++) assert_true(offsets[i] > offsets[i - 1]);
+  assert_true(cells == 0 ? n == 0 : offsets[cells - 1] == (double)n);
+}
+
+static void record(const char *scene_text, const char *result) {
+  ss_error error = {0};
+  ss_scene *scene;
+  ss_model *model;
+  ss_sim *sim;
+  ss_recorder *recorder;
+  run_require(ss_scene_parse(scene_text, strlen(scene_text), "scene", NULL, 0, &scene, &error), &error, "parse");
+  run_require(ss_model_create(scene, &model, &error), &error, "compile");
+  run_require(ss_sim_create(model, &scene->simulation, &sim, &error), &error, "create");
+  run_require(ss_recorder_open_hdf5(result, sim, 1, &recorder, &error), &error, "open");
+  const ss_observer observer = ss_recorder_observer(recorder);
+  run_require(ss_sim_observe(sim, &observer, &error), &error, "observe");
+  while (!ss_sim_done(sim)) run_require(ss_sim_step(sim, &error), &error, "step");
+  run_require(ss_recorder_close(recorder, sim, true, &error), &error, "close");
+  ss_sim_destroy(sim);
+  ss_model_destroy(model);
+  ss_scene_destroy(scene);
+}
+
+static const char scene[] =
+    "materials: [{name: default, friction: 0.3}]\n"
+    "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+    "bodies:\n"
+    "  - {name: ball, mass: 1, position: [1, 2, 0.5], velocity: [3, 0, 0], angular_velocity: [0, 0, 2],\n"
+    "     shapes: [{type: sphere, radius: 0.5}]}\n"
+    "  - {name: stick, mass: 1, position: [-1, 0, 2], shapes: [{type: capsule, radius: 0.1, length: 1},\n"
+    "     {type: box, size: [1, 2, 3], position: [0, 0, 5]}]}\n"
+    "  - {name: dot, mass: 1, freedom: [z], position: [5, 5, 5], shapes: [{type: point}]}\n"
+    "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n";
+
+static void test_frames_are_polydata(void **state) {
+  (void)state;
+  char result[2048], pvd[2048];
+  (void)snprintf(result, sizeof result, "%s/r.h5", folder);
+  (void)snprintf(pvd, sizeof pvd, "%s/r.pvd", folder);
+  record(scene, result);
+  ss_error error = {0};
+  run_require(ss_export_vtk(result, pvd, 4, &error), &error, "export");
+  char *collection = read_file("r.pvd");
+  int frames = 0;
+  for (const char *at = collection; (at = strstr(at, "-bodies-")); at++) frames++;
+  assert_int_equal(frames, 4); /* rows 0, 4, 8 and the last, 10 */
+  assert_non_null(strstr(collection, "timestep=\"0.10000000000000001\" part=\"0\" file=\"r-bodies-000010.vtp\""));
+  free(collection);
+
+  char *bodies = read_file("r-bodies-000010.vtp");
+  const long points = header(bodies, "NumberOfPoints");
+  assert_int_equal(array(bodies, "Points", 0, numbers, MOST), 3 * points);
+  ss_result *r;
+  double x[11], y[11], z[11];
+  run_require(ss_result_open(result, &r, &error), &error, "open");
+  run_require(ss_result_column(r, "ball.x", x, &error), &error, "column");
+  run_require(ss_result_column(r, "ball.y", y, &error), &error, "column");
+  run_require(ss_result_column(r, "ball.z", z, &error), &error, "column");
+  ss_result_close(r);
+  const ss_vec3 center = v3(x[10], y[10], z[10]);
+  const ss_vec3 first = v3(numbers[0], numbers[1], numbers[2]);
+  assert_true(fabs(v3_norm(v3_sub(first, center)) - 0.5) < 1e-6);
+  assert_true(numbers[3 * points - 3] == 5 && fabs(numbers[3 * points - 1] - 5) < 0.1); /* the dot, falling */
+  assert_int_equal(array(bodies, "velocity", 0, numbers, MOST), 3 * points);
+  const long vertices = header(bodies, "NumberOfVerts"), polygons = header(bodies, "NumberOfPolys");
+  assert_int_equal(vertices, 1);
+  assert_int_equal(array(bodies, "body", 0, numbers, MOST), vertices + polygons);
+  assert_true(numbers[0] == 2 && numbers[1] == 0 && numbers[vertices + polygons - 1] == 1);
+  check_cells(bodies, 0, vertices, points);
+  check_cells(bodies, 1, polygons, points);
+  free(bodies);
+
+  char *contacts = read_file("r-contacts-000010.vtp");
+  assert_int_equal(header(contacts, "NumberOfPoints"), 1);
+  assert_int_equal(array(contacts, "force", 0, numbers, MOST), 3);
+  assert_true(fabs(numbers[2] - 9.81) < 1e-4 && numbers[0] < 0); /* weight and friction on the ball */
+  check_cells(contacts, 0, 1, 1);
+  free(contacts);
+  char *world = read_file("r-world-000000.vtp");
+  assert_int_equal(header(world, "NumberOfPolys"), 1);
+  free(world);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  ss_error error = {0};
+  assert_int_equal(ss_export_vtk("r.h5", "r.vtk", 1, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, ".pvd"));
+  assert_int_not_equal(ss_export_vtk("missing.h5", "r.pvd", 1, &error), SS_OK);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  (void)snprintf(folder, sizeof folder, BINARY_DIR "/test-vtk-XXXXXX");
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  char command[2048];
+  (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
+  return system(command); // NOLINT(cert-env33-c)
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_frames_are_polydata), cmocka_unit_test(test_refusals)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
