@@ -55,7 +55,7 @@ static void put_wall(writer *w, int rows, int columns) {
 static void put_balls(writer *w) {
   for (int k = 0; k < 5; k++)
     put(w, "  - {name: s%d, density: 1000, position: [%.17g, %.17g, %.17g], shapes: [{type: sphere, radius: 0.05}]}\n",
-        k, k < 4 ? 0.1 * (k % 2) : 0.05, k < 4 ? 0.1 * (k / 2) : 0.05, k < 4 ? 0.05 : 0.05 + 0.1 * sqrt(0.5));
+        k, k < 4 ? 0.1 * (k % 2) : 0.05, k < 4 ? 0.1 * (double)(k / 2) : 0.05, k < 4 ? 0.05 : 0.05 + 0.1 * sqrt(0.5));
 }
 
 typedef struct cone_case {
@@ -182,7 +182,7 @@ static void make_plate(plate *p) {
   for (int i = 0; i < FEET; i++) {
     p->N[i][0] = 1;
     p->N[i][1] = (i % 4 - 1.5) / 2;
-    p->N[i][2] = (i / 4 - 1.5) / 2;
+    p->N[i][2] = ((double)(i / 4) - 1.5) / 2;
     p->z[i] = 1 + 0.3 * sin(7 * i);
   }
   for (int i = 0; i < FEET; i++) {
