@@ -23,7 +23,7 @@ typedef struct change {
   double step, duration;
   double tolerance;    /* automatic step size */
   double alpha, gamma; /* with scheme gavrea */
-  int directions;
+  int directions;      /* of the polyhedral cone, which it chooses */
   ss_cone cone;
   ss_restitution restitution;
   const char *set[6]; /* name=value */
@@ -67,7 +67,7 @@ static inline void run_compile(run *r, const change *c) {
   if (c && c->tolerance > 0) options.tolerance = c->tolerance, options.largest_step = options.duration / 64;
   if (c && c->duration > 0) options.duration = c->duration;
   if (c && c->alpha > 0) options.alpha = c->alpha, options.gamma = c->gamma;
-  if (c && c->directions) options.directions = c->directions;
+  if (c && c->directions) options.directions = c->directions, options.cone = SS_CONE_POLYHEDRAL;
   if (c && c->cone) options.cone = c->cone;
   if (c && c->restitution) options.restitution = c->restitution;
   run_require(ss_model_create(r->scene, &r->model, &error), &error, "compile");

@@ -28,6 +28,7 @@ typedef struct ss_contact {
   bool was_stuck, pressed_before;          /* in the last (part of a) step */
   int hits;                                /* collisions in this step so far */
   int hops;                                /* those of them that did not bounce, or took no time */
+  ss_vec3 turn;                            /* acceleration of its slip by the forces of constraints */
   double last_load, last_ratio, last_when; /* of that part: mean normal force, friction over its limit, its middle */
   double load, ratio, when;                /* of this part */
   ss_vec3 direction[SS_CONTACT_ROWS];      /* of its rows: the normal, friction forces, friction moments */

@@ -11,8 +11,9 @@
  * A gap of a system has its normal and its friction directions as the axes of a space of its own: the first axis is the
  * normal, and where there is one direction the third one stands in for the plane's normal.
  *
- * The first force row points where the contact slips, or would: a polygon has its corner there, so that the friction
- * force does not depend on how the scene is turned. */
+ * The first force row points where the contact will slip, at the weighted velocity va: a polygon has its corner there, so
+ * that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
+ * not that of its start, which would cost an order where the slip turns. */
 #include "step/workspace.h"
 
 /* Principal directions in the tangent plane and how large S is along them, in units of mu. */
@@ -48,11 +49,11 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   double x = held[0], y = held[1];
   /* a force at rounding level has no direction */
   const bool holds = c->was_stuck && sqrt(x * x + y * y) > 1e-6 * c->mu * v3_dot(c->pressed, place->at.normal);
-  if (!holds) { /* the slip that would follow without the contact */
+  if (!holds) { /* the slip that follows, expected from the last part's constraint forces; an impact's: that before it */
     for (int i = 0; i < 2; i++) {
       const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
-      slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + ss_row_dot(sim->model, &row, sim->dv_free) +
-                f->size[i] * v3_dot(place->drive, f->e[i]);
+      slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + sim->alpha * ss_row_dot(sim->model, &row, sim->dv_free) +
+                f->size[i] * v3_dot(v3_axpy(place->drive, sim->problem.h, c->turn), f->e[i]);
     }
     x = slip[0];
     y = slip[1];

@@ -43,7 +43,7 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     c->stuck = false;
     c->when = (double)NAN;
     c->load = c->ratio = 0;
-    c->pressed = c->twisted = v3(0, 0, 0);
+    c->pressed = c->twisted = c->turn = v3(0, 0, 0);
     c->impulse[0] = c->blur = 0;
     if (c->row < 0) continue;
     c->blur = worst * s / p->scale[c->row];
@@ -56,12 +56,18 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
       ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
       c->impulse[k] = p->z[c->row + k];
       *sum = v3_axpy(*sum, c->impulse[k], c->direction[k]);
-      if (k > 0 && k < c->n_forces) slip += w[c->row + k] * w[c->row + k];
+      if (k == 0 || k >= c->n_forces) continue;
+      slip += w[c->row + k] * w[c->row + k];
+      if (p->h > 0) /* G z = w - g */
+        c->turn =
+            v3_axpy(c->turn, (w[c->row + k] - p->g[c->row + k]) / (p->h * v3_dot(c->direction[k], c->direction[k])),
+                    c->direction[k]);
     }
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
     c->ratio = friction_ratio(sim, c);
     c->stuck = c->n_forces > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * sim->speed_bound;
+    if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
   }
 }
 
