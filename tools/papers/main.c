@@ -17,7 +17,7 @@ static const entry entries[] = {
     {painleve, "an impulse where no classical solution exists"},
     {rolling_ellipse, "Figures 4 and 5: forces over a patch, microslip, the rigid limit"},
     {benchmarks, "IFToMM A02, SimBenchmark, a rotating ball: exact solutions, beside other programs"},
-    {trajectories, "IFToMM A01 and A02, examples of Siconos: followed from file to file"},
+    {trajectories, "IFToMM A01 and A02, examples of Siconos: followed row by row"},
     {energy, "every scene and scheme with e = 0: what is created is rounding, or falls with the step"},
     {automatic, "errors proportional to the tolerance; steps and problems beside those of a fixed step"},
     {orders, "second order through collision, stick-slip and take-off; all schemes"},
