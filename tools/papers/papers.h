@@ -39,6 +39,8 @@ void page_text(page *p, const char *format, ...);
 __attribute__((format(printf, 5, 6)))
 #endif
 void page_check(page *p, double value, double low, double high, const char *name, ...);
+/* Where what a page needs is not at hand: what was written before stays, and its bands are counted; says why. */
+page page_keep(const char *directory, const char *name, const char *title, const char *missing);
 void page_close(page *p); /* writes the table of bands; what is outside is told on stderr */
 
 /* ---- run.c: one scene, one run ---- */
@@ -51,7 +53,7 @@ typedef struct setup {
   double tolerance; /* automatic step size */
   bool inelastic;   /* all restitutions are zero */
   bool all_events;  /* located: collision, stick-slip, take-off */
-  const char *set[4];
+  const char *set[6];
 } setup;
 
 typedef struct run {
@@ -128,5 +130,7 @@ page rolling_ellipse(const char *directory); /* DCC section 6 */
 page orders(const char *directory);
 page automatic(const char *directory);
 page energy(const char *directory);
+page trajectories(const char *directory); /* of other programs, where their files are at hand */
+page benchmarks(const char *directory);   /* with exact solutions, beside printed results of other programs */
 
 #endif
