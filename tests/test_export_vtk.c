@@ -135,6 +135,45 @@ static void test_frames_are_polydata(void **state) {
   free(world);
 }
 
+/* A wedge that falls and spins: eight triangles on six shared corners, every edge met twice in opposite
+ * directions (a closed surface), and outward, with the volume that the divergence theorem gives. */
+static void test_convex_is_closed(void **state) {
+  (void)state;
+  static const char text[] =
+      "bodies:\n"
+      "  - {name: wedge, mass: 1, position: [3, 0, 4], angular_velocity: [1, 2, 3], shapes: [{type: convex,\n"
+      "     position: [0.5, 0, 0], points: [[0, 0, 0], [2, 0, 0], [0, 0, 1], [0, 3, 0], [2, 3, 0], [0, 3, 1]]}]}\n"
+      "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n";
+  char result[2048], pvd[2048];
+  (void)snprintf(result, sizeof result, "%s/w.h5", folder);
+  (void)snprintf(pvd, sizeof pvd, "%s/w.pvd", folder);
+  record(text, result);
+  ss_error error = {0};
+  run_require(ss_export_vtk(result, pvd, 1, &error), &error, "export");
+  char *bodies = read_file("w-bodies-000010.vtp");
+  double p[18], corner[24];
+  assert_int_equal(header(bodies, "NumberOfPoints"), 6);
+  assert_int_equal(header(bodies, "NumberOfPolys"), 8);
+  check_cells(bodies, 1, 8, 6);
+  assert_int_equal(array(bodies, "Points", 0, p, 18), 18);
+  assert_int_equal(array(bodies, "connectivity", 1, corner, 24), 24);
+  int directed[6][6] = {{0}};
+  double volume = 0;
+  for (int t = 0; t < 24; t += 3) {
+    ss_vec3 x[3];
+    for (int k = 0; k < 3; k++) {
+      const int from = (int)corner[t + k], to = (int)corner[t + (k + 1) % 3];
+      directed[from][to]++;
+      x[k] = v3(p[3 * from], p[3 * from + 1], p[3 * from + 2]);
+    }
+    volume += v3_dot(x[0], v3_cross(x[1], x[2])) / 6;
+  }
+  for (int i = 0; i < 6; i++)
+    for (int k = 0; k < 6; k++) assert_true(directed[i][k] == directed[k][i] && directed[i][k] <= 1);
+  assert_true(fabs(volume - 3) < 1e-5); /* written with nine digits */
+  free(bodies);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   ss_error error = {0};
@@ -157,6 +196,7 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_frames_are_polydata), cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_frames_are_polydata),
+                                     cmocka_unit_test(test_convex_is_closed), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

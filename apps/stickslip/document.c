@@ -7,18 +7,21 @@
 #include <math.h>
 #include <string.h>
 
-static const char style[] =
-    ":root{color-scheme:light dark}"
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:980px;margin:2em auto;padding:0 1em;color:#1a2230}"
-    "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;margin-bottom:1.5em}"
-    "th,td{text-align:right;padding:4px 8px;border-bottom:1px solid #d5dbe4}th{font-weight:600}"
-    "td.text{text-align:left}.wide{overflow-x:auto}"
-    "svg{max-width:100%;height:auto;background:#fff;border-radius:6px}"
-    ".note{color:#566173}.bad{color:#c11f2c;font-weight:600}"
-    "pre{overflow-x:auto;padding:.8em;border:1px solid #d5dbe4;border-radius:6px}"
-    "@media(prefers-color-scheme:dark){body{background:#0d1016;color:#e8ecf2}th,td,pre{border-color:#2c3542}"
-    ".note{color:#9aa6b8}.bad{color:#ff7b81}}"
-    "@media print{body{max-width:none;margin:0}svg,tr{break-inside:avoid}}";
+static const char style[] = ":root{color-scheme:light dark}"
+                            "body{font:15px/1.5 system-ui,sans-serif;max-width:980px;margin:2em auto;padding:0 "
+                            "1em;color:#1a2230}"
+                            "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;margin-bottom:"
+                            "1.5em}"
+                            "th,td{text-align:right;padding:4px 8px;border-bottom:1px solid #d5dbe4}th{font-weight:600}"
+                            "td{white-space:nowrap}td.text{text-align:left;white-space:normal}.wide{overflow-x:auto}"
+                            "svg{max-width:100%;height:auto;background:#fff;border-radius:6px}.wide "
+                            "svg{min-width:640px}" /* smaller, its text cannot be read */
+                            ".note{color:#566173}.bad{color:#c11f2c;font-weight:600}"
+                            "pre{overflow-x:auto;padding:.8em;border:1px solid #d5dbe4;border-radius:6px}"
+                            "@media(prefers-color-scheme:dark){body{background:#0d1016;color:#e8ecf2}th,td,pre{border-"
+                            "color:#2c3542}"
+                            ".note{color:#9aa6b8}.bad{color:#ff7b81}}"
+                            "@media print{body{max-width:none;margin:0}svg,tr{break-inside:avoid}}";
 
 void document_text(FILE *f, const char *text) { chart_put_escaped(f, text ? text : ""); }
 

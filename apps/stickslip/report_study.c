@@ -7,6 +7,7 @@
 #include "plot.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void put_number(FILE *f, const json_t *row, const char *key, const char *format) {
   const json_t *value = json_object_get(row, key);
@@ -21,7 +22,8 @@ static void put_number(FILE *f, const json_t *row, const char *key, const char *
 static void put_table(FILE *f, const json_t *scheme) {
   (void)fputs("<h2>", f);
   document_text(f, json_string_value(json_object_get(scheme, "scheme")));
-  (void)fputs("</h2>\n<table><thead><tr><th>h</th><th>position error</th><th>velocity error</th><th>order</th>"
+  (void)fputs("</h2>\n<div class=\"wide\"><table><thead><tr><th>h</th><th>position error</th><th>velocity "
+              "error</th><th>order</th>"
               "<th>residual</th><th>certified</th><th>seconds</th></tr></thead><tbody>\n",
               f);
   const json_t *rows = json_object_get(scheme, "rows");
@@ -38,7 +40,7 @@ static void put_table(FILE *f, const json_t *scheme) {
     put_number(f, row, "seconds", "%.3g");
     (void)fputs("</tr>\n", f);
   }
-  (void)fputs("</tbody></table>\n", f);
+  (void)fputs("</tbody></table></div>\n", f);
 }
 
 static void put_document(FILE *f, const json_t *study, const chart *c) {
@@ -47,9 +49,17 @@ static void put_document(FILE *f, const json_t *study, const chart *c) {
   document_text(f, json_string_value(json_object_get(reference, "scheme")));
   (void)fprintf(f, " with step %.6g, over the step size h.</p>\n",
                 json_number_value(json_object_get(reference, "step")));
+  (void)fputs("<div class=\"wide\">", f);
   if (!chart_write(c, f)) (void)fputs("<p>All errors are zero: there is nothing to draw.</p>\n", f);
+  (void)fputs("</div>\n", f);
   const json_t *schemes = json_object_get(study, "schemes");
   for (size_t i = 0; i < json_array_size(schemes); i++) put_table(f, json_array_get(schemes, i));
+}
+
+/* The legend says "moreau: position error". */
+static void name_columns(chart *c) {
+  for (int i = 0; i < c->n; i++)
+    for (char *at = strrchr(c->series[i].name, ':'); at && (at = strchr(at, '_'));) *at = ' ';
 }
 
 int report_loaded_study(const json_t *study, const char *name, const char *output) {
@@ -58,6 +68,7 @@ int report_loaded_study(const json_t *study, const char *name, const char *outpu
   const plot_request request = {.inputs = &name, .n_inputs = 1, .y = &y};
   chart c = {.x_log = true, .y_log = true, .marked = true, .orders = true};
   int code = plot_study(&request, name, study, &c);
+  name_columns(&c);
   if (code == PARSE_GO_ON) {
     FILE *f = document_open(output, json_string_value(json_object_get(study, "scene")), "convergence");
     if (f) put_document(f, study, &c);

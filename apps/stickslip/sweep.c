@@ -40,9 +40,9 @@ static int parse_sweep(int argc, char **argv, sweep_options *o) {
       "  observe: [block.x, {name: peak, value: max(block.vx)}, energy.friction_loss]\n\n"
       "Runs that fail are listed with their reason, and the exit code is 1 then.",
       options,
-      "  stickslip sweep studies/incline.yaml\n"
-      "  stickslip sweep studies/incline.yaml --csv table.csv --html report.html --threads 4\n"
-      "  stickslip sweep studies/incline.yaml --resume incline.runs --json\n"};
+      "  stickslip sweep studies/friction-angle.yaml\n"
+      "  stickslip sweep studies/friction-angle.yaml --csv table.csv --html report.html --threads 4\n"
+      "  stickslip sweep studies/friction-angle.yaml --resume angle.runs --json\n"};
   const int parsed = parse_options(&command_line, argc, argv, &o->study);
   if (parsed != PARSE_GO_ON) return parsed;
   if (o->threads < 1) return usage_error("--threads must be at least 1");

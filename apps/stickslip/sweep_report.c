@@ -103,7 +103,9 @@ static void put_chart(const sweep *s, FILE *f, int axis, int observation) {
              .marked = true,
              .scattered = ss_study_is_random(s->study)};
   const long left_out = fill_chart(s, axis, observation, &c);
+  (void)fputs("<div class=\"wide\">", f);
   if (!chart_write(&c, f)) (void)fputs("<p class=\"note\">No run gave a number to draw.</p>", f);
+  (void)fputs("</div>\n", f);
   if (left_out)
     (void)fprintf(f, "<p class=\"note\">The first %d lines are drawn; %ld runs are in the table only.</p>\n",
                   MOST_SERIES, left_out);

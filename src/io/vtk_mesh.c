@@ -93,6 +93,30 @@ static void numbers(const json_t *array, double *out, size_t n) {
   for (size_t i = 0; i < n; i++) out[i] = json_number_value(json_array_get(array, i));
 }
 
+/* The point's number among those from `first` on; corners that triangles share are one point, so that the surface is closed. */
+static int shared_point(ss_mesh *m, int first, ss_vec3 p) {
+  for (int i = first; i < m->n_points; i++)
+    if (m->points[i].x == p.x && m->points[i].y == p.y && m->points[i].z == p.z) return i;
+  add_point(m, p);
+  return m->n_points - 1;
+}
+
+/* Corners, three by three. */
+static bool add_triangles(ss_mesh *m, const ss_pose *pose, const json_t *corners) {
+  const int first = m->n_points;
+  const size_t n = json_array_size(corners);
+  for (size_t i = 0; i + 3 <= n; i += 3) {
+    int corner[3];
+    for (size_t k = 0; k < 3; k++) {
+      double p[3];
+      numbers(json_array_get(corners, i + k), p, 3);
+      corner[k] = shared_point(m, first, pose_point(pose, v3(p[0], p[1], p[2])));
+    }
+    add_polygon(m, corner, 3);
+  }
+  return n > 0 && n % 3 == 0;
+}
+
 bool ss_mesh_add_shape(ss_mesh *m, const json_t *shape, double reach) {
   const char *type = json_string_value(json_object_get(shape, "type"));
   double p[3], q[4], size[3];
@@ -115,6 +139,8 @@ bool ss_mesh_add_shape(ss_mesh *m, const json_t *shape, double reach) {
               4, one);
   else if (strcmp(type, "box") == 0)
     add_box(m, &pose, v3(size[0], size[1], size[2]));
+  else if (strcmp(type, "convex") == 0)
+    return add_triangles(m, &pose, json_object_get(shape, "triangles"));
   else if (strcmp(type, "half-space") == 0)
     add_plane(m, &pose, reach);
   else if (strcmp(type, "point") == 0)

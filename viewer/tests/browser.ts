@@ -1,6 +1,7 @@
 // One browser for a test file, pages that complain about errors and about any use of the network.
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { DebugHandle } from "../src/main.js";
 
@@ -12,6 +13,11 @@ const folder = process.env["STICKSLIP_PAGES"] ?? "";
 
 // The scenes of which there are pages.
 export const pageNames = (): string[] => (process.env["STICKSLIP_SCENES"] ?? "").split(",").filter(Boolean);
+
+export function stickslip(...args: string[]): void {
+  const run = spawnSync(process.env["STICKSLIP"] ?? "stickslip", args, { encoding: "utf8" });
+  assert.equal(run.status, 0, run.stderr);
+}
 
 export function launch(): Promise<Browser> {
   return chromium.launch({
@@ -26,6 +32,8 @@ export function launch(): Promise<Browser> {
     ],
   });
 }
+
+export const PATIENCE = 120_000; // milliseconds: a busy machine without a graphics card is slow, not wrong
 
 export interface Opened {
   page: Page;
@@ -45,6 +53,7 @@ export async function open(
     colorScheme: "light",
     ...options,
   });
+  page.setDefaultTimeout(PATIENCE);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(`exception: ${error.message}`));
   // The software renderer reports its own slowness when the canvas is read back; that is no fault of the page.

@@ -17,7 +17,7 @@ export const EXHIBITS: Exhibit[] = [
   { scene: "block-on-incline", time: 1, colorScheme: "light", tab: "certificate" },
   { scene: "two-carts-spring", time: 0.05, colorScheme: "light", tab: "events" },
   { scene: "sphere-slide-to-roll", time: 0.3, colorScheme: "dark", tab: "plots" },
-  { scene: "cattaneo-mindlin", time: 0.01, colorScheme: "light", tab: "patches" },
+  { scene: "cattaneo-mindlin", time: 0.039, colorScheme: "light", tab: "patches" },
 ];
 
 export const galleryFolder = (): string => join(process.env["STICKSLIP_ROOT"] ?? "..", "docs/gallery");

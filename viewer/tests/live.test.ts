@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { launch, pictureContent } from "./browser.js";
+import { PATIENCE, launch, pictureContent } from "./browser.js";
 
 const SCENE = `name: Hanging ball
 parameters: {g: 9.81, L: 1}
@@ -31,6 +31,7 @@ before(async () => {
   const [line] = (await once(server.stdout ?? server, "data")) as [Buffer];
   browser = await launch();
   page = await browser.newPage({ viewport: { width: 900, height: 520 }, reducedMotion: "reduce" });
+  page.setDefaultTimeout(PATIENCE);
   page.on("pageerror", (error) => complaints.push(`exception: ${error.message}`));
   page.on("console", (m) => {
     if (m.type() === "error") complaints.push(m.text());

@@ -1,5 +1,6 @@
 // Makes a page of every scene with the built stickslip, then runs the tests in Chromium; `run.mjs fast` does so for a few
-// scenes and without the comparison of pictures; `run.mjs gallery` makes the pictures of docs/gallery instead.
+// scenes and without the comparison of pictures; `run.mjs gallery` makes the pictures of docs/gallery instead, `run.mjs looks`
+// the coarse pictures that scenes.test.ts compares with.
 //   STICKSLIP   the executable (default: ../build/stickslip)
 //   CHROMIUM    the browser (default: /usr/bin/chromium)
 import { build } from "esbuild";
@@ -21,19 +22,27 @@ const work = mkdtempSync(join(tmpdir(), "stickslip-viewer-"));
 try {
   const fast = process.argv[2] === "fast";
   const few = ["double-pendulum-wall.yaml", "cattaneo-mindlin.yaml"];
-  const scenes = fast ? few : readdirSync(join(root, "scenes")).filter((name) => name.endsWith(".yaml"));
+  const yaml = (folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith(".yaml"))
+      .map((name) => join(folder, name));
+  const all = [...yaml(join(root, "scenes")), ...yaml(here)];
+  const scenes = fast ? few.map((name) => join(root, "scenes", name)) : all;
   for (const scene of scenes) {
     const page = join(work, `${basename(scene, ".yaml")}.html`);
-    const made = spawnSync(stickslip, ["view", join(root, "scenes", scene), "-o", page], { encoding: "utf8" });
+    const made = spawnSync(stickslip, ["view", scene, "-o", page], { encoding: "utf8" });
     // A run without a certified step (exit code 1) has a page too, which says so.
     if (made.status !== 0 && !existsSync(page)) throw new Error(`view ${scene}: ${made.stderr}`);
   }
   const names = scenes.map((scene) => basename(scene, ".yaml")).join(",");
   const gallery = process.argv[2] === "gallery";
+  const looks = process.argv[2] === "looks";
   const slow = ["gallery.test.ts", "controls.test.ts"];
   const tests = gallery
     ? ["make_gallery.ts"]
-    : readdirSync(here).filter((name) => name.endsWith(".test.ts") && !(fast && slow.includes(name)));
+    : looks
+      ? ["scenes.test.ts"]
+      : readdirSync(here).filter((name) => name.endsWith(".test.ts") && !(fast && slow.includes(name)));
   await build({
     entryPoints: tests.map((name) => join(here, name)),
     bundle: true,
@@ -48,7 +57,7 @@ try {
   const files = tests.map((name) => join(work, name.replace(/\.ts$/, ".mjs")));
   const run = spawnSync(process.execPath, gallery ? files : ["--test", ...files], {
     stdio: "inherit",
-    env: { ...process.env, STICKSLIP: stickslip, STICKSLIP_PAGES: work, STICKSLIP_ROOT: root, STICKSLIP_SCENES: names },
+    env: { ...process.env, STICKSLIP: stickslip, STICKSLIP_PAGES: work, STICKSLIP_ROOT: root, STICKSLIP_SCENES: names, STICKSLIP_LOOKS: looks ? "make" : "" },
   });
   process.exitCode = run.status ?? 1;
 } finally {

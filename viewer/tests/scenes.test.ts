@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { checkLook } from "./looks.js";
 import { drawn, launch, near, open, pageNames, pictureContent, seek, time } from "./browser.js";
 
 let browser: Browser;
@@ -45,7 +46,7 @@ function differences(page: Page, frame: number): Promise<Difference[]> {
 async function checkMotion(page: Page): Promise<void> {
   const times = await page.evaluate(() => Array.from(globalThis.stickslip?.page.time ?? []));
   assert.ok(times.length > 1, "the page has frames");
-  for (const share of [0, 0.37, 0.74, 1]) {
+  for (const share of [0, 0.74, 1, 0.37]) {
     const frame = Math.round(share * (times.length - 1));
     await seek(page, times[frame]);
     for (const { body, position, orientation } of await differences(page, frame)) {
@@ -124,6 +125,7 @@ for (const name of pageNames()) {
     await checkMotion(page);
     const { share, colors } = await pictureContent(page);
     assert.ok(share > 0.01 && colors >= 8, `the picture is not blank (${share} differs, ${colors} colours)`);
+    await checkLook(page, name);
     await checkPlayback(page);
     await checkScrubber(page);
     await checkPlots(page);

@@ -20,7 +20,8 @@ import { solidOf, type Solid } from "./geometry.js";
 import { shapesOf } from "./stand_in.js";
 
 const OUTLINED = 400; // boxes get their edges drawn up to this many
-const MANY = 200; // round shapes get coarser above this many
+// Segments around something round: fewer where there are many, more where each may fill the picture.
+const segments = (count: number) => (count > 200 ? 12 : count > 20 ? 32 : 64);
 
 export function localMatrix(shape: ShapeData, scale: Vector3): Matrix4 {
   const [w, x, y, z] = shape.orientation;
@@ -67,7 +68,7 @@ export class Bodies {
 
   private addBatch({ solid, instances }: Batch, shadows: boolean): void {
     const material = new MeshLambertMaterial({ vertexColors: true });
-    const mesh = new InstancedMesh(solid.make(instances.length > MANY ? 12 : 32), material, instances.length);
+    const mesh = new InstancedMesh(solid.make(segments(instances.length)), material, instances.length);
     mesh.frustumCulled = false;
     mesh.castShadow = mesh.receiveShadow = shadows;
     this.meshes.push({ mesh, instances });

@@ -43,6 +43,7 @@ export function createEvents(root: HTMLElement, page: Page, player: Player): voi
   const filters = element("div", { class: "filters", role: "group", "aria-label": "Kinds of events" });
   const note = element("p", { class: "note" });
   const list = element("ol", { class: "events" });
+  list.style.setProperty("--time-width", `${format(player.end).length + 2}ch`); // the longest time, a space, the unit
   let rows: { event: PageEvent; button: HTMLButtonElement }[] = [];
 
   const fill = () => {
@@ -55,7 +56,7 @@ export function createEvents(root: HTMLElement, page: Page, player: Player): voi
         { type: "button" },
         element("span", {}, `${format(event.t)} s`),
         dot,
-        element("span", {}, names),
+        element("span", { title: names }, names),
       );
       button.addEventListener("click", () => {
         player.playing = false;

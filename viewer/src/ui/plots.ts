@@ -48,6 +48,15 @@ function decades(low: number | null, high: number | null): [number, number] {
   return [10 ** bottom, 10 ** Math.max(bottom + 1, Math.ceil(Math.log10(high)))];
 }
 
+// Every decade, or every second, fifth, ... so that the labels have room.
+function decadeSplits(low: number, high: number): number[] {
+  const bottom = Math.round(Math.log10(low));
+  const top = Math.round(Math.log10(high));
+  const step = [1, 2, 5, 10, 20].find((s) => (top - bottom) / s <= 6) ?? 50;
+  const first = Math.ceil(bottom / step) * step;
+  return Array.from({ length: Math.floor((top - first) / step) + 1 }, (_, i) => Number(`1e${first + i * step}`));
+}
+
 const SMALLEST = 1e-30; // on a logarithmic axis: less is as good as zero
 
 class PlotPanel {
@@ -101,7 +110,11 @@ class PlotPanel {
         { ...axis, values, size: 28 },
         {
           ...axis,
-          values,
+          values: quantity.logarithmic ? (_, splits) => splits.map((v) => v.toExponential(0)) : values,
+          ...(quantity.logarithmic && {
+            splits: (_: uPlot, __: number, low: number, high: number) => decadeSplits(low, high),
+            filter: (_: uPlot, splits: number[]) => splits,
+          }),
           size: (_, labels) => 16 + 6.2 * Math.max(3, ...(labels ?? []).map((label) => label.length)),
         },
       ],
