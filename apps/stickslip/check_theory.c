@@ -31,8 +31,16 @@ static bool paradox(const ss_theory_contact *c) { return c->sliding_response < 0
 
 /* ---- text ---- */
 
-static void print_cone(const char *name, bool pointed, double constant) {
-  if (pointed)
+/* A part that is not pointed decides; without one the parts that were left out leave it open. */
+static bool undecided(const ss_theory *t, bool pointed) {
+  return pointed && t->unexamined_contacts + t->unexamined_joint_rows > 0;
+}
+
+static void print_cone(const ss_theory *t, const char *name, bool pointed, double constant) {
+  if (undecided(t, pointed))
+    (void)printf("    %-21s not examined: %d contacts and %d joint equations\n", name, t->unexamined_contacts,
+                 t->unexamined_joint_rows);
+  else if (pointed)
     (void)printf("    %-21s pointed, constant %.4g\n", name, constant);
   else
     (void)printf("    %-21s NOT POINTED\n", name);
@@ -75,8 +83,8 @@ static void print_paradox(const session *s, const ss_theory *t) {
 
 void theory_print_text(const session *s, const ss_theory *t) {
   (void)printf("  friction cone\n");
-  print_cone("total", t->total_pointed, t->total_constant);
-  print_cone("reduced by joints", t->reduced_pointed, t->reduced_constant);
+  print_cone(t, "total", t->total_pointed, t->total_constant);
+  print_cone(t, "reduced by joints", t->reduced_pointed, t->reduced_constant);
   if (!t->total_pointed) print_balance(s, t);
   print_paradox(s, t);
   (void)printf("  system matrix           %s", t->definite ? "positive definite" : "NOT POSITIVE DEFINITE");
@@ -95,15 +103,16 @@ static json_t *pair_json(const session *s, const int body[2]) {
 
 static json_t *balance_json(const session *s, const ss_theory *t) {
   json_t *list = json_array();
+  const double largest = largest_force(t), stress = largest_stress(t);
   for (int i = 0; list && i < t->n_contacts; i++) {
     const ss_theory_contact *c = &t->contacts[i];
-    if (!(length(c->self_balancing) > NEGLIGIBLE * largest_force(t))) continue;
+    if (!(length(c->self_balancing) > NEGLIGIBLE * largest)) continue;
     json_t *entry = json_pack("{s:o, s:o, s:o}", "between", pair_json(s, c->body), "point", json_vector(c->point),
                               "force", json_vector(c->self_balancing));
     if (json_array_append_new(list, entry)) return NULL;
   }
   for (int i = 0; list && !t->total_pointed && i < t->joint_rows; i++) {
-    if (!(fabs(t->joint_stress[i]) > NEGLIGIBLE * fmax(largest_force(t), largest_stress(t)))) continue;
+    if (!(fabs(t->joint_stress[i]) > NEGLIGIBLE * fmax(largest, stress))) continue;
     json_t *entry = json_pack("{s:o, s:i, s:o}", "joint", json_text(ss_model_joint_row_name(s->model, i)), "row", i,
                               "multiplier", json_number(t->joint_stress[i]));
     if (json_array_append_new(list, entry)) return NULL;
@@ -123,10 +132,17 @@ static json_t *paradox_json(const session *s, const ss_theory *t) {
   return list;
 }
 
+static json_t *cone_json(const ss_theory *t, bool pointed, double constant) {
+  const bool open = undecided(t, pointed);
+  return json_pack("{s:o, s:o}", "pointed", open ? json_null() : json_boolean(pointed), "constant",
+                   open ? json_null() : json_number(constant));
+}
+
 json_t *theory_json(const session *s, const ss_theory *t) {
-  json_t *cone = json_pack("{s:{s:b, s:o}, s:{s:b, s:o}, s:o}", "total", "pointed", t->total_pointed, "constant",
-                           json_number(t->total_constant), "reduced", "pointed", t->reduced_pointed, "constant",
-                           json_number(t->reduced_constant), "self_balancing", balance_json(s, t));
+  json_t *cone =
+      json_pack("{s:o, s:o, s:i, s:i, s:o}", "total", cone_json(t, t->total_pointed, t->total_constant), "reduced",
+                cone_json(t, t->reduced_pointed, t->reduced_constant), "unexamined_contacts", t->unexamined_contacts,
+                "unexamined_joint_rows", t->unexamined_joint_rows, "self_balancing", balance_json(s, t));
   return json_pack("{s:o, s:o, s:{s:b, s:o}}", "friction_cone", cone, "painleve", paradox_json(s, t), "system_matrix",
                    "positive_definite", t->definite, "up_to_step", json_number(t->definite_step));
 }

@@ -35,6 +35,9 @@ typedef struct ss_theory {
   int joint_rows, joint_rank;
   bool reduced_pointed, total_pointed;
   double reduced_constant, total_constant;
+  /* Contacts and joint rows in parts of the mechanism that are too large to be examined: nothing above counts them, their
+   * joint rows are taken as independent, and contacts among joints have no sliding response (NAN). */
+  int unexamined_contacts, unexamined_joint_rows;
   double *joint_stress; /* [joint_rows] multipliers of the self-balancing forces where the total cone is not pointed */
   bool definite;        /* the system matrix of a step, with its full Jacobians, is positive definite */
   double definite_step; /* and stays so for steps up to this size (INFINITY: beyond all tried) */

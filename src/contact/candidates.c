@@ -2,6 +2,7 @@
 #include "contact/contact.h"
 
 #include "contact/limits.h"
+#include "core/arena.h"
 
 bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
   const ss_shape *a = &model->shapes[i], *b = &model->shapes[j];
@@ -89,19 +90,27 @@ static ss_status check_pair(const ss_model *model, const ss_scene *scene, const 
   return SS_OK;
 }
 
+/* Whether bodies' shapes are so far apart that their bounding spheres do not meet. */
+static bool far_apart(const ss_shape *a, ss_vec3 at_a, const ss_shape *b, ss_vec3 at_b) {
+  if (!isfinite(a->reach) || !isfinite(b->reach) || a->body < 0 || b->body < 0) return false;
+  return v3_norm(v3_sub(at_a, at_b)) > a->reach + b->reach;
+}
+
 ss_status ss_check_overlap(const ss_model *model, const ss_scene *scene, ss_error *error) {
-  for (int i = 0; i < model->n_shapes; i++)
-    for (int j = i + 1; j < model->n_shapes; j++) {
+  const int n = model->n_shapes;
+  ss_vec3 *centre = ss_alloc(sizeof *centre * ((size_t)n + 1)); /* all pairs are compared: once for each shape */
+  if (!centre) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < n; i++) {
+    const ss_shape *shape = &model->shapes[i];
+    if (shape->body >= 0) centre[i] = ss_shape_pose(shape, &model->bodies[shape->body].pose).position;
+  }
+  ss_status status = SS_OK;
+  for (int i = 0; status == SS_OK && i < n; i++)
+    for (int j = i + 1; status == SS_OK && j < n; j++) {
       ss_candidate candidate;
-      const ss_shape *a = &model->shapes[i], *b = &model->shapes[j];
-      if (isfinite(a->reach) && isfinite(b->reach) && a->body >= 0 && b->body >= 0) {
-        const ss_pose pa = ss_shape_pose(a, &model->bodies[a->body].pose);
-        const ss_pose pb = ss_shape_pose(b, &model->bodies[b->body].pose);
-        if (v3_norm(v3_sub(pa.position, pb.position)) > a->reach + b->reach) continue;
-      }
-      if (!ss_candidate_make(model, i, j, &candidate)) continue;
-      const ss_status status = check_pair(model, scene, &candidate, error);
-      if (status != SS_OK) return status;
+      if (far_apart(&model->shapes[i], centre[i], &model->shapes[j], centre[j])) continue;
+      if (ss_candidate_make(model, i, j, &candidate)) status = check_pair(model, scene, &candidate, error);
     }
-  return SS_OK;
+  ss_free(centre);
+  return status;
 }

@@ -74,7 +74,9 @@ static void stiffen(const ss_sim *sim, const ss_contact *c, double *G) {
   }
 }
 
+/* In an impact's problem (h = 0) contacts are points without elements: nothing is added. */
 void ss_patch_stiffen(const ss_sim *sim, double *G) {
+  if (!(sim->problem.h > 0)) return;
   for (int i = 0; i < sim->n_contacts; i++)
     if (sim->contacts[i].patch && sim->contacts[i].row >= 0) stiffen(sim, &sim->contacts[i], G);
 }

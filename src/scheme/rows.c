@@ -222,7 +222,8 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
 static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + sim->model->n_forces;
   const int motors = h > 0 ? sim->model->n_motors : 0, most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
-  const int places = sim->scheme->compliant ? ss_patch_elements(sim) : sim->n_contacts;
+  /* contacts have elements only while they are active in a step; in an impact's problem they are points */
+  const int places = sim->n_contacts + (sim->scheme->compliant ? ss_patch_elements(sim) : 0);
   const ss_status status = reserve(sim, free_rows + motors + most * places, 1 + motors + places, error);
   if (status != SS_OK) return status;
   ss_problem *p = &sim->problem;

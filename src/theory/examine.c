@@ -3,14 +3,17 @@
  * All touching contacts and all joints are posed as an impact's problem (A = M): its matrix is the Gram matrix of their
  * impulses in the norm of kinetic energy. With weight_j = |n_j| the nearest point to zero of the friction cone's section
  * sum_j |n_j| c_j = 1 has the distance d, and sum_j |n_j| c_j <= |f| / d for every f of the cone. Where d = 0, the impulses of
- * that point balance each other: they are the proof that the cone is not pointed. */
+ * that point balance each other: they are the proof that the cone is not pointed. Parts of the mechanism that have no body
+ * in common are examined one by one; a part's cost grows with the cube of its rows, so that the largest are left out. */
 #include <stickslip/theory.h>
 
 #include "step/workspace.h"
 #include "theory/cone.h"
+#include "theory/parts.h"
 
 #include <string.h>
 
+enum { MOST_ROWS = 2400 };           /* of a part: a few seconds */
 static const double balanced = 1e-7; /* distances below count as zero: d^2 is known up to rounding */
 
 /* Rows of all joints and of the contacts that touch, at the present configuration. */
@@ -28,18 +31,34 @@ static ss_status pose(ss_sim *sim, ss_error *error) {
   ss_basis_pose(sim, true);
   status = ss_rows_impact(sim, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
-  if (status == SS_OK && (sim->problem.sparse || sim->problem.large)) status = ss_discretise_dense(sim, error);
+  if (status == SS_OK && sim->problem.sparse) { /* by its rows, which the parts are found from */
+    status = ss_assemble_rows(sim, error);
+    sim->problem.large = true;
+  }
   ss_basis_pose(sim, false);
   return status == SS_OK ? ss_refused(sim, error) : status;
 }
 
-/* How the contact answers a normal impulse while it slides in the worst direction. */
-static void sliding_response(const ss_cone_gram *gram, const ss_block *block, ss_theory_contact *out) {
-  const double *row = gram->reduced + (size_t)block->first * ((size_t)gram->n + 1);
+/* What is known of all parts together. */
+typedef struct survey {
+  ss_sim *sim;
+  ss_cp problem;
+  ss_parts parts;
+  double squares;           /* sum of the squares of the parts' constants */
+  double reach;             /* largest |n_j s| / |n_j| */
+  double stiffest, softest; /* squares of joint rows, and of their softest combination */
+  double *z;                /* [n] impulses that balance each other */
+  int proof;                /* what z proves: 2 reduced cone not pointed, 1 joints redundant, 0 nothing yet */
+  double *response;         /* [n_blocks][2] sliding response, critical friction */
+} survey;
+
+/* How the contact answers a normal impulse while it slides in the worst direction; row: its normal row of the matrix that
+ * remains across the joints. */
+static void sliding_response(const ss_block *block, const double *row, double *out) {
   double s[SS_CONTACT_ROWS];
   const double normal = row[0], worst = ss_cone_support(block, row, s);
-  out->sliding_response = normal > 0 ? worst / normal : 1;
-  out->critical_friction = worst < normal ? block->mu * normal / (normal - worst) : HUGE_VAL;
+  out[0] = normal > 0 ? worst / normal : 1;
+  out[1] = worst < normal ? block->mu * normal / (normal - worst) : HUGE_VAL;
 }
 
 static ss_vec3 contact_force(const ss_contact *c, const double *z) {
@@ -48,7 +67,8 @@ static ss_vec3 contact_force(const ss_contact *c, const double *z) {
   return force;
 }
 
-static void fill_contacts(const ss_sim *sim, const ss_cone_gram *gram, const double *z, ss_theory *out) {
+static void fill_contacts(const survey *y, ss_theory *out) {
+  const ss_sim *sim = y->sim;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
@@ -56,56 +76,116 @@ static void fill_contacts(const ss_sim *sim, const ss_cone_gram *gram, const dou
     *contact = (ss_theory_contact){.body = {c->body[0], c->body[1]},
                                    .point = v3_scale(0.5, v3_add(c->at.point_a, c->at.point_b)),
                                    .normal = c->at.normal,
-                                   .friction = c->mu};
-    sliding_response(gram, &sim->problem.blocks[c->block], contact);
-    if (!out->reduced_pointed) contact->self_balancing = contact_force(c, z);
+                                   .friction = c->mu,
+                                   .sliding_response = y->response[2 * c->block],
+                                   .critical_friction = y->response[2 * c->block + 1]};
+    if (!out->reduced_pointed) contact->self_balancing = contact_force(c, y->z);
   }
 }
 
-/* |nu c_nu| <= |f| + |contacts' part| <= |f| (1 + reach reduced_constant), with reach the largest |n_j s| / |n_j|; and
- * single multipliers, each weighted by its row, by the softest combination of normalised rows. */
-static double total_constant(const ss_cone_gram *gram, const double *weight, double reduced) {
-  if (gram->n_free == 0) return reduced;
-  double reach = 1, stiffest = 0;
-  for (int b = 0; b < gram->problem->n_blocks; b++) {
-    const ss_block *block = &gram->problem->blocks[b];
+/* |nu c_nu| <= |f| + |contacts' part| <= |f| (1 + reach reduced_constant); and single multipliers, each weighted by its
+ * row, by the softest combination of normalised rows. */
+static double total_constant(const survey *y, const ss_theory *theory) {
+  if (theory->joint_rows == 0) return theory->reduced_constant;
+  const double joints = sqrt(y->stiffest / y->softest);
+  if (y->problem.n == theory->joint_rows) return joints;
+  return theory->reduced_constant + joints * (1 + y->reach * theory->reduced_constant);
+}
+
+static void measure_rows(survey *y, const ss_cone_gram *gram, const double *weight) {
+  const ss_cp *part = gram->problem;
+  for (int b = 0; b < part->n_blocks; b++) {
+    const ss_block *block = &part->blocks[b];
     double sum = 0;
     for (int i = 0; block->kind != SS_BLOCK_FREE && i < block->size; i++)
-      sum += (i ? block->mu : 1) * sqrt(gram->problem->G[(size_t)(block->first + i) * ((size_t)gram->n + 1)]);
-    reach = fmax(reach, sum / weight[b]);
+      sum += (i ? block->mu : 1) * sqrt(part->G[(size_t)(block->first + i) * ((size_t)part->n + 1)]);
+    y->reach = fmax(y->reach, sum / weight[b]);
   }
-  for (int i = 0; i < gram->n_free; i++) stiffest = fmax(stiffest, gram->problem->G[(size_t)i * ((size_t)gram->n + 1)]);
-  const double joints = sqrt(stiffest / gram->softest);
-  if (gram->n == gram->n_free) return joints;
-  return reduced + joints * (1 + reach * reduced);
+  for (int i = 0; i < gram->n_free; i++) y->stiffest = fmax(y->stiffest, part->G[(size_t)i * ((size_t)part->n + 1)]);
+  y->softest = fmin(y->softest, gram->softest);
 }
 
-static ss_status examine_cone(const ss_sim *sim, ss_arena *arena, ss_theory *out, ss_error *error) {
-  const ss_cp problem = ss_problem_view(&sim->problem);
+/* Keeps the impulses of the first part that proves as much. */
+static void keep_proof(survey *y, int part, const ss_cone_gram *gram, bool pointed, double *z) {
+  const int proof = !pointed ? 2 : gram->rank < gram->n_free ? 1 : 0;
+  if (proof <= y->proof) return;
+  y->proof = proof;
+  if (proof == 2)
+    ss_cone_balance(gram, z);
+  else
+    ss_cone_stress(gram, z);
+  memset(y->z, 0, sizeof(double) * (size_t)y->problem.n);
+  for (int i = 0; i < gram->n; i++) y->z[y->parts.row[y->parts.start[part] + i]] = z[i];
+}
+
+static ss_status examine_part(survey *y, int part, ss_arena *arena, ss_theory *out, ss_error *error) {
+  ss_cp problem;
   ss_cone_gram gram;
   ss_nearest_point nearest;
+  ss_status status = ss_parts_pose(&y->parts, part, arena, &problem, error);
+  if (status != SS_OK) return status;
   double *weight = SS_ARENA_ARRAY(arena, double, problem.n_blocks + 1);
   if (!weight) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int b = 0; b < problem.n_blocks; b++) {
     const double square = problem.G[(size_t)problem.blocks[b].first * ((size_t)problem.n + 1)];
     weight[b] = square > 0 ? sqrt(square) : 1;
   }
-  ss_status status = ss_cone_gram_create(&problem, arena, &gram, error);
+  status = ss_cone_gram_create(&problem, arena, &gram, error);
   if (status == SS_OK) status = ss_cone_nearest(&gram, weight, arena, &nearest, error);
   if (status != SS_OK) return status;
-  const bool any = problem.n > gram.n_free;
-  out->joint_rows = gram.n_free;
-  out->joint_rank = gram.rank;
-  out->reduced_pointed = !any || nearest.upper > balanced;
-  out->total_pointed = out->reduced_pointed && gram.rank == gram.n_free;
-  out->reduced_constant = !any ? 1 : out->reduced_pointed ? 1 / nearest.lower : HUGE_VAL;
-  out->total_constant = out->total_pointed ? total_constant(&gram, weight, out->reduced_constant) : HUGE_VAL;
-  fill_contacts(sim, &gram, nearest.z, out);
-  if (!out->reduced_pointed)
-    ss_cone_balance(&gram, nearest.z);
-  else if (!out->total_pointed)
-    ss_cone_stress(&gram, nearest.z);
-  if (!out->total_pointed) memcpy(out->joint_stress, nearest.z, sizeof(double) * (size_t)gram.n_free);
+  const bool any = problem.n > gram.n_free, pointed = !any || nearest.upper > balanced;
+  out->joint_rank += gram.rank;
+  out->reduced_pointed = out->reduced_pointed && pointed;
+  if (any && pointed) y->squares += 1 / (nearest.lower * nearest.lower);
+  measure_rows(y, &gram, weight);
+  for (int i = gram.n_free, b = gram.n_free > 0; b < problem.n_blocks; i += problem.blocks[b++].size)
+    sliding_response(&problem.blocks[b], gram.reduced + (size_t)i * ((size_t)gram.n + 1),
+                     y->response + 2 * (size_t)y->parts.block[y->parts.row[y->parts.start[part] + i]]);
+  keep_proof(y, part, &gram, pointed, nearest.z);
+  return SS_OK;
+}
+
+/* Without joints the matrix itself tells how contacts slide; with joints they would have to be eliminated. */
+static void skip_part(survey *y, int part, ss_theory *out) {
+  const int n_free = ss_parts_free_rows(&y->parts, part);
+  out->joint_rank += n_free;
+  out->unexamined_joint_rows += n_free;
+  out->unexamined_contacts += ss_parts_contacts(&y->parts, part);
+  for (int k = y->parts.start[part] + n_free; k < y->parts.start[part + 1];) {
+    const int b = y->parts.block[y->parts.row[k]];
+    const ss_block *block = &y->problem.blocks[b];
+    double row[SS_CONTACT_ROWS];
+    for (int i = 0; i < block->size; i++) row[i] = ss_parts_entry(&y->problem, block->first, block->first + i);
+    sliding_response(block, row, y->response + 2 * (size_t)b);
+    if (n_free) y->response[2 * b] = y->response[2 * b + 1] = (double)NAN;
+    k += block->size;
+  }
+}
+
+/* The parts' cones are at right angles to each other: 1/d^2 of the whole is the sum of the parts' 1/d^2. */
+static ss_status examine_cone(ss_sim *sim, ss_arena *arena, ss_theory *out, ss_error *error) {
+  survey y = {.sim = sim, .problem = ss_problem_view(&sim->problem), .reach = 1, .softest = HUGE_VAL};
+  y.z = SS_ARENA_ARRAY(arena, double, y.problem.n + 1);
+  y.response = SS_ARENA_ARRAY(arena, double, 2 * y.problem.n_blocks + 1);
+  if (!y.z || !y.response) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  ss_status status = ss_parts_find(&y.problem, arena, &y.parts, error);
+  out->joint_rows = sim->problem.n_free;
+  out->reduced_pointed = true;
+  for (int part = 0; status == SS_OK && part < y.parts.count; part++) {
+    if (y.parts.start[part + 1] - y.parts.start[part] > MOST_ROWS) {
+      skip_part(&y, part, out);
+      continue;
+    }
+    ss_arena *scratch = ss_arena_create();
+    status = scratch ? examine_part(&y, part, scratch, out, error) : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    ss_arena_destroy(scratch);
+  }
+  if (status != SS_OK) return status;
+  out->total_pointed = out->reduced_pointed && out->joint_rank == out->joint_rows;
+  out->reduced_constant = !out->reduced_pointed ? HUGE_VAL : y.squares > 0 ? sqrt(y.squares) : 1;
+  out->total_constant = out->total_pointed ? total_constant(&y, out) : HUGE_VAL;
+  fill_contacts(&y, out);
+  if (!out->total_pointed) memcpy(out->joint_stress, y.z, sizeof(double) * (size_t)out->joint_rows);
   return SS_OK;
 }
 

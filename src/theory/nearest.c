@@ -32,7 +32,8 @@ typedef struct corral {
   hull_point *points;   /* [capacity] */
   double *share;        /* [capacity] weights that add up to one */
   double *affine;       /* [capacity] the same for the nearest point of the affine hull */
-  double *matrix;       /* [capacity][capacity] */
+  double *matrix;       /* [capacity][capacity] Cholesky factor */
+  int factored;         /* its rows that still hold: what comes and goes at the end leaves those before as they are */
   double *x, *gx;       /* [rows] the present point's impulses, and the Gram matrix times them */
   double largest;       /* square of a point */
 } corral;
@@ -64,9 +65,9 @@ static double lowest(const corral *c, hull_point *point) {
   return best;
 }
 
-/* Cholesky in place of the lower triangle; false where the points are affinely dependent. */
-static bool factorise(double *a, int n, int stride) {
-  for (int i = 0; i < n; i++)
+/* Cholesky in place of the lower triangle, from row `from` on; false where the points are affinely dependent. */
+static bool factorise(double *a, int from, int n, int stride) {
+  for (int i = from; i < n; i++)
     for (int j = 0; j <= i; j++) {
       double *at = a + (size_t)i * (size_t)stride + (size_t)j;
       const double sum = *at - dot(a + (size_t)i * (size_t)stride, a + (size_t)j * (size_t)stride, j);
@@ -83,10 +84,11 @@ static bool factorise(double *a, int n, int stride) {
 /* Shares of the nearest point of the affine hull: (Q + largest 1 1^T) u = 1, normalised. */
 static bool affine_shares(corral *c) {
   const int n = c->n, stride = c->capacity;
-  for (int i = 0; i < n; i++)
+  for (int i = c->factored; i < n; i++)
     for (int j = 0; j <= i; j++)
       c->matrix[(size_t)i * (size_t)stride + (size_t)j] = c->largest + inner(&c->points[i], c->points[j].image);
-  if (!factorise(c->matrix, n, stride)) return false;
+  if (!factorise(c->matrix, c->factored, n, stride)) return false;
+  c->factored = n;
   double sum = 0;
   for (int i = 0; i < n; i++)
     c->affine[i] =
@@ -105,6 +107,7 @@ static void drop(corral *c, int k) {
   c->points[k] = c->points[--c->n];
   c->points[c->n] = dropped;
   c->share[k] = c->share[c->n];
+  if (c->factored > k) c->factored = k;
 }
 
 /* Moves to the nearest point of the corral's hull; points that do not take part leave. */
@@ -131,7 +134,8 @@ static void add(corral *c, const hull_point *point) {
   const int first = c->gram->n_free, n = c->gram->n;
   for (int i = 0; i < c->rows; i++)
     image[i] = dot(c->gram->reduced + (size_t)(first + i) * (size_t)n + (size_t)(first + p->first), p->z, p->size);
-  c->largest = fmax(c->largest, inner(p, image));
+  const double square = inner(p, image);
+  if (square > c->largest) c->largest = square, c->factored = 0;
   c->share[c->n] = c->n == 0 ? 1 : 0;
   c->n++;
 }
