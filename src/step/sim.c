@@ -63,6 +63,11 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
                    sim->scheme->name);
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
+  if (o->stabilization == SS_STABILIZATION_PROJECTION && !sim->locate_collisions && sim->model->restitution_anywhere &&
+      sim->model->n_shapes > 1)
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "with restitution, projection needs events: [collision]: it ends the approach of bodies that overlap");
   if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL && o->cone == SS_CONE_POLYHEDRAL)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "torsion and rolling resistance need friction: {cone: ellipsoid} or {cone: pyramid}; the polyhedral "
