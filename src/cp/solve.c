@@ -99,6 +99,7 @@ static const rung ladder[] = {
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
+    {{"admm", solve_admm}, ALWAYS, 0}, /* contacts that nearly repeat each other: long valleys for the others */
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
 };
 enum {

@@ -266,7 +266,7 @@ ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
 }
 
 /* Joints, and the normals of contacts that are closed or overlap, all at the present position. */
-ss_status ss_rows_projection(ss_sim *sim, ss_error *error) {
+ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error) {
   const ss_status status = begin(sim, 0, false, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
@@ -274,8 +274,9 @@ ss_status ss_rows_projection(ss_sim *sim, ss_error *error) {
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
     c->at = place.at;
+    const bool held = again && c->row >= 0;
     c->row = -1;
-    if (!c->closed && c->at.gap >= 0) continue;
+    if (!c->closed && !held && c->at.gap >= 0) continue;
     const double mu = c->mu;
     c->mu = 0;
     contact_rows(sim, c, 0, 0);

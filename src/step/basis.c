@@ -49,7 +49,7 @@ static ss_status pose_joints(ss_sim *sim, ss_error *error) {
   ss_basis_pose(sim, true);
   sim->n_contacts = 0;
   sim->mechanics->forces_none(sim);
-  ss_status status = ss_rows_projection(sim, error);
+  ss_status status = ss_rows_projection(sim, false, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
   if (status == SS_OK && !sim->system) status = ss_assemble_sparse(sim, error);
   sim->n_contacts = contacts;

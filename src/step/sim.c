@@ -53,8 +53,21 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
         "anitescu-hart needs a scheme whose constraints act on the velocity that moves the positions (alpha = "
         "gamma): with %s it would create energy; use projection",
         sim->scheme->name);
+  /* Where the mean of old and new velocity leads out of a penetration, the new one is twice as fast: harmless for drift, not
+   * for the way that an approaching body makes within a step. */
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->alpha < 1 && !sim->scheme->compliant &&
+      !sim->locate_collisions && sim->model->n_shapes > 1)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "with contacts and %s, anitescu-hart needs events: [collision]: bodies that are pushed out of each "
+                   "other after an impact would gain energy; or use projection",
+                   sim->scheme->name);
   if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
+  if (o->stabilization == SS_STABILIZATION_PROJECTION && !sim->locate_collisions && sim->model->restitution_anywhere &&
+      sim->model->n_shapes > 1)
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "with restitution, projection needs events: [collision]: it ends the approach of bodies that overlap");
   if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL && o->cone == SS_CONE_POLYHEDRAL)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "torsion and rolling resistance need friction: {cone: ellipsoid} or {cone: pyramid}; the polyhedral "

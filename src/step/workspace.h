@@ -178,7 +178,7 @@ ss_status ss_limits_append(ss_sim *sim, ss_error *error);          /* as contact
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
-ss_status ss_rows_projection(ss_sim *sim, ss_error *error);
+ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
 void ss_spread(ss_sim *sim, double alpha); /* its part without G: A^-1 J^T and g */
 /* From forces to advance, once; and the theta rule's outer iteration around that. */
