@@ -133,11 +133,8 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(json_has_the_contract),
-      cmocka_unit_test(all_solutions),
-      cmocka_unit_test(diagnosis),
-      cmocka_unit_test(all_solvers),
-      cmocka_unit_test(exit_codes),
+      cmocka_unit_test(json_has_the_contract), cmocka_unit_test(all_solutions), cmocka_unit_test(diagnosis),
+      cmocka_unit_test(all_solvers),           cmocka_unit_test(exit_codes),
   };
   return cmocka_run_group_tests_name("cp_cli", tests, set_up, tear_down);
 }

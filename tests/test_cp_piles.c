@@ -34,9 +34,10 @@ static void put_box(writer *w, const char *name, int k, double x, double z, cons
 
 static void put_feet(writer *w, int side) {
   put(w, "  - name: table\n    mass: 8\n    inertia: [0.05, 0.05, 0.05]\n    position: [0, 0, 0.1]\n    shapes:\n");
-  for (int i = 0; i < side * side; i++)
-    put(w, "      - {type: point, position: [%.17g, %.17g, -0.1]}\n", 0.2 * (i % side) / (side - 1) - 0.1,
-        0.2 * (i / side) / (side - 1) - 0.1);
+  for (int i = 0; i < side; i++)
+    for (int k = 0; k < side; k++)
+      put(w, "      - {type: point, position: [%.17g, %.17g, -0.1]}\n", 0.2 * k / (side - 1) - 0.1,
+          0.2 * i / (side - 1) - 0.1);
 }
 
 static void put_stack(writer *w, int n, double bottom, double top) {
@@ -53,9 +54,11 @@ static void put_wall(writer *w, int rows, int columns) {
 
 /* Four balls side by side and one on top, held by rough ground. */
 static void put_balls(writer *w) {
-  for (int k = 0; k < 5; k++)
+  for (int k = 0; k < 5; k++) {
+    const int row = k / 2;
     put(w, "  - {name: s%d, density: 1000, position: [%.17g, %.17g, %.17g], shapes: [{type: sphere, radius: 0.05}]}\n",
-        k, k < 4 ? 0.1 * (k % 2) : 0.05, k < 4 ? 0.1 * (k / 2) : 0.05, k < 4 ? 0.05 : 0.05 + 0.1 * sqrt(0.5));
+        k, k < 4 ? 0.1 * (k % 2) : 0.05, k < 4 ? 0.1 * row : 0.05, k < 4 ? 0.05 : 0.05 + 0.1 * sqrt(0.5));
+  }
 }
 
 typedef struct cone_case {
@@ -182,7 +185,8 @@ static void make_plate(plate *p) {
   for (int i = 0; i < FEET; i++) {
     p->N[i][0] = 1;
     p->N[i][1] = (i % 4 - 1.5) / 2;
-    p->N[i][2] = (i / 4 - 1.5) / 2;
+    const int row = i / 4;
+    p->N[i][2] = (row - 1.5) / 2;
     p->z[i] = 1 + 0.3 * sin(7 * i);
   }
   for (int i = 0; i < FEET; i++) {

@@ -71,12 +71,12 @@ typedef enum ss_shape_type {
 
 typedef struct ss_shape_def {
   ss_shape_type type;
-  ss_pose pose;         /* of the shape in its body's frame */
-  double radius;        /* sphere, capsule, cylinder */
-  double length;        /* capsule: between the centres of its end spheres; cylinder: between its ends */
-  ss_vec3 size;         /* box: full edge lengths */
-  ss_vec3 semi_axes;    /* ellipsoid; ellipse: 0 along the axis across the plane */
-  ss_vec3 axis;         /* capsule, cylinder: direction in the shape's frame, any length but zero */
+  ss_pose pose;          /* of the shape in its body's frame */
+  double radius;         /* sphere, capsule, cylinder */
+  double length;         /* capsule: between the centres of its end spheres; cylinder: between its ends */
+  ss_vec3 size;          /* box: full edge lengths */
+  ss_vec3 semi_axes;     /* ellipsoid; ellipse: 0 along the axis across the plane */
+  ss_vec3 axis;          /* capsule, cylinder: direction in the shape's frame, any length but zero */
   const ss_vec3 *points; /* convex: at least four, not in one plane, at most 200; copied */
   int n_points;
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */

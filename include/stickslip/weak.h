@@ -19,7 +19,7 @@ typedef struct ss_weak_residuals {
   double gap;             /* (b) largest -(Psi_n + delta_n), lengths */
   double complementarity; /* (b) |int lambda_n (Psi_n + delta_n)|, force times length times time */
   double cone;            /* (c) int of what friction exceeds mu lambda_n by; impulses */
-  double friction;        /* (c) largest violation over all test functions: int mu lambda_n |s| + lambda_t . s; energy */
+  double friction; /* (c) largest violation over all test functions: int mu lambda_n |s| + lambda_t . s; energy */
   double friction_tested; /* (c) the same over a family of smooth ones */
 } ss_weak_residuals;
 

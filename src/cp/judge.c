@@ -93,11 +93,11 @@ static double block_residual(const ss_block *block, const double *z, const doubl
   return worst;
 }
 
-/* Several sums, because each addition waits for the last. */
+/* Long rows in several sums, because each addition waits for the last. */
 static double dense_row(const double *row, const double *z, int n) {
   double sum[4] = {0};
   int j = 0;
-  for (; j + 4 <= n; j += 4)
+  for (; n >= 32 && j + 4 <= n; j += 4)
     for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
   for (; j < n; j++) sum[0] += row[j] * z[j];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);

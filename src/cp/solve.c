@@ -240,6 +240,7 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
 static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
   enum { LAST_RESORT = 1200 }; /* rows up to which the dense solvers come to an end in bearable time */
   const bool automatic = strcmp(c->options->solver, "auto") == 0;
+  const ss_cp *given = c->problem;
   ss_cp dense;
   if (automatic && large_wanted(c->problem)) {
     ss_outcome outcome;
@@ -261,7 +262,9 @@ static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
     if (status) return status;
     c->problem = &dense;
   }
-  return automatic ? climb_ladder(c, warm, error) : run_named(c, warm, error);
+  const ss_status status = automatic ? climb_ladder(c, warm, error) : run_named(c, warm, error);
+  c->problem = given;
+  return status;
 }
 
 /* Nothing finite was found: the z that is returned is judged like any other. */
@@ -286,7 +289,6 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   }
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
   const ss_status status = climb_or_run(&c, warm, error);
-  c.problem = problem; /* not its dense form, which ended with the climb */
   if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
     keep_zero(&c);
   scratch_release(workspace, mark);
