@@ -9,7 +9,8 @@
  *
  * per step, whose condition does not suffer from open contacts. s follows w in every step, with its derivative in
  * E = 1 + mu e_n d^T, d = w_t / |w_t| (smoothed by the gap). E = 1, a fixed point iteration on s, stops at residuals of 1e-4 where
- * this converges. Newton steps on the states finish. The start is the same always, z given or not: a point next to the edge would be a bad one.
+ * this converges. Newton steps on the states finish. Where that has not led to the goal, a second attempt
+ * goes back towards the middle of the set after each short step. The start is the same always, z given or not: a point next to the edge would be a bad one.
  *
  * Fails where G is not positive semi-definite (a step with dz G dz < 0 ends it, as stalled), where the shift finds no
  * fixed point, and at the limit. Facets, pyramids and `extra` are not admitted. */
@@ -36,6 +37,8 @@ typedef struct interior {
   double *all;                          /* [n] right side of the system */
   double *zero;                         /* [n] */
   double gap;                           /* mean product */
+  double share;                         /* of the last step that was taken */
+  bool cautious;                        /* after a short step back to the middle of the set first */
 } interior;
 
 /* s, and d in E. */
@@ -162,27 +165,30 @@ static bool descends(interior *k) {
 }
 
 static bool step(interior *k) {
-  static const double short_of_edge = 0.99;
+  static const double short_of_edge = 0.99, short_step = 0.3, centring = 0.8;
   if (!factor(k)) return false;
-  const double reach = fmin(1, direction(k, 0, NULL, k->predicted)), rest = 1 - reach;
-  const double share = fmin(1, short_of_edge * direction(k, rest * rest * rest * k->gap, k->predicted, k->y));
+  const double rest = 1 - fmin(1, direction(k, 0, NULL, k->predicted));
+  const bool back = k->cautious && k->share < short_step;
+  const double target = k->gap * (back ? fmax(centring, rest * rest * rest) : rest * rest * rest);
+  k->share = fmin(1, short_of_edge * direction(k, target, back ? NULL : k->predicted, k->y));
   k->l->stalled = descends(k);
   if (k->l->stalled) return false;
   for (int p = 0; p < k->l->G.nodes; p++) {
     const int f = k->set[p].first;
-    barrier_move(&k->set[p], share, k->dz + f, k->du + f, k->z + f, k->u + f);
+    barrier_move(&k->set[p], k->share, k->dz + f, k->du + f, k->z + f, k->u + f);
   }
   linearise(k);
   return true;
 }
 
-/* Whether it is the best point so far; it stays in l->x then. */
-static bool keep(interior *k) {
+/* The residual of the point; it stays in l->x where it is the best so far. */
+static double keep(interior *k) {
   const double residual = large_judge(k->l, k->x, k->image);
-  if (!(residual < k->l->residual)) return false;
-  k->l->residual = residual;
-  memcpy(k->l->x, k->x, sizeof(double) * (size_t)k->l->cp.n);
-  return true;
+  if (residual < k->l->residual) {
+    k->l->residual = residual;
+    memcpy(k->l->x, k->x, sizeof(double) * (size_t)k->l->cp.n);
+  }
+  return residual;
 }
 
 static ss_status prepare(interior *k, large *l, double most, ss_cp_workspace *w, bool *affordable, ss_error *error) {
@@ -201,26 +207,39 @@ static ss_status prepare(interior *k, large *l, double most, ss_cp_workspace *w,
     for (int i = block->first; i < block->first + block->size; p++) {
       size[p] = l->G.first[p + 1] - l->G.first[p];
       k->set[p] = barrier_create(block, i, size[p]);
-      barrier_start(&k->set[p], k->z + i, k->u + i);
       i += size[p];
     }
   }
   return block_lu_analyse(&k->lu, l->G.nodes, size, l->G.start, l->G.col, most, w, affordable, error);
 }
 
+/* From the start to the goal, the limit, or no progress. */
+static void follow(interior *k, bool cautious, int limit) {
+  enum { PATIENCE = 25 };
+  k->cautious = cautious;
+  k->share = 1;
+  for (int p = 0; p < k->l->G.nodes; p++) barrier_start(&k->set[p], k->z + k->set[p].first, k->u + k->set[p].first);
+  linearise(k);
+  double least = HUGE_VAL;
+  for (int i = 0, best = 0; i < limit && i - best < PATIENCE && k->l->residual > k->l->goal; i++) {
+    k->l->iterations++;
+    if (!step(k)) return;
+    const double residual = keep(k);
+    if (residual < least) best = i;
+    least = fmin(least, residual);
+  }
+}
+
 ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error) {
-  enum { PATIENCE = 40 };
   const scratch_mark mark = scratch_now(w);
   interior k;
-  bool going = true, tried;
-  int best = 0;
-  const ss_status status = prepare(&k, l, most, w, &going, error);
-  if (!status && going) linearise(&k);
-  for (int i = 0; !status && going && i < limit && l->residual > l->goal; i++, l->iterations++) {
-    going = step(&k) && i - best < PATIENCE;
-    if (going && keep(&k)) best = i;
+  bool affordable = true, tried;
+  ss_status status = prepare(&k, l, most, w, &affordable, error);
+  for (int attempt = 0; attempt < 2 && !status && affordable && !l->stalled && l->residual > l->goal; attempt++) {
+    follow(&k, attempt > 0, limit);
+    l->residual = large_judge(l, l->x, l->w);
+    if (l->residual > l->goal) status = large_newton(l, 20, most, w, &tried, error);
   }
-  l->residual = large_judge(l, l->x, l->w);
   scratch_release(w, mark);
-  return status || l->residual <= l->goal ? status : large_newton(l, 20, most, w, &tried, error);
+  return status;
 }

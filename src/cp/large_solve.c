@@ -31,7 +31,7 @@ static const double dense_share =
     0.35; /* of entries that are not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
-static const double last_resort = 10; /* times as much for a factorisation, where nothing else has helped */
+static const double last_resort = 3; /* times as much for a factorisation, where nothing else has helped */
 
 bool large_wanted(const ss_cp *problem) {
   if (problem->n < LARGE_ROWS) return false;
@@ -94,7 +94,7 @@ static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_er
   }
   scratch_release(w, mark);
   if (!status && l->residual > l->goal && admits_round_sets(&l->cp))
-    status = large_interior(l, INTERIOR_STEPS, last_resort * affordable(l), w, error);
+    status = large_interior(l, INTERIOR_STEPS / 2, last_resort * affordable(l), w, error);
   return status;
 }
 
