@@ -147,7 +147,8 @@ static void named_solvers(void **state) {
   ss_cp_workspace *w = new_workspace();
   packing p = small_packing(SS_CONE_QUADRATIC, 0.3);
   attach(&p);
-  static const char *const names[] = {"large", "nsgs-sparse", "nsgs-accelerated", "newton-sparse", "admm"};
+  static const char *const names[] = {"large",         "nsgs-sparse", "nsgs-accelerated",
+                                      "newton-sparse", "admm",        "interior-point"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     const ss_cp_result r = solve(&p.cp, names[k], 1e-8, p.z, w);
     if (r.outcome != SS_SOLVED) print_message("%s: %s, %g\n", names[k], ss_outcome_name(r.outcome), r.residual);

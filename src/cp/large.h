@@ -18,7 +18,8 @@ typedef struct large {
   double residual;  /* of x, scaled problem */
   double goal;      /* residual at which to end */
   int iterations;
-  int limit; /* iterations that the caller allows; 0: the method's own choice */
+  bool stalled; /* the method has found that it cannot go on */
+  int limit;    /* iterations that the caller allows; 0: the method's own choice */
 } large;
 
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
@@ -41,5 +42,9 @@ ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, boo
 /* ADMM from l->x, at most `limit` passes, then Newton steps (admm.c); nothing where its factorisation takes more than
  * `most` operations. Discs and intervals only. */
 ss_status large_admm(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error);
+
+/* Interior points, at most `limit` steps from a start of their own, then Newton steps; l->x is the better one of what it was and
+ * what they found (interior.c). Admits and costs what ADMM does, but one factorisation per step. */
+ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error);
 
 #endif

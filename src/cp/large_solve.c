@@ -2,7 +2,7 @@
  *
  * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
  * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, ADMM, plain sweeps, each followed by Newton
- * steps if the factorisation is affordable; else from nothing by the associated law, and on by Coulomb's. Results do not
+ * steps if the factorisation is affordable; else from nothing by the associated law, and on by Coulomb's; last, interior points (interior.c). Results do not
  * depend on the order of the islands. Needs rows with a positive diagonal: saddle-point problems (velocities as free rows) are not
  * admitted. */
 #include "cp/dense.h"
@@ -24,12 +24,14 @@ enum {
   PLAIN_ROUNDS = 3,
   ADMM_PASSES = 1000,
   PLAIN_SWEEPS = 200,
+  INTERIOR_STEPS = 100,
   NEWTON_STEPS = 20
 };
 static const double dense_share =
     0.35; /* of entries that are not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
+static const double last_resort = 3; /* times as much for a factorisation, where nothing else has helped */
 
 bool large_wanted(const ss_cp *problem) {
   if (problem->n < LARGE_ROWS) return false;
@@ -55,7 +57,7 @@ static ss_status newton(large *l, ss_cp_workspace *w, ss_error *error) {
 }
 
 /* Its sets must be cones or boxes that it can project on. */
-static bool admits_admm(const ss_cp *problem) {
+static bool admits_round_sets(const ss_cp *problem) {
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     const bool round_set = block->cone == SS_CONE_QUADRATIC || block->size == 2;
@@ -68,7 +70,7 @@ static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_er
   large_start(l, z);
   ss_status status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
   if (!status) status = newton(l, w, error);
-  if (!status && l->residual > l->goal && admits_admm(&l->cp))
+  if (!status && l->residual > l->goal && admits_round_sets(&l->cp))
     status = large_admm(l, ADMM_PASSES, affordable(l), w, error);
   for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
     status = large_relax(l, RELAX_COULOMB, false, k * PLAIN_SWEEPS, w, error);
@@ -86,8 +88,13 @@ static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_er
     if (!status) status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
     if (!status) status = newton(l, w, error);
   }
-  if (l->residual > first) memcpy(l->x, best, sizeof *best * (size_t)l->cp.n);
+  if (l->residual > first) {
+    memcpy(l->x, best, sizeof *best * (size_t)l->cp.n);
+    l->residual = first;
+  }
   scratch_release(w, mark);
+  if (!status && l->residual > l->goal && admits_round_sets(&l->cp))
+    status = large_interior(l, INTERIOR_STEPS / 2, last_resort * affordable(l), w, error);
   return status;
 }
 
@@ -107,7 +114,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
     l.limit = options->iteration_limit;
     status = method(&l, warm ? z : NULL, w, error);
     result->iterations = l.iterations;
-    result->outcome = l.residual <= l.goal ? SS_SOLVED : SS_LIMIT;
+    result->outcome = l.residual <= l.goal ? SS_SOLVED : l.stalled ? SS_STALLED : SS_LIMIT;
     large_finish(&l, z);
   }
   scratch_release(w, mark);
@@ -136,6 +143,11 @@ static ss_status admm(large *l, const double *z, ss_cp_workspace *w, ss_error *e
   return large_admm(l, l->limit > 0 ? l->limit : 3000, HUGE_VAL, w, error);
 }
 
+static ss_status interior(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  return large_interior(l, l->limit > 0 ? l->limit : INTERIOR_STEPS, HUGE_VAL, w, error);
+}
+
 ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, plain, warm, z, workspace, result, error);
@@ -154,7 +166,13 @@ ss_status solve_newton_sparse(const ss_cp *problem, const ss_cp_options *options
 ss_status solve_admm(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   result->outcome = SS_NOT_ADMITTED;
-  return admits_admm(problem) ? run(problem, options, admm, warm, z, workspace, result, error) : SS_OK;
+  return admits_round_sets(problem) ? run(problem, options, admm, warm, z, workspace, result, error) : SS_OK;
+}
+
+ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                               ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  result->outcome = SS_NOT_ADMITTED;
+  return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
 }
 
 /* ---- islands ---- */

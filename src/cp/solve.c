@@ -39,6 +39,7 @@ static const solver_row any_form[] = {
     {"nsgs-accelerated", solve_nsgs_accelerated},
     {"newton-sparse", solve_newton_sparse},
     {"admm", solve_admm},
+    {"interior-point", solve_interior_point},
 };
 enum { N_ANY_FORM = sizeof any_form / sizeof *any_form };
 
@@ -63,6 +64,8 @@ static const ss_cp_solver_info infos[] = {
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
     {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},
     {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
+    {"interior-point",
+     "primal-dual path following with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {NULL, NULL},
 };
 

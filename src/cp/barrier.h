@@ -1,0 +1,42 @@
+/* The blocks' sets as an interior-point method sees them: a point inside, its scaling, and how far a step may go. */
+#ifndef SS_CP_BARRIER_H
+#define SS_CP_BARRIER_H
+
+#include "cp/workspace.h"
+
+enum { BARRIER_ROWS = SS_FRICTION_ROWS };
+
+/* One node (nodes.h). A row on its own that is nonnegative is a cone of one row. The rows of a cone are in units in
+ * which it is |t| <= n: z is (mu z_n, z_t), w is (w_n / mu, w_t). */
+typedef struct barrier {
+  enum { BARRIER_FREE, BARRIER_CONE, BARRIER_BOX, BARRIER_FIXED } kind;
+  int first, size;                     /* rows of the node */
+  int rows;                            /* of the cone; those after it are fixed at 0 */
+  double unit;                         /* mu, or 1 */
+  double lower, upper;                 /* box */
+  double low, high;                    /* box: multipliers of the bounds that are finite, else 0; w = low - high */
+  double q_low, q_high, d_low, d_high; /* box: right sides, and the last step of the multipliers */
+  double beta, v[BARRIER_ROWS]; /* W = beta (2 v v^T - J), the scaling of Nesterov and Todd: W w = W^-1 z = lambda */
+  double lambda[BARRIER_ROWS];
+} barrier;
+
+barrier barrier_create(const ss_block *block, int first, int size);
+int barrier_degree(const barrier *b); /* how many products make the gap */
+
+/* All vectors below are of the node alone. */
+void barrier_start(barrier *b, double *z, double *w);
+double barrier_gap(const barrier *b, const double *z, const double *w);
+void barrier_scale(barrier *b, const double *z, const double *w);
+
+void barrier_multiply(const barrier *b, double *u); /* u = W u; 0 where z is fixed */
+
+/* The right side of W dw + W^-1 dz = q, for products of the size `target`. dy: W^-1 dz of the predictor, whose second-order
+ * part is taken out; NULL: none. */
+void barrier_right_side(barrier *b, const double *z, double target, const double *dy, double *q);
+
+/* dz and dw from dy = W^-1 dz and q; returns the share of them that reaches the end of the set. */
+double barrier_step(barrier *b, const double *z, const double *w, const double *q, const double *dy, double *dz,
+                    double *dw);
+void barrier_move(barrier *b, double share, const double *dz, const double *dw, double *z, double *w);
+
+#endif
