@@ -128,7 +128,8 @@ page energy(const char *directory) {
       "What is left is no contact and no joint, but the discretisation between them: with gamma = 1 positions move by "
       "h v+, so that the potential energy changes by more or less than the mean velocity has earned (hoist, "
       "painleve-three); explicit forces feed springs (spring-pendulum); rotations and joints are linearised within a "
-      "step (bennett-linkage, four-bar, rattleback, rolling-disc, simple-pendulum, torque-free-body), and positions that drift off "
+      "step (bennett-linkage, four-bar, rattleback, rolling-disc, simple-pendulum, torque-free-body), and positions "
+      "that drift off "
       "their joints change the potential energy.\n\n"
       "With e > 0 an impact may create energy (Poisson's and Newton's law with friction); every such event carries "
       "`energy_created`, and the certificate the sum.\n",
