@@ -67,7 +67,7 @@ static void check_adds_up_parts(void **state) {
 /* A row of balls that touch each other and the plane is one part, too large to be examined: check says so. */
 static void check_leaves_out_large_parts(void **state) {
   (void)state;
-  enum { BALLS = 420 };
+  enum { BALLS = 140 };
   FILE *file = fopen("row.yaml", "w");
   assert_non_null(file);
   (void)fprintf(file, "name: row\ngravity: [0, 0, -9.81]\nmaterials: [{name: default, friction: 0.5}]\n"
