@@ -50,6 +50,40 @@ static void check_finds_the_paradox(void **state) {
   free(out);
 }
 
+/* A ball alone on a plane has normal and tangent impulses at right angles: constant 1. A hundred of them share no body: the
+ * section's nearest point has a hundredth of each, distance 1/10. Patches count as the points that they touch at. */
+static void check_adds_up_parts(void **state) {
+  (void)state;
+  json_t *root = expect_json("check " SCENE("hertz") " --json", 0, NULL);
+  assert_true(fabs(json_number_value(at(json_object_get(root, "friction_cone"), "reduced", "constant")) - 1) < 1e-9);
+  json_decref(root);
+  root = expect_json("check " SCENE("hundred-patches") " --json", 0, NULL);
+  const json_t *cone = json_object_get(root, "friction_cone");
+  assert_true(fabs(json_number_value(at(cone, "reduced", "constant")) - 10) < 1e-8);
+  assert_true(number(cone, "unexamined_contacts") == 0);
+  json_decref(root);
+}
+
+/* A row of balls that touch each other and the plane is one part, too large to be examined: check says so. */
+static void check_leaves_out_large_parts(void **state) {
+  (void)state;
+  enum { BALLS = 140 };
+  FILE *file = fopen("row.yaml", "w");
+  assert_non_null(file);
+  (void)fprintf(file, "name: row\ngravity: [0, 0, -9.81]\nmaterials: [{name: default, friction: 0.5}]\n"
+                      "world: {shapes: [{type: half-space, normal: [0, 0, 1]}]}\n"
+                      "simulation: {step: 0.01, duration: 0.01}\nbodies:\n");
+  for (int i = 0; i < BALLS; i++)
+    (void)fprintf(file, "  - {name: b%d, mass: 1, position: [%d, 0, 1], shapes: [{type: sphere, radius: 1}]}\n", i,
+                  2 * i);
+  assert_int_equal(fclose(file), 0);
+  json_t *root = expect_json("check row.yaml --json", 0, NULL);
+  const json_t *cone = json_object_get(root, "friction_cone");
+  assert_true(number(cone, "unexamined_contacts") == 2 * BALLS - 1);
+  assert_true(json_is_null(at(cone, "reduced", "pointed")));
+  json_decref(root);
+}
+
 /* ---- run --all-solutions ---- */
 
 static void run_lists_three_solutions(void **state) {
@@ -125,6 +159,7 @@ static int enter_directory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(check_finds_the_wedge),     cmocka_unit_test(check_finds_the_paradox),
+      cmocka_unit_test(check_adds_up_parts),       cmocka_unit_test(check_leaves_out_large_parts),
       cmocka_unit_test(run_lists_three_solutions), cmocka_unit_test(converge_tells_bounded_variation),
       cmocka_unit_test(converge_measures_graphs),
   };

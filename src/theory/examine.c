@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { MOST_ROWS = 2400 };           /* of a part: a few seconds */
+enum { MOST_ROWS = 800 };            /* of a part: about a second */
 static const double balanced = 1e-7; /* distances below count as zero: d^2 is known up to rounding */
 
 /* Rows of all joints and of the contacts that touch, at the present configuration. */
