@@ -1,7 +1,7 @@
-/* Sphere packings of growing size solved by "auto": contacts, time, memory, residual as rows of a Markdown table. Every size runs
+/* Sphere packings of growing size solved by "auto" or SOLVER: contacts, time, memory, residual as rows of a Markdown table. Every size runs
  * in a process of its own, so that the peak memory is its own.
  *
- * usage: bench_large NX NY NZ CONE MU SHAKING     CONE: quadratic or facets (four) */
+ * usage: bench_large NX NY NZ CONE MU SHAKING [SOLVER]     CONE: quadratic or facets (four) */
 #include "packing.h"
 
 #include <stdio.h>
@@ -15,8 +15,8 @@ static double cpu_seconds(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 7) {
-    (void)fprintf(stderr, "usage: bench_large NX NY NZ CONE MU SHAKING\n");
+  if (argc != 7 && argc != 8) {
+    (void)fprintf(stderr, "usage: bench_large NX NY NZ CONE MU SHAKING [SOLVER]\n");
     return 2;
   }
   packing p;
@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
     (void)fprintf(stderr, "out of memory\n");
     return 2;
   }
-  const ss_cp_options options = {"auto", 1e-8, 0};
+  const ss_cp_options options = {argc == 8 ? argv[7] : "auto", 1e-8, 0};
   ss_cp_result result = {0};
   const double start = cpu_seconds();
   const ss_status status = ss_cp_solve(&p.cp, &options, false, p.z, w, &result, &error);

@@ -19,3 +19,19 @@ for cone in quadratic facets; do
     done
   done
 done
+
+echo
+echo "Packings that are shaken (discs), up to those on which sweeps stop, by \`large\` and by \`interior-point\` alone; at most ${SECONDS_EACH:-60} seconds of processor time each."
+for solver in large interior-point; do
+  echo
+  echo "$solver:"
+  echo
+  echo "| spheres | cone | shaking | contacts | iterations | seconds | microseconds per contact | peak MB | outcome | residual |"
+  echo "|---|---|---|---|---|---|---|---|---|---|"
+  for shaking in 0.5 1 2; do
+    for size in "3 3 3" "4 3 4" "3 5 3" "3 4 5" "4 4 4" "5 5 4" "6 6 6"; do
+      (ulimit -t "${SECONDS_EACH:-60}" && "$build/bench_large" $size quadratic 0.4 $shaking $solver) ||
+        echo "| $size | disc | $shaking | | | more than the limit | | | | |"
+    done
+  done
+done

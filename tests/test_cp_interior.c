@@ -109,21 +109,18 @@ static void mechanics(void **state) {
   ss_cp_workspace_destroy(workspace);
 }
 
-/* Shaken as strongly as gravity: sweeps stop at 1e-6 here, and "large" comes down to this rung. */
+/* Shaken as strongly as gravity, more than twice as many rows as degrees of freedom. */
 static void shaken_packing(void **state) {
   (void)state;
-  static const char *const names[] = {"interior-point", "large"};
   ss_cp_workspace *workspace = new_workspace();
-  for (int k = 0; k < 2; k++) {
-    packing p;
-    assert_true(packing_create(&p, 4, 4, k ? 4 : 3, SS_CONE_QUADRATIC, 0, 0.4, 1));
-    const ss_cp_options options = {names[k], 1e-8, 0};
-    ss_cp_result result;
-    assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, workspace, &result, NULL), SS_OK);
-    assert_int_equal(result.outcome, SS_SOLVED);
-    assert_true(ss_cp_judge(&p.cp, p.z, NULL) <= 1e-8);
-    packing_free(&p);
-  }
+  packing p;
+  assert_true(packing_create(&p, 3, 3, 6, SS_CONE_QUADRATIC, 0, 0.4, 1));
+  const ss_cp_options options = {"interior-point", 1e-8, 0};
+  ss_cp_result result;
+  assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, workspace, &result, NULL), SS_OK);
+  assert_int_equal(result.outcome, SS_SOLVED);
+  assert_true(ss_cp_judge(&p.cp, p.z, NULL) <= 1e-8);
+  packing_free(&p);
   ss_cp_workspace_destroy(workspace);
 }
 
