@@ -42,6 +42,25 @@ static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
   c->n_forces = c->n_rows;
 }
 
+/* Where the contact will slip, in the scaled plane. A fast slip: at the weighted velocity, by the forces that are known and
+ * those of constraints in the last part. A slow one, which forces may turn anywhere within the part: where the known
+ * forces drive it, because a corner that follows a slow slip closely overshoots, step by step to the other side. */
+static void expect_slip(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const tangent_frame *f,
+                        double slip[2]) {
+  static const double share = 0.4;
+  double pushed[2], turned[2], fast = 0, change = 0;
+  for (int i = 0; i < 2; i++) {
+    const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
+    slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + f->size[i] * v3_dot(place->drive, f->e[i]);
+    pushed[i] = ss_row_dot(sim->model, &row, sim->dv_free);
+    turned[i] = sim->problem.h * f->size[i] * v3_dot(c->turn, f->e[i]);
+    fast += slip[i] * slip[i];
+    change += pushed[i] * pushed[i] + turned[i] * turned[i];
+  }
+  const bool follow = change <= share * share * fast;
+  for (int i = 0; i < 2; i++) slip[i] += follow ? sim->alpha * pushed[i] + turned[i] : pushed[i];
+}
+
 /* Both tangents, turned so that the first one points along the slip in the scaled plane. */
 static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place *place, const tangent_frame *f) {
   double held[2], slip[2];
@@ -49,12 +68,8 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   double x = held[0], y = held[1];
   /* a force at rounding level has no direction */
   const bool holds = c->was_stuck && sqrt(x * x + y * y) > 1e-6 * c->mu * v3_dot(c->pressed, place->at.normal);
-  if (!holds) { /* the slip that follows, expected from the last part's constraint forces; an impact's: that before it */
-    for (int i = 0; i < 2; i++) {
-      const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
-      slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + sim->alpha * ss_row_dot(sim->model, &row, sim->dv_free) +
-                f->size[i] * v3_dot(v3_axpy(place->drive, sim->problem.h, c->turn), f->e[i]);
-    }
+  if (!holds) {
+    expect_slip(sim, c, place, f, slip);
     x = slip[0];
     y = slip[1];
   }
