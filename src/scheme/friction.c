@@ -42,12 +42,12 @@ static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
   c->n_forces = c->n_rows;
 }
 
-/* Where the contact will slip, in the scaled plane. A fast slip: at the weighted velocity, by the forces that are known and
- * those of constraints in the last part. A slow one, which forces may turn anywhere within the part: where the known
+/* Where the contact will slip, in the scaled plane. A fast slip under a scheme of second order: at the weighted velocity,
+ * by the forces that are known and those of constraints in the last part. A slow one, which forces may turn anywhere within the part: where the known
  * forces drive it, because a corner that follows a slow slip closely overshoots, step by step to the other side. */
 static void expect_slip(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const tangent_frame *f,
                         double slip[2]) {
-  static const double share = 0.4;
+  static const double share = 0.2;
   double pushed[2], turned[2], fast = 0, change = 0;
   for (int i = 0; i < 2; i++) {
     const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
@@ -57,7 +57,7 @@ static void expect_slip(const ss_sim *sim, const ss_contact *c, const ss_contact
     fast += slip[i] * slip[i];
     change += pushed[i] * pushed[i] + turned[i] * turned[i];
   }
-  const bool follow = change <= share * share * fast;
+  const bool follow = sim->scheme->rows_at_midpoint && change <= share * share * fast;
   for (int i = 0; i < 2; i++) slip[i] += follow ? sim->alpha * pushed[i] + turned[i] : pushed[i];
 }
 
