@@ -159,6 +159,21 @@ static void test_run_options(void **state) {
   json_decref(root);
 }
 
+/* A spring too stiff for the step of an explicit scheme; and a scene that creates nothing. */
+static void test_run_warns_of_energy(void **state) {
+  (void)state;
+  write_text("stiff.yaml", "planar: xy\ngravity: [0, 0, 0]\n"
+                           "bodies: [{name: m, mass: 1, freedom: [x], position: [1.1, 0]}]\n"
+                           "forces: [{type: spring, between: [world, m], stiffness: 1e4, rest_length: 1}]\n"
+                           "simulation: {scheme: anitescu-potra, step: 0.025, duration: 1}\n");
+  char *out = expect("run stiff.yaml", 0, NULL);
+  assert_non_null(strstr(out, "energy came from nowhere"));
+  free(out);
+  out = expect("run ball.yaml", 0, NULL);
+  assert_null(strstr(out, "energy came from nowhere"));
+  free(out);
+}
+
 static int count_files(void) {
   DIR *here = opendir(".");
   assert_non_null(here);
@@ -398,6 +413,7 @@ int main(void) {
       cmocka_unit_test(test_bad_scenes),
       cmocka_unit_test(test_run_json),
       cmocka_unit_test(test_run_options),
+      cmocka_unit_test(test_run_warns_of_energy),
       cmocka_unit_test(test_run_text_writes_nothing),
       cmocka_unit_test(test_unwritable_outputs),
       cmocka_unit_test(test_full_disk),

@@ -58,6 +58,17 @@ static void print_coordinates(const ss_sim *sim) {
   (void)printf("\n");
 }
 
+/* What certified steps do not exclude: a scheme that is explicit where it should not be, or a law of impact that creates. */
+static void warn_of_energy(const ss_energy *e, double created) {
+  const double turnover = fabs(e->initial) + fabs(e->work) + e->friction_loss + e->impact_loss + e->damping_loss +
+                          fmax(e->kinetic + fabs(e->potential) + e->elastic - created, 0);
+  if (created > 0.01 * turnover)
+    (void)printf(
+        "    NOTE: %.3g of energy came from nowhere, beside %.3g that the motion had, got and lost: try a smaller\n"
+        "    step, another scheme or restitution law\n",
+        created, turnover);
+}
+
 static void print_certificate(const run_result *r) {
   const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
   if (run_certified(r))
@@ -66,8 +77,9 @@ static void print_certificate(const run_result *r) {
     (void)printf("  NOT CERTIFIED%s%s\n", r->message ? ": " : "", r->message ? r->message : "");
   (void)printf("    complementarity %.1e   penetration %.1e   joint drift %.1e\n", c->complementarity, c->penetration,
                c->joint_drift);
-  (void)printf("    cone %.1e   dissipation %.1e   energy created %.1e\n\n", c->cone, c->dissipation,
-               c->energy_created);
+  (void)printf("    cone %.1e   dissipation %.1e   energy created %.1e\n", c->cone, c->dissipation, c->energy_created);
+  warn_of_energy(&ss_sim_report(r->sim)->energy, c->energy_created);
+  (void)printf("\n");
 }
 
 static void print_energy(const ss_energy *e) {
