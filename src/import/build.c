@@ -101,16 +101,21 @@ static bool match(const ss_import_motion *m, int n, ss_joint_def *j) {
   j->at = m[0].point;
   j->axis = m[0].axis;
   j->has_axis = true;
+  const bool in_plane = n == 3 && hinges == 1 && m[1].kind == SS_SLIDE && m[2].kind == SS_SLIDE &&
+                        perpendicular(m[0].axis, m[1].axis) && perpendicular(m[0].axis, m[2].axis) &&
+                        !parallel(m[1].axis, m[2].axis);
+  const bool about_point =
+      n == 3 && hinges == 3 && one_point && fabs(v3_dot(m[0].axis, v3_cross(m[1].axis, m[2].axis))) > ANGLE;
   if (n == 1 && m[0].kind == SS_HINGE) {
     j->type = SS_JOINT_REVOLUTE;
   } else if (n == 1 && m[0].kind == SS_SLIDE) {
     j->type = SS_JOINT_PRISMATIC;
-  } else if (n == 1 && m[0].kind == SS_PLANE) {
+  } else if ((n == 1 && m[0].kind == SS_PLANE) || in_plane) {
     j->type = SS_JOINT_PLANAR;
     j->has_axis = false;
     j->has_normal = true;
     j->normal = m[0].axis;
-  } else if (n == 1 && m[0].kind == SS_BALL) {
+  } else if ((n == 1 && m[0].kind == SS_BALL) || about_point) {
     j->type = SS_JOINT_SPHERICAL;
     j->has_axis = false;
   } else if (n == 2 && hinges == 1 && m[1].kind == SS_SLIDE && parallel(m[0].axis, m[1].axis)) {
@@ -121,16 +126,6 @@ static bool match(const ss_import_motion *m, int n, ss_joint_def *j) {
     j->has_axes = true;
     j->axes[0] = m[0].axis;
     j->axes[1] = m[1].axis;
-  } else if (n == 3 && hinges == 1 && m[1].kind == SS_SLIDE && m[2].kind == SS_SLIDE &&
-             perpendicular(m[0].axis, m[1].axis) && perpendicular(m[0].axis, m[2].axis) &&
-             !parallel(m[1].axis, m[2].axis)) {
-    j->type = SS_JOINT_PLANAR;
-    j->has_axis = false;
-    j->has_normal = true;
-    j->normal = m[0].axis;
-  } else if (n == 3 && hinges == 3 && one_point && fabs(v3_dot(m[0].axis, v3_cross(m[1].axis, m[2].axis))) > ANGLE) {
-    j->type = SS_JOINT_SPHERICAL;
-    j->has_axis = false;
   } else {
     return false;
   }
