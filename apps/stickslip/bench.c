@@ -60,10 +60,11 @@ static void put_balls(FILE *f) {
               "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
               "bodies:\n",
               f);
-  for (int i = 0; i < SIDE * SIDE * LAYERS; i++)
+  for (int i = 0; i < SIDE * SIDE * LAYERS; i++) {
+    const int layer = i / (SIDE * SIDE), row = i / SIDE % SIDE;
     (void)fprintf(f, "  - {name: b%d, mass: 1, position: [%g, %g, %g], shapes: [{type: sphere, radius: 0.5}]}\n", i,
-                  1.02 * (i % SIDE) + 0.1 * (i / (SIDE * SIDE)), 1.02 * (i / SIDE % SIDE) + 0.07 * (i / (SIDE * SIDE)),
-                  0.5 + 1.02 * (i / (SIDE * SIDE)));
+                  1.02 * (i % SIDE) + 0.1 * layer, 1.02 * row + 0.07 * layer, 0.5 + 1.02 * layer);
+  }
   (void)fputs("simulation: {scheme: moreau, step: 0.005, duration: 1, friction: {cone: quadratic}}\n", f);
 }
 
