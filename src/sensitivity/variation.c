@@ -49,7 +49,7 @@ ss_status ss_variation_attach(ss_sim *sim, ss_variation *variation, int n, const
   variation->v = variation->q + nv * (size_t)n;
   variation->t = variation->v + nv * (size_t)n;
   variation->v_before = variation->t + n;
-  memcpy(variation->v, dv, sizeof(double) * nv * (size_t)n);
+  copy_numbers(variation->v, dv, nv * (size_t)n);
   sim->variation = variation;
   return SS_OK;
 }
@@ -96,13 +96,13 @@ static ss_status evaluate(part_work *w, double h, const double *guess, response 
     for (int i = 0; i < p->n; i++)
       ss_couple_row(sim, &p->rows[i], sim->coupling.w + (size_t)i * (size_t)sim->coupling.n);
   ss_spread(sim, sim->alpha);
-  memcpy(p->z, w->kept.z, sizeof(double) * (size_t)p->n);
+  copy_numbers(p->z, w->kept.z, (size_t)p->n);
   ss_velocity_change(sim);
-  memcpy(out->delta, sim->delta, sizeof(double) * (size_t)sim->model->n_v);
+  copy_numbers(out->delta, sim->delta, (size_t)sim->model->n_v);
   slack_of(sim, sim->state.v, sim->alpha, sim->delta, p->z, out->w);
   if (sim->scheme->compliant) {
     ss_patch_advance(sim, h);
-    memcpy(out->patch, sim->patch_end, sizeof(double) * (size_t)sim->n_patch);
+    copy_numbers(out->patch, sim->patch_end, (size_t)sim->n_patch);
   }
   return SS_OK;
 }
@@ -119,9 +119,9 @@ static ss_status differentiate_data(part_work *w, const direction *d, ss_error *
   const double s = difference_size(w->sim, &w->kept, d, w->h);
   if (s == 0) {
     subtract(w, 0.5); /* both are zero or stale: */
-    memset(w->plus.w, 0, sizeof(double) * (size_t)w->sim->problem.n);
-    memset(w->plus.delta, 0, sizeof(double) * (size_t)w->sim->model->n_v);
-    memset(w->plus.patch, 0, sizeof(double) * (size_t)w->sim->n_patch);
+    zero_numbers(w->plus.w, (size_t)w->sim->problem.n);
+    zero_numbers(w->plus.delta, (size_t)w->sim->model->n_v);
+    zero_numbers(w->plus.patch, (size_t)w->sim->n_patch);
   }
   ss_status status = SS_OK;
   for (int side = -1; side <= 1 && status == SS_OK && s > 0; side += 2) {
@@ -154,7 +154,7 @@ static ss_status prepare_feedback(part_work *w, ss_error *error) {
   for (int j = 0; j < nv; j++) {
     const double s = 6e-6 * fmax(sim->speed_bound, fabs(w->kept.delta[j]));
     for (int side = -1; side <= 1; side += 2) {
-      memcpy(guess, w->kept.delta, sizeof(double) * (size_t)nv);
+      copy_numbers(guess, w->kept.delta, (size_t)nv);
       guess[j] += side * s;
       move_state(sim, &w->kept, &still, 0);
       const ss_status status = evaluate(w, w->h, guess, side < 0 ? &w->minus : &w->plus, error);
@@ -203,9 +203,9 @@ static ss_status respond(part_work *w, const direction *d, outcome *out, ss_erro
     product(w->feedback_w, out->delta, n, nv, w->minus.w);
     for (int i = 0; i < n; i++) w->plus.w[i] += w->minus.w[i];
   } else {
-    memcpy(out->delta, w->plus.delta, sizeof(double) * (size_t)nv);
+    copy_numbers(out->delta, w->plus.delta, (size_t)nv);
   }
-  memcpy(out->patch, w->plus.patch, sizeof(double) * (size_t)sim->n_patch);
+  copy_numbers(out->patch, w->plus.patch, (size_t)sim->n_patch);
   out->h = d->h;
   if (n == 0) return SS_OK;
   move_state(sim, &w->kept, &still, 0); /* the problem's blocks and A^-1 J^T at the nominal state again */
@@ -218,7 +218,7 @@ static ss_status respond(part_work *w, const direction *d, outcome *out, ss_erro
   if (w->feedback)
     product(w->feedback, w->minus.delta, nv, nv, w->plus.delta);
   else
-    memcpy(w->plus.delta, w->minus.delta, sizeof(double) * (size_t)nv);
+    copy_numbers(w->plus.delta, w->minus.delta, (size_t)nv);
   for (int i = 0; i < nv; i++) out->delta[i] += w->plus.delta[i];
   for (int k = 0; k < sim->n_contacts; k++) { /* delta+ answers to z by E^-1 */
     const ss_contact *c = &sim->contacts[k];
@@ -366,8 +366,8 @@ static ss_status stick_at_once(part_work *w, const arrest *a, const double *dq, 
   double *z = SS_ARENA_ARRAY(w->arena, double, 2 * (size_t)p->n);
   if (!z) return out_of_memory_here(error);
   double *slack = z + p->n;
-  memcpy(z, w->kept.z, sizeof(double) * (size_t)p->n);
-  memcpy(slack, w->kept.slack, sizeof(double) * (size_t)p->n);
+  copy_numbers(z, w->kept.z, (size_t)p->n);
+  copy_numbers(slack, w->kept.slack, (size_t)p->n);
   for (int k = 1; k < a->contact->n_rows; k++) z[a->contact->row + k] = slack[a->contact->row + k] = 0;
   for (int i = 0; i < p->n; i++) w->plus.w[i] *= sim->alpha;
   const ss_cp problem = {.n = p->n, .n_blocks = p->n_blocks, .G = w->G, .g = p->g, .blocks = p->blocks};
@@ -393,8 +393,8 @@ static double vary_slip(part_work *w, const arrest *a, const direction *d, const
   for (int side = 0; side < 2; side++) {
     const double by = side ? step : -step;
     move_state(sim, &end, &at_end, by);
-    memcpy(sim->q_end, sim->state.q, sizeof(double) * 7 * (size_t)sim->model->n_bodies);
-    memcpy(sim->v_end, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+    copy_numbers(sim->q_end, sim->state.q, 7 * (size_t)sim->model->n_bodies);
+    copy_numbers(sim->v_end, sim->state.v, (size_t)sim->model->n_v);
     move_state(sim, &w->kept, d, by);
     value[side] = slip_product(sim, a);
   }
@@ -438,12 +438,12 @@ static ss_status prepare(part_work *w, ss_error *error) {
 
 /* Variations of the deformations at the start of the part, contact by contact, from those of the state. */
 static void gather_patches(const ss_sim *sim, const double *from, double *out) {
-  memset(out, 0, sizeof(double) * (size_t)(sim->n_patch + 1));
+  zero_numbers(out, (size_t)(sim->n_patch + 1));
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     const ss_touch *touch = c->patch ? ss_touch_find(&sim->state, c->key) : NULL;
     if (touch && touch->n_patch == 2 * c->patch->n)
-      memcpy(out + c->memory, from + touch->patch, sizeof(double) * (size_t)c->patch->n);
+      copy_numbers(out + c->memory, from + touch->patch, (size_t)c->patch->n);
   }
 }
 
@@ -495,10 +495,9 @@ static ss_status vary(part_work *w, double remaining, double tau, const ss_conta
     }
     const double dtau = hit ? vary_collision(w, &d, &o, hit, tau, q, v) : o.h;
     vary_end(w, &d, &o, tau, dtau, q, v);
-    memcpy(dq, q, sizeof(double) * (size_t)nv);
-    memcpy(dv, v, sizeof(double) * (size_t)nv);
-    if (sim->n_patch)
-      memcpy(x->patch_end + (ptrdiff_t)k * sim->n_patch, o.patch, sizeof(double) * (size_t)sim->n_patch);
+    copy_numbers(dq, q, (size_t)nv);
+    copy_numbers(dv, v, (size_t)nv);
+    if (sim->n_patch) copy_numbers(x->patch_end + (ptrdiff_t)k * sim->n_patch, o.patch, (size_t)sim->n_patch);
     x->t[k] = tau >= remaining ? 0 : x->t[k] + dtau;
   }
   return status;
@@ -528,8 +527,8 @@ ss_status ss_vary_store(ss_sim *sim, ss_error *error) {
     const ss_touch *touch = c->patch ? ss_touch_find(&sim->state, c->key) : NULL;
     if (!touch || touch->patch < 0) continue;
     for (int k = 0; k < x->n; k++)
-      memcpy(x->patch + (ptrdiff_t)k * width + touch->patch, x->patch_end + (ptrdiff_t)k * sim->n_patch + c->memory,
-             sizeof(double) * (size_t)c->patch->n);
+      copy_numbers(x->patch + (ptrdiff_t)k * width + touch->patch,
+                   x->patch_end + (ptrdiff_t)k * sim->n_patch + c->memory, (size_t)c->patch->n);
   }
   return status;
 }

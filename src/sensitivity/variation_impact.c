@@ -39,10 +39,10 @@ ss_status ss_vary_phase(ss_sim *sim, ss_error *error) {
     for (int k = 0; k < 2; k++) x->slack[k] = x->z[0] + (size_t)(2 + k) * capacity;
     for (int k = 0; k < 2; k++) x->extra[k] = x->z[0] + (size_t)(4 + k) * capacity;
   }
-  if (x->phases == 0) memcpy(x->v_before, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+  if (x->phases == 0) copy_numbers(x->v_before, sim->state.v, (size_t)sim->model->n_v);
   if (p->n) {
-    memcpy(x->z[x->phases], p->z, sizeof(double) * (size_t)p->n);
-    memcpy(x->slack[x->phases], p->slack, sizeof(double) * (size_t)p->n);
+    copy_numbers(x->z[x->phases], p->z, (size_t)p->n);
+    copy_numbers(x->slack[x->phases], p->slack, (size_t)p->n);
   }
   for (int b = 0; b < p->n_blocks; b++) x->extra[x->phases][b] = p->blocks[b].extra;
   x->phases++;
@@ -82,7 +82,7 @@ static ss_status prepare(impact_work *w, ss_error *error) {
   const size_t n = (size_t)sim->problem.n + 1, nv = (size_t)sim->model->n_v + 1;
   ss_status status = nominal_save(sim, w->arena, &w->kept, error);
   if (status != SS_OK) return status;
-  memcpy(w->kept.v, sim->variation->v_before, sizeof(double) * (size_t)sim->model->n_v);
+  copy_numbers(w->kept.v, sim->variation->v_before, (size_t)sim->model->n_v);
   double *numbers = SS_ARENA_ARRAY(w->arena, double, 5 * nv + 8 * n + (size_t)sim->problem.n_blocks + n * n);
   if (!numbers) return out_of_memory_here(error);
   for (int k = 0; k < 2; k++) {
@@ -111,7 +111,7 @@ static ss_status vary_phase(impact_work *w, int k, const double *dextra, ss_erro
   ss_problem *p = &sim->problem;
   const ss_variation *x = sim->variation;
   for (int b = 0; b < p->n_blocks; b++) p->blocks[b].extra = x->extra[k][b];
-  memcpy(w->open, x->z[k], sizeof(double) * (size_t)p->n);
+  copy_numbers(w->open, x->z[k], (size_t)p->n);
   for (int i = 0; i < sim->n_contacts; i++) /* the active set knows z without what is returned */
     if (sim->contacts[i].row >= 0) w->open[sim->contacts[i].row] -= x->extra[k][sim->contacts[i].block];
   const ss_cp problem = {.n = p->n, .n_blocks = p->n_blocks, .G = w->G, .g = p->g, .blocks = p->blocks};
@@ -140,8 +140,8 @@ static ss_status vary_direction(impact_work *w, const double *dq, double *dv, ss
   if (status == SS_OK) ss_fill_dense(sim, w->G);
   if (status == SS_OK) status = vary_phase(w, 0, NULL, error);
   if (status == SS_OK && last > 0) {
-    memset(w->dextra, 0, sizeof(double) * (size_t)sim->problem.n_blocks);
-    memcpy(w->dr, w->dz[0], sizeof(double) * (size_t)n);
+    zero_numbers(w->dextra, (size_t)sim->problem.n_blocks);
+    copy_numbers(w->dr, w->dz[0], (size_t)n);
     for (int i = 0; i < sim->problem.n_free; i++) /* compliance restarts with the phase */
       w->slack[1][i] -= sim->problem.compliance[i] * w->dz[0][i];
     for (int i = 0; i < sim->n_contacts; i++) {
@@ -168,11 +168,11 @@ ss_status ss_vary_impact(ss_sim *sim, ss_error *error) {
   double *after = SS_ARENA_ARRAY(w.arena, double, nv + 1);
   ss_status status = after ? prepare(&w, error) : out_of_memory_here(error);
   if (status == SS_OK) {
-    memcpy(after, sim->state.v, sizeof(double) * (size_t)nv);
+    copy_numbers(after, sim->state.v, (size_t)nv);
     for (int k = 0; k < x->n && status == SS_OK; k++)
       status = vary_direction(&w, x->q + (ptrdiff_t)k * nv, x->v + (ptrdiff_t)k * nv, error);
     nominal_restore(sim, &w.kept);
-    memcpy(sim->state.v, after, sizeof(double) * (size_t)nv);
+    copy_numbers(sim->state.v, after, (size_t)nv);
   }
   x->phases = 0;
   ss_arena_destroy(w.arena);

@@ -8,7 +8,7 @@ static ss_status out_of_memory_here(ss_error *error) { return ss_fail(error, SS_
 
 static double *keep(ss_arena *arena, const double *from, size_t n) {
   double *copy = SS_ARENA_ARRAY(arena, double, n + 1);
-  if (copy && n) memcpy(copy, from, sizeof(double) * n);
+  if (copy) copy_numbers(copy, from, n);
   return copy;
 }
 
@@ -34,19 +34,19 @@ ss_status nominal_save(const ss_sim *sim, ss_arena *arena, nominal *out, ss_erro
 
 void nominal_restore(ss_sim *sim, const nominal *kept) {
   const size_t nq = 7 * (size_t)sim->model->n_bodies, nv = (size_t)sim->model->n_v, n = (size_t)sim->problem.n;
-  memcpy(sim->state.q, kept->q, sizeof(double) * nq);
-  memcpy(sim->state.v, kept->v, sizeof(double) * nv);
+  copy_numbers(sim->state.q, kept->q, nq);
+  copy_numbers(sim->state.v, kept->v, nv);
   sim->state.t = kept->t;
   if (n) {
-    memcpy(sim->problem.z, kept->z, sizeof(double) * n);
-    memcpy(sim->problem.slack, kept->slack, sizeof(double) * n);
+    copy_numbers(sim->problem.z, kept->z, n);
+    copy_numbers(sim->problem.slack, kept->slack, n);
   }
-  memcpy(sim->delta, kept->delta, sizeof(double) * nv);
-  memcpy(sim->v_end, kept->v_end, sizeof(double) * nv);
-  memcpy(sim->q_end, kept->q_end, sizeof(double) * nq);
+  copy_numbers(sim->delta, kept->delta, nv);
+  copy_numbers(sim->v_end, kept->v_end, nv);
+  copy_numbers(sim->q_end, kept->q_end, nq);
   if (sim->n_patch) {
-    memcpy(sim->patch_start, kept->patch_start, sizeof(double) * (size_t)sim->n_patch);
-    memcpy(sim->patch_end, kept->patch_end, sizeof(double) * (size_t)sim->n_patch);
+    copy_numbers(sim->patch_start, kept->patch_start, (size_t)sim->n_patch);
+    copy_numbers(sim->patch_end, kept->patch_end, (size_t)sim->n_patch);
   }
   if (sim->n_contacts) memcpy(sim->contacts, kept->contacts, sizeof(ss_contact) * (size_t)sim->n_contacts);
 }
@@ -138,7 +138,7 @@ void slack_of(const ss_sim *sim, const double *v, double alpha, const double *de
 }
 
 void spread_multipliers(ss_sim *sim, const double *z, double *out) {
-  memcpy(sim->problem.z, z, sizeof(double) * (size_t)sim->problem.n);
+  copy_numbers(sim->problem.z, z, (size_t)sim->problem.n);
   ss_velocity_change(sim);
   for (int i = 0; i < sim->model->n_v; i++) out[i] = sim->delta[i] - sim->dv_free[i];
 }
@@ -160,7 +160,7 @@ ss_status vary_multipliers(const ss_cp *problem, const double *z, const double *
     return out_of_memory_here(error);
   }
   double *without = with + n, *w = without + n, size = 0, change = 0;
-  memcpy(blocks, problem->blocks, sizeof *blocks * (size_t)problem->n_blocks);
+  if (problem->n_blocks) memcpy(blocks, problem->blocks, sizeof *blocks * (size_t)problem->n_blocks);
   ss_cp copy = *problem;
   copy.blocks = blocks;
   ss_status status = active_set_create(&copy, memory, &set, error);
@@ -173,8 +173,8 @@ ss_status vary_multipliers(const ss_cp *problem, const double *z, const double *
       change = fmax(change, fabs(dextra[b] * problem->G[(size_t)blocks[b].first * ((size_t)n + 1)]));
     const double s = change > 0 && size > 0 ? size / change : 1;
     (void)active_set_guess(&set, z, slack);
-    memcpy(without, z, sizeof(double) * (size_t)n);
-    memcpy(with, z, sizeof(double) * (size_t)n);
+    copy_numbers(without, z, (size_t)n);
+    copy_numbers(with, z, (size_t)n);
     (void)active_set_solve(&set, without, slack);
     for (int b = 0; dextra && b < problem->n_blocks; b++) blocks[b].extra += s * dextra[b];
     for (int i = 0; i < n; i++) w[i] = slack[i] + s * dw[i];

@@ -5,6 +5,16 @@
 #include "cp/active.h"
 #include "sensitivity/variation.h"
 
+#include <string.h>
+
+/* There may be none of them, and then no memory for them. */
+static inline void copy_numbers(double *to, const double *from, size_t n) {
+  if (n) memcpy(to, from, sizeof *to * n);
+}
+static inline void zero_numbers(double *to, size_t n) {
+  if (n) memset(to, 0, sizeof *to * n);
+}
+
 /* A direction in the data of a part or impact. */
 typedef struct direction {
   const double *q, *v, *patch; /* patch: like sim->patch_start; may be NULL */
