@@ -31,6 +31,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"step", OPTION_NUMBER, &o->overrides.step, "H", "step size; a constant expression such as 2^-5"},
       {"tolerance", OPTION_NUMBER, &o->overrides.tolerance, "E",
        "choose the steps: error of the positions per unit of time, a length"},
+      {"estimate", OPTION_TEXT, &o->overrides.estimate, "WAY", "how chosen steps know their error: pair or halves"},
       {"duration", OPTION_NUMBER, &o->overrides.duration, "T", "simulated time"},
       {"solver", OPTION_TEXT, &o->overrides.solver, "X", "complementarity solver (stickslip list solvers)"},
       {"alpha", OPTION_NUMBER, &o->overrides.alpha, "A", "weight of the velocities (scheme gavrea)"},

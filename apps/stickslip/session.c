@@ -39,6 +39,14 @@ static ss_status apply_step(ss_simulation *simulation, const overrides *o, ss_er
     /* of the scene's duration, so that --duration does not change the steps */
     if (simulation->largest_step == 0) simulation->largest_step = simulation->duration / 64;
   }
+  if (o->estimate) {
+    const bool halves = strcmp(o->estimate, "halves") == 0;
+    if (!halves && strcmp(o->estimate, "pair") != 0)
+      return ss_fail(error, SS_ERROR_INPUT, "--estimate must be pair or halves, got '%s'", o->estimate);
+    if (simulation->tolerance == 0)
+      return ss_fail(error, SS_ERROR_INPUT, "--estimate belongs to --tolerance: a fixed step asks for no error");
+    simulation->estimate = halves ? SS_ESTIMATE_HALVES : SS_ESTIMATE_PAIR;
+  }
   return SS_OK;
 }
 

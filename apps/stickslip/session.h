@@ -6,7 +6,7 @@
 
 /* What the command line may override. NAN and NULL: what the scene says. */
 typedef struct overrides {
-  const char *scheme, *solver;
+  const char *scheme, *solver, *estimate;
   double step, tolerance, duration, alpha, gamma;
   text_list set; /* name=value */
 } overrides;

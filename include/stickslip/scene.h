@@ -213,6 +213,12 @@ typedef enum ss_stabilization {
   SS_STABILIZATION_PROJECTION     /* positions and velocities are projected in the mass norm after each step */
 } ss_stabilization;
 
+/* How automatic steps know their error (docs/steps.md). */
+typedef enum ss_estimate {
+  SS_ESTIMATE_PAIR,  /* from results of two orders of the same step problem */
+  SS_ESTIMATE_HALVES /* every step is also taken in two halves */
+} ss_estimate;
+
 /* How to simulate. Zero-initialised is not valid: start from ss_simulation_default. */
 typedef struct ss_simulation {
   const char *scheme;  /* a name from the table of schemes */
@@ -222,6 +228,7 @@ typedef struct ss_simulation {
   /* Automatic step size where positive (then `step` is not used): error of the positions per unit of time, a length. Steps
    * end on multiples of largest_step; 0: a 64th of the duration. */
   double tolerance, largest_step;
+  ss_estimate estimate;
   ss_cone cone;
   int directions;
   ss_restitution restitution;

@@ -49,7 +49,7 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 13 };
+enum { PIECES = 14 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
 static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
@@ -68,6 +68,7 @@ static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
       {&sim->created_by_impacts, sizeof sim->created_by_impacts},
       {&sim->report, sizeof sim->report},
       {&sim->control, sizeof sim->control},
+      {sim->past, (SS_PAST + 1) * nv},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
       {s->patch, sizeof *s->patch * (size_t)s->n_patch},
   };

@@ -44,6 +44,13 @@ static const ss_word stabilization_words[] = {
 };
 const ss_words ss_words_stabilization = {"stabilization", stabilization_words};
 
+static const ss_word estimate_words[] = {
+    {"pair", SS_ESTIMATE_PAIR, false},
+    {"halves", SS_ESTIMATE_HALVES, false},
+    {NULL, 0, false},
+};
+const ss_words ss_words_estimate = {"estimate", estimate_words};
+
 /* A table of the library as words; `extra` comes first where it is not NULL. The names are not copied. */
 typedef struct named_choice {
   const char *what;
@@ -118,6 +125,13 @@ static ss_status read_events(ss_reader *reader, const ss_yaml *node, void *objec
   return SS_OK;
 }
 
+static ss_status read_estimate(ss_reader *reader, const ss_yaml *node, void *choice) {
+  int value = 0;
+  SS_TRY(ss_read_word(reader, node, &ss_words_estimate, &value));
+  *(ss_estimate *)choice = (ss_estimate)value;
+  return SS_OK;
+}
+
 /* ---- friction ---- */
 
 static ss_status read_cone(ss_reader *reader, const ss_yaml *node, void *cone) {
@@ -169,6 +183,7 @@ static const ss_key simulation_keys[] = {
     {"solver", ss_read_solver, offsetof(ss_simulation, solver), false, 0},
     {"tolerance", ss_read_positive, offsetof(ss_simulation, tolerance), false, 0},
     {"largest_step", ss_read_positive, offsetof(ss_simulation, largest_step), false, 0},
+    {"estimate", read_estimate, offsetof(ss_simulation, estimate), false, 0},
     {"residual", ss_read_positive, offsetof(ss_simulation, residual), false, 0},
     {NULL, NULL, 0, false, 0},
 };
@@ -205,6 +220,8 @@ static ss_status check_step(ss_reader *reader, const ss_yaml *node, ss_simulatio
                         "'step' and 'tolerance' exclude each other: with a tolerance the steps are chosen, up to "
                         "'largest_step'; the residual up to which a step counts as certified is 'residual'");
   if (largest && !tolerance) return SS_READ_FAIL(reader, largest, "'largest_step' belongs to 'tolerance'");
+  const ss_yaml *estimate = ss_yaml_get(node, "estimate");
+  if (estimate && !tolerance) return SS_READ_FAIL(reader, estimate, "'estimate' belongs to 'tolerance'");
   if (tolerance && !largest) simulation->largest_step = simulation->duration / 64;
   return SS_OK;
 }

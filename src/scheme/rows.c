@@ -106,7 +106,7 @@ static void joint_rows(ss_sim *sim, double h) {
     for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
   } else if (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) { /* nu . va = -Theta/h */
     ss_basis_residuals(sim, sim->state.t, sim->state.q, p->offset);
-    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / sim->h + (sim->system ? p->drive[i] : 0);
+    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / sim->drift_time + (sim->system ? p->drive[i] : 0);
   }
   const double share = kept_share(sim, h);
   if (share > 0) keep_joint_velocities(sim, share);
@@ -214,9 +214,9 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
  * by the full step, so that a short remainder does not turn rounding into a kick. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   const bool gently = c->closed && sim->solves_to_collisions && !sim->scheme->position_level;
-  if (c->at.gap >= 0) return c->at.gap / (gently ? sim->h : h);
+  if (c->at.gap >= 0) return c->at.gap / (gently ? sim->drift_time : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-  return held && !sim->relaxed ? c->at.gap / sim->h : 0;
+  return held && !sim->relaxed ? c->at.gap / sim->drift_time : 0;
 }
 
 static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {

@@ -14,8 +14,7 @@
  * It fails where the tolerance is not met even by the smallest step, 2^-30 of the largest: at a corner of an explicit
  * force, say, or where the tolerance is below what rounding leaves. Observers hear nothing of what may be rejected: where
  * there is something to hear, the accepted halves are taken once more. */
-#include "step/workspace.h"
-#include "system/system.h"
+#include "step/estimate.h"
 
 #include <string.h>
 
@@ -31,29 +30,6 @@ static double next_stop(const ss_sim *sim) {
   return stop >= sim->options.duration * (1 - 1e-12) ? sim->options.duration : stop;
 }
 
-/* How far positions are from those of the whole step, as a length; a system's coordinates count by their scales. */
-static double distance_from_whole(const ss_sim *sim) {
-  double largest = 0;
-  for (int i = 0; sim->system && i < sim->model->n_q; i++) {
-    const double error =
-        fabs(sim->state.q[i] - sim->whole_q[i]) / sim->model->system->def.scale[i] * sim->model->length;
-    if (!(error <= largest)) largest = error;
-  }
-  for (int k = 0; k < sim->model->n_bodies; k++) {
-    const ss_body *body = &sim->model->bodies[k];
-    const ss_pose a = ss_pose_of(sim->state.q, k), b = ss_pose_of(sim->whole_q, k);
-    double error = v3_norm(v3_sub(a.position, b.position));
-    if (body->turns) {
-      const ss_quat turn = quat_multiply(quat_conjugate(a.orientation), b.orientation);
-      const double angle = 2 * atan2(v3_norm(v3(turn.x, turn.y, turn.z)), fabs(turn.w));
-      const double inertia = fmax(body->inertia.m[0][0], fmax(body->inertia.m[1][1], body->inertia.m[2][2]));
-      error = fmax(error, angle * sqrt(inertia / body->mass));
-    }
-    if (!(error <= largest)) largest = error; /* NaN stays */
-  }
-  return largest;
-}
-
 /* Back to the start of the step, but what the solvers have done is counted. */
 static void go_back(ss_sim *sim) {
   const ss_solves spent = sim->report.solves;
@@ -62,28 +38,50 @@ static void go_back(ss_sim *sim) {
   memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
 }
 
+/* From here to `end`, or with stops_at_events to where the first part ends. What the parts before were like is in the
+ * past, as far as an impact that comes first asks for it. */
+static ss_status advance(ss_sim *sim, double end, bool stops_at_events, bool *collided, ss_error *error) {
+  sim->last_attempt = sim->control.size[0];
+  memcpy(sim->delta, ss_last_change(sim), sizeof(double) * (size_t)sim->model->n_v);
+  sim->stops_at_events = stops_at_events;
+  return ss_step_advance(sim, end, collided, error);
+}
+
 static ss_status halves(ss_sim *sim, double end, bool *collided, ss_error *error) {
   const double middle = sim->state.t + (end - sim->state.t) / 2;
   *collided = false;
-  sim->last_attempt = 0; /* of the step before, which a resumed run does not know */
-  const ss_status status = ss_step_advance(sim, middle, collided, error);
-  return status == SS_OK ? ss_step_advance(sim, end, collided, error) : status;
+  const ss_status status = advance(sim, middle, false, collided, error);
+  return status == SS_OK ? advance(sim, end, false, collided, error) : status;
 }
 
-/* Takes the step to `end` twice; *error_ratio: its error over the tolerance, infinite where there is no certified step. */
-static ss_status try_step(ss_sim *sim, double end, bool *collided, double *error_ratio, ss_error *error) {
-  const double h = end - sim->state.t;
+/* The kept result: of one part, or of two halves. */
+static ss_status take(ss_sim *sim, double end, bool pair, bool *collided, ss_error *error) {
+  if (!pair) return halves(sim, end, collided, error);
+  *collided = false;
+  return advance(sim, end, true, collided, error);
+}
+
+/* Takes a step to `end`, or to an event before it, and tells its error; infinite where there is no certified step. *pair:
+ * by the pair, if it tells. */
+static ss_status try_step(ss_sim *sim, double end, bool *pair, bool *collided, double *length, ss_error *error) {
   sim->quiet = true;
   sim->kept_quiet = false;
-  sim->last_attempt = 0;
-  ss_status status = ss_step_advance(sim, end, collided, error);
-  memcpy(sim->whole_q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
-  go_back(sim);
-  if (status == SS_OK) status = halves(sim, end, collided, error);
+  ss_status status = SS_OK;
+  if (*pair) {
+    status = take(sim, end, true, collided, error);
+    *pair = status != SS_OK || ss_pair_tells(sim);
+    *length = status == SS_OK ? ss_pair_error(sim) : HUGE_VAL;
+    if (!*pair) go_back(sim);
+  }
+  if (!*pair) {
+    status = advance(sim, end, false, collided, error);
+    memcpy(sim->whole_q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
+    go_back(sim);
+    if (status == SS_OK) status = take(sim, end, false, collided, error);
+    *length = status == SS_OK ? ss_distance_from_whole(sim) / (order_of(sim) == 2 ? 3 : 1) : HUGE_VAL;
+  }
   sim->quiet = false;
-  const double delta = status == SS_OK ? distance_from_whole(sim) : HUGE_VAL;
-  *error_ratio = delta / ((order_of(sim) == 2 ? 3 : 1) * h * sim->options.tolerance);
-  if (!isfinite(*error_ratio)) *error_ratio = HUGE_VAL;
+  if (!isfinite(*length)) *length = HUGE_VAL;
   return status == SS_ERROR_UNCERTIFIED ? SS_OK : status;
 }
 
@@ -98,37 +96,54 @@ static void accept(ss_sim *sim, double h, double wanted, double error_ratio, boo
   ss_control *c = &sim->control;
   double factor = growth(sim, error_ratio);
   if (rejected_before) factor = fmin(factor, 1);
-  /* a step that was cut at a stop says nothing against the longer one that was wanted */
+  /* a step that was cut at a stop or by an event says nothing against the longer one that was wanted */
   c->next = fmin(fmax(h * factor, error_ratio < 1 && h < wanted ? wanted : 0), sim->options.largest_step);
   c->last_ratio = fmax(error_ratio, 1e-2);
+}
+
+static void count(ss_sim *sim, double size) {
   ss_steps *steps = &sim->report.steps;
   steps->accepted++;
-  if (steps->smallest == 0 || h < steps->smallest) steps->smallest = h;
-  steps->largest = fmax(steps->largest, h);
+  if (steps->smallest == 0 || size < steps->smallest) steps->smallest = size;
+  steps->largest = fmax(steps->largest, size);
 }
 
 void ss_automatic_start(ss_sim *sim) {
-  sim->control = (ss_control){.next = sim->options.largest_step / FIRST_SHARE, .last_ratio = 1};
+  sim->control = (ss_control){.next = sim->options.largest_step / FIRST_SHARE / 2, .last_ratio = 1};
+}
+
+/* Where a step that wants to be `size` long ends: no stop is passed, and none is left for a tiny step. */
+static double end_of_step(const ss_sim *sim, double size, double stop) {
+  const double start = sim->state.t, left = stop - start;
+  return size >= 0.999 * left ? stop : size > left / 2 ? start + left / 2 : start + size;
+}
+
+static ss_status cannot(const ss_sim *sim, double h, double ratio, ss_error *error) {
+  if (!isfinite(ratio)) return SS_ERROR_UNCERTIFIED; /* with the message of the step that failed */
+  return ss_fail(error, SS_ERROR_UNCERTIFIED,
+                 "the tolerance %g cannot be met at t = %.17g: a step of %.3g still errs by %.3g per unit of time",
+                 sim->options.tolerance, sim->state.t, h, ratio * sim->options.tolerance);
 }
 
 ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error) {
   const double start = sim->state.t, stop = next_stop(sim), smallest = ldexp(sim->options.largest_step, SMALLEST_POWER);
   double wanted = sim->control.next;
+  bool pair = ss_pair_may_tell(sim);
   for (bool rejected = false;; rejected = true) {
-    const double left = stop - start;
-    const double end = wanted >= 0.999 * left ? stop : wanted > left / 2 ? start + left / 2 : start + wanted;
-    const double h = end - start;
-    double ratio;
-    const ss_status status = try_step(sim, end, collided, &ratio, error);
+    const double end = end_of_step(sim, pair ? wanted : 2 * wanted, stop);
+    double length;
+    const ss_status status = try_step(sim, end, &pair, collided, &length, error);
     if (status != SS_OK) return status;
+    const double size = isfinite(length) ? sim->state.t - start : end - start, h = pair ? size : size / 2;
+    const double ratio = length / (size * sim->options.tolerance);
     if (ratio <= 1) {
-      const bool told = sim->kept_quiet;
-      if (told) {
+      if (sim->kept_quiet) {
         go_back(sim);
-        const ss_status again = halves(sim, end, collided, error);
+        const ss_status again = take(sim, end, pair, collided, error);
         if (again != SS_OK) return again;
       }
       accept(sim, h, wanted, ratio, rejected);
+      count(sim, size);
       return SS_OK;
     }
     go_back(sim);
@@ -136,11 +151,6 @@ ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error) {
     sim->report_saved.steps.rejected++;
     const double factor = isfinite(ratio) ? SAFETY * pow(ratio, -1 / order_of(sim)) : 0.25;
     wanted = h * fmin(fmax(factor, LEAST_GROWTH), SAFETY);
-    if (wanted >= smallest && start + wanted / 2 > start) continue;
-    if (isfinite(ratio))
-      return ss_fail(error, SS_ERROR_UNCERTIFIED,
-                     "the tolerance %g cannot be met at t = %.17g: a step of %.3g still errs by %.3g per unit of time",
-                     sim->options.tolerance, start, h, ratio * sim->options.tolerance);
-    return SS_ERROR_UNCERTIFIED; /* with the message of the step that failed */
+    if (wanted < smallest || !(start + wanted / 2 > start)) return cannot(sim, h, ratio, error);
   }
 }

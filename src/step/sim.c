@@ -103,6 +103,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->previous_v, nv},
       {&sim->q_saved, nq},
       {&sim->whole_q, nq},
+      {&sim->past, (SS_PAST + 1) * nv},
+      {&sim->past_saved, (SS_PAST + 1) * nv},
       {&sim->v_saved, nv},
       {&sim->residuals, (size_t)model->n_joint_rows},
       {&sim->joint_impulse, (size_t)model->n_joint_rows},

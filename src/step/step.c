@@ -81,6 +81,7 @@ static void accept(ss_sim *sim, double h, double tau) {
   memcpy(sim->state.q, sim->q_end, sizeof(double) * (size_t)model->n_q);
   memcpy(sim->state.v, sim->v_end, sizeof(double) * (size_t)model->n_v);
   sim->state.t += tau;
+  if (sim->options.tolerance > 0) ss_estimate_note(sim, tau, fraction);
 }
 
 /* Whether an active contact would end a good deal deeper than it started: rows hold at the start of the part (or in its
@@ -199,7 +200,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (status != SS_OK) return status;
   if (impact) {
     *taken = 0;
-    *collided = true;
+    *collided = sim->control.broken = true;
     status = ss_impact(sim, speed_tolerance, error);
     ss_lap(sim, SS_STAGE_EVENTS);
     return status;
@@ -242,6 +243,7 @@ ss_status ss_step_save(ss_sim *sim, ss_error *error) {
   sim->report_saved = sim->report;
   sim->created_saved = sim->created_by_impacts;
   sim->t_saved = s->t;
+  if (sim->options.tolerance > 0) ss_estimate_save(sim);
   return SS_OK;
 }
 
@@ -257,6 +259,7 @@ void ss_step_restore(ss_sim *sim) {
   s->t = sim->t_saved;
   sim->report = sim->report_saved;
   sim->created_by_impacts = sim->created_saved;
+  if (sim->options.tolerance > 0) ss_estimate_restore(sim);
 }
 
 static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
@@ -274,23 +277,33 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   return SS_OK;
 }
 
+/* The step has come to its end: what was counted in it counts no longer. */
+static void finish(ss_sim *sim, double end) {
+  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
+  sim->control.transitions = 0;
+  sim->state.t = end;
+}
+
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
   ss_status status = SS_OK;
   sim->h = end - sim->state.t;
+  sim->drift_time = sim->options.tolerance > 0 ? sim->options.largest_step : sim->h;
   sim->exhausted = false;
-  sim->transitions = 0;
+  sim->transitions = sim->stops_at_events ? sim->control.transitions : 0;
   if (sim->system) ss_forgive(sim);
   sim->mechanics->begin_step(sim);
   double remaining = sim->h;
-  for (int parts = 0; status == SS_OK && remaining > 0; parts++) {
+  bool goes_on = true;
+  for (int parts = 0; status == SS_OK && goes_on; parts++) {
     double taken = 0;
     sim->exhausted = parts >= MOST_PARTS;
     status = part(sim, remaining, &taken, collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
+    goes_on = remaining > 0 && !(sim->stops_at_events && taken > 0);
   }
   if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
-  for (int i = 0; i < sim->state.n_touch; i++) sim->state.touch[i].hits = sim->state.touch[i].hops = 0;
-  sim->state.t = end;
+  sim->control.transitions = sim->transitions;
+  if (remaining == 0) finish(sim, end);
   if (status == SS_OK && sim->system) {
     ss_system_probe(sim);
     status = ss_refused(sim, error);

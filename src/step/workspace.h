@@ -68,9 +68,15 @@ typedef struct ss_basis {
 } ss_basis;
 
 /* Automatic step size (step/automatic.c): what the next step goes by. */
+enum { SS_PAST = 3 };
 typedef struct ss_control {
-  double next;       /* size to be tried */
-  double last_ratio; /* error of the last accepted step over the tolerance */
+  double next;          /* size of a solved part to be tried */
+  double last_ratio;    /* error of the last accepted step over the tolerance, not too small */
+  double slope;         /* the same over the step's size to the power of the order */
+  double size[SS_PAST]; /* of the parts before, the latest first */
+  int known;            /* how many of them belong to one smooth motion */
+  bool broken;          /* which an event has ended since */
+  int transitions;      /* parts that ended in one since a step did without an event */
 } ss_control;
 
 struct ss_sim {
@@ -144,8 +150,13 @@ struct ss_sim {
   ss_report report_saved;
   double created_saved, t_saved;
 
-  ss_control control;
-  double *whole_q;        /* [7 n_bodies] automatic: where the whole step ends */
+  ss_control control, control_saved;
+  double *past,
+      *past_saved;      /* [SS_PAST + 1][n_v] automatic: mean velocities of the parts before, the latest first, and the
+                              * change of velocity in the latest */
+  double drift_time;    /* in which joints and contacts take back their drift */
+  bool stops_at_events; /* the step ends with its first part */
+  double *whole_q;      /* [7 n_bodies] automatic: where the whole step ends */
   bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
 
   bool timed; /* the clock is looked at between the stages */
@@ -220,6 +231,10 @@ void ss_step_restore(ss_sim *sim);
 /* A step whose size its error decides; the start is saved. */
 ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error);
 void ss_automatic_start(ss_sim *sim);
+/* What estimates go by (step/estimate.c): the part that has just been accepted, of size tau, and back to the step's start. */
+void ss_estimate_note(ss_sim *sim, double tau, double fraction);
+void ss_estimate_save(ss_sim *sim);
+void ss_estimate_restore(ss_sim *sim);
 
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
