@@ -73,6 +73,7 @@ ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *
   sim->iterate_v = sim->iterate_q = NULL;
   ss_status status = ss_attempt_once(sim, h, certified, error);
   if (status != SS_OK || !*certified) return status;
+  for (int i = 0; i < sim->n_contacts; i++) sim->contacts[i].start_gap = sim->contacts[i].at.gap;
   memcpy(iterate_v(sim), sim->v_end, sizeof(double) * (size_t)sim->model->n_v);
   sim->iterate_v = iterate_v(sim);
   sim->iterate_q = iterate_q(sim);

@@ -87,6 +87,10 @@ static void keep_joint_velocities(ss_sim *sim, double share) {
   }
 }
 
+/* The share of its drift that a scheme at position level keeps over a part of size h: what is taken back at once in a part
+ * that is much shorter than a step is a kick. */
+static double drift_kept(const ss_sim *sim, double h) { return fmax(1 - h / sim->drift_time, 0); }
+
 /* The joints' equations that are not redundant. */
 static void joint_rows(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
@@ -102,8 +106,12 @@ static void joint_rows(ss_sim *sim, double h) {
   }
   p->n = p->n_joint = n;
   if (h > 0 && sim->iterate_q) {
+    const double kept = drift_kept(sim, h);
+    double *drift = p->g; /* which is computed later */
+    ss_basis_residuals(sim, sim->state.t, sim->state.q, drift);
     ss_basis_residuals(sim, sim->state.t + h, sim->iterate_q, p->offset);
-    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
+    for (int i = 0; i < n; i++)
+      p->offset[i] = (p->offset[i] - kept * drift[i]) / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
   } else if (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) { /* nu . va = -Theta/h */
     ss_basis_residuals(sim, sim->state.t, sim->state.q, p->offset);
     for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / sim->drift_time + (sim->system ? p->drive[i] : 0);
@@ -194,7 +202,8 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
     p->offset[p->n] = k == 0 ? normal_offset : 0;
     if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
     if (k == 0 && h > 0 && sim->iterate_q) /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= 0 */
-      p->offset[p->n] = c->at.gap / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
+      p->offset[p->n] = (c->at.gap - drift_kept(sim, h) * fmin(c->start_gap, 0)) / h -
+                        ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
     p->compliance[p->n] = 0;
     p->z[p->n] = c->closed ? c->impulse[k] : 0;
     p->n++;

@@ -19,7 +19,7 @@
 #include <string.h>
 
 static const double MOST_GROWTH = 5, LEAST_GROWTH = 0.2, SAFETY = 0.9, PROPORTIONAL = 0.4, INTEGRAL = 0.7;
-enum { SMALLEST_POWER = -30, FIRST_SHARE = 16 };
+enum { SMALLEST_POWER = -30, ROUGH_POWER = -20, FIRST_SHARE = 16 };
 
 static double order_of(const ss_sim *sim) { return sim->alpha == 0.5 && sim->gamma == 0.5 ? 2 : 1; }
 
@@ -92,13 +92,22 @@ static double growth(const ss_sim *sim, double error_ratio) {
   return fmin(fmax(factor, LEAST_GROWTH), MOST_GROWTH);
 }
 
+/* Whether a step of this size passes for what is in it, a jump that no event ends, although it errs by too much per unit
+ * of time: it cannot but do so. What it errs by must be small all the same. */
+static bool passes_as_rough(const ss_sim *sim, double size, double length) {
+  const double largest = sim->options.largest_step;
+  return size <= ldexp(largest, ROUGH_POWER) && length <= sim->options.tolerance * largest / FIRST_SHARE;
+}
+
 static void accept(ss_sim *sim, double h, double wanted, double error_ratio, bool rejected_before) {
   ss_control *c = &sim->control;
-  double factor = growth(sim, error_ratio);
-  if (rejected_before) factor = fmin(factor, 1);
+  const bool rough = error_ratio > 1;
+  c->broken |= rough;
+  double factor = rough ? MOST_GROWTH : growth(sim, error_ratio);
+  if (rejected_before && !rough) factor = fmin(factor, 1);
   /* a step that was cut at a stop or by an event says nothing against the longer one that was wanted */
   c->next = fmin(fmax(h * factor, error_ratio < 1 && h < wanted ? wanted : 0), sim->options.largest_step);
-  c->last_ratio = fmax(error_ratio, 1e-2);
+  c->last_ratio = fmin(fmax(error_ratio, 1e-2), 1);
 }
 
 static void count(ss_sim *sim, double size) {
@@ -136,7 +145,7 @@ ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error) {
     if (status != SS_OK) return status;
     const double size = isfinite(length) ? sim->state.t - start : end - start, h = pair ? size : size / 2;
     const double ratio = length / (size * sim->options.tolerance);
-    if (ratio <= 1) {
+    if (ratio <= 1 || passes_as_rough(sim, size, length)) {
       if (sim->kept_quiet) {
         go_back(sim);
         const ss_status again = take(sim, end, pair, collided, error);

@@ -285,6 +285,7 @@ static void finish(ss_sim *sim, double end) {
 }
 
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
+  static const double instant = 1e-9; /* an event so shortly behind the start belongs to it */
   ss_status status = SS_OK;
   sim->h = end - sim->state.t;
   sim->drift_time = sim->options.tolerance > 0 ? sim->options.largest_step : sim->h;
@@ -299,7 +300,7 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
     sim->exhausted = parts >= MOST_PARTS;
     status = part(sim, remaining, &taken, collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
-    goes_on = remaining > 0 && !(sim->stops_at_events && taken > 0);
+    goes_on = remaining > 0 && !(sim->stops_at_events && sim->h - remaining > instant * sim->h);
   }
   if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
   sim->control.transitions = sim->transitions;

@@ -72,7 +72,6 @@ enum { SS_PAST = 3 };
 typedef struct ss_control {
   double next;          /* size of a solved part to be tried */
   double last_ratio;    /* error of the last accepted step over the tolerance, not too small */
-  double slope;         /* the same over the step's size to the power of the order */
   double size[SS_PAST]; /* of the parts before, the latest first */
   int known;            /* how many of them belong to one smooth motion */
   bool broken;          /* which an event has ended since */
