@@ -110,7 +110,7 @@ static void check_sample_links(const ss_scene *scene) {
   assert_int_equal(scene->forces[0].type, SS_FORCE_SPRING);
   assert_vec(scene->forces[0].anchor[0], 1, 0, 0);
   assert_true(scene->forces[0].stiffness == 100 && scene->forces[0].rest_length == 0.2);
-  assert_int_equal(scene->forces[0].jacobian, SS_JACOBIAN_RANK_ONE);
+  assert_int_equal(scene->forces[0].jacobian, SS_JACOBIAN_DEFAULT);
   assert_true(scene->forces[1].damping == 1000);
   assert_int_equal(scene->forces[2].body[0], 1);
   assert_near(ss_expression_value(scene->forces[2].force[0], 2), 8 * cos(2));

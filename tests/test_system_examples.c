@@ -53,7 +53,7 @@ static void order_of_the_trapezoidal_method(void **state) {
   check_near(order(angles, 5, 11), 2, 0.1, "order, mass at the midpoint");
 }
 
-/* Errors follow the tolerance. */
+/* Errors follow the tolerance, which falls by 100 (above 1e-4 the largest step decides). */
 static void automatic_steps(void **state) {
   (void)state;
   ss_gap_def gaps[2];
@@ -61,11 +61,11 @@ static void automatic_steps(void **state) {
   ss_system system = pendulum_in_angles(0.1, gaps);
   system.mass_at_midpoint = true;
   for (int k = 0; k < 3; k++) {
-    system.simulation.tolerance = pow(10, -3 - k);
+    system.simulation.tolerance = pow(10, -4 - k);
     error[k] = pendulum_error(system, 0x1p-9);
     check_below(error[k], 3 * system.simulation.tolerance, "error with automatic steps");
   }
-  check_below(error[2], error[0] / 4, "a smaller tolerance, a smaller error");
+  check_below(error[2], error[0] / 30, "a smaller tolerance, a smaller error");
 }
 
 static void other_schemes_are_of_first_order(void **state) {

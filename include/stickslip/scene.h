@@ -165,6 +165,7 @@ typedef enum ss_force_type {
 
 /* Jacobians of springs and dampers in the linearly implicit schemes. */
 typedef enum ss_jacobian {
+  SS_JACOBIAN_DEFAULT, /* rank one; exact where trapezoidal steps are chosen by a tolerance and few bodies are coupled */
   SS_JACOBIAN_RANK_ONE, /* LIT (9.2), (9.3): solvable for every step, stiffly stable */
   SS_JACOBIAN_EXACT     /* second order; used where the system matrix stays positive definite, else rank one */
 } ss_jacobian;

@@ -68,8 +68,9 @@ void ss_sim_destroy(ss_sim *sim);
 ss_status ss_sim_step(ss_sim *sim, ss_error *error);
 bool ss_sim_done(const ss_sim *sim);        /* duration reached */
 long ss_sim_steps_total(const ss_sim *sim); /* with automatic steps: the least that there can be */
-/* Size of the step whose forces the contacts report: the last one, or with automatic steps its second half. */
+/* Size of the step whose forces the contacts report: the last one, or with automatic steps its last part. */
 double ss_sim_step_size(const ss_sim *sim);
+double ss_sim_step_start(const ss_sim *sim); /* when the last step began */
 
 const ss_model *ss_sim_model(const ss_sim *sim);
 const ss_simulation *ss_sim_options(const ss_sim *sim);

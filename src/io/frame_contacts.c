@@ -71,8 +71,7 @@ static bool hit_since(const ss_frame_contacts *f, const int body[2], double sinc
 }
 
 ss_status ss_frame_contacts_collect(ss_frame_contacts *f, const ss_sim *sim, ss_error *error) {
-  const double step = ss_sim_step_size(sim), parts = ss_sim_options(sim)->tolerance > 0 ? 2 : 1;
-  const double since = ss_sim_state(sim)->t - parts * step * (1 + 1e-9);
+  const double step = ss_sim_step_size(sim), since = ss_sim_step_start(sim) - 1e-9 * step;
   const int n = read_contacts(f, sim);
   if (n < 0) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   f->n = 0;

@@ -19,9 +19,7 @@ static bool assumptions_hold(const ss_sim *sim) {
   if (sim->scheme->theta || sim->scheme->position_level) return false;
   for (int k = 0; k < model->n_bodies; k++)
     if (model->bodies[k].gyroscopic) return false;
-  for (int k = 0; k < model->n_forces; k++)
-    if (model->forces[k].type != SS_FORCE_APPLIED && model->forces[k].jacobian == SS_JACOBIAN_EXACT) return false;
-  return model->n_motors == 0 && sim->options.stabilization == SS_STABILIZATION_NONE;
+  return sim->coupling.n == 0 && model->n_motors == 0 && sim->options.stabilization == SS_STABILIZATION_NONE;
 }
 
 /* kt.(v+ + v), with the impulses of gravity and applied forces: all that is in kt. */

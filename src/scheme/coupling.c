@@ -19,6 +19,32 @@
 
 #include <string.h>
 
+enum { MOST_COUPLED = 96 }; /* coordinates in the dense block that nobody has asked for */
+
+static bool is_exact(const ss_sim *sim, const ss_force *force) {
+  return force->type != SS_FORCE_APPLIED &&
+         (force->jacobian == SS_JACOBIAN_EXACT || (force->jacobian == SS_JACOBIAN_DEFAULT && sim->coupling.by_default));
+}
+
+/* The coordinates of all bodies that forces with exact Jacobians touch. */
+static void collect(ss_sim *sim) {
+  const ss_model *model = sim->model;
+  ss_coupling *c = &sim->coupling;
+  c->n = 0;
+  for (int k = 0; k < model->n_bodies; k++) c->offset[k] = -1;
+  for (int k = 0; k < model->n_forces; k++) {
+    const ss_force *force = &model->forces[k];
+    for (int side = 0; side < 2 && is_exact(sim, force); side++) {
+      const int body = force->body[side];
+      if (body < 0 || c->offset[body] >= 0) continue;
+      c->offset[body] = c->n;
+      c->n += model->bodies[body].n;
+    }
+  }
+}
+
+/* Rank-one Jacobians make the method one of first order where a spring turns, which no estimate of automatic steps sees:
+ * positions err by h^3 in a step all the same. */
 ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error) {
   const ss_model *model = sim->model;
   ss_coupling *c = &sim->coupling;
@@ -26,15 +52,11 @@ ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error) {
   if (!c->offset) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int k = 0; k < model->n_bodies; k++) c->offset[k] = -1;
   if (!sim->scheme->implicit_forces || sim->scheme->theta) return SS_OK;
-  for (int k = 0; k < model->n_forces; k++) {
-    const ss_force *force = &model->forces[k];
-    if (force->type == SS_FORCE_APPLIED || force->jacobian != SS_JACOBIAN_EXACT) continue;
-    for (int side = 0; side < 2; side++) {
-      const int body = force->body[side];
-      if (body < 0 || c->offset[body] >= 0) continue;
-      c->offset[body] = c->n;
-      c->n += model->bodies[body].n;
-    }
+  c->by_default = sim->options.tolerance > 0 && sim->scheme->rows_at_midpoint;
+  collect(sim);
+  if (c->by_default && c->n > MOST_COUPLED) {
+    c->by_default = false;
+    collect(sim);
   }
   if (c->n == 0) return SS_OK;
   const size_t square = (size_t)c->n * (size_t)c->n;
@@ -145,7 +167,7 @@ void ss_couple(ss_sim *sim, double h) {
   add_blocks(sim);
   for (int k = 0; k < model->n_forces; k++) {
     const ss_force *force = &model->forces[k];
-    if (force->type != SS_FORCE_APPLIED && force->jacobian == SS_JACOBIAN_EXACT) add_force(sim, force, h);
+    if (is_exact(sim, force)) add_force(sim, force, h);
   }
   c->active = ss_positive_definite(c->a, c->n, 1e-6, c->inverse) && ss_invert(c->a, c->n, c->inverse);
   sim->definite &= c->active;

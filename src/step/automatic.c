@@ -21,8 +21,6 @@
 static const double MOST_GROWTH = 5, LEAST_GROWTH = 0.2, SAFETY = 0.9, PROPORTIONAL = 0.4, INTEGRAL = 0.7;
 enum { SMALLEST_POWER = -30, ROUGH_POWER = -20, FIRST_SHARE = 16 };
 
-static double order_of(const ss_sim *sim) { return sim->alpha == 0.5 && sim->gamma == 0.5 ? 2 : 1; }
-
 /* Next multiple of the largest step, or the end of the run. */
 static double next_stop(const ss_sim *sim) {
   const double largest = sim->options.largest_step, t = sim->state.t;
@@ -78,7 +76,7 @@ static ss_status try_step(ss_sim *sim, double end, bool *pair, bool *collided, d
     memcpy(sim->whole_q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
     go_back(sim);
     if (status == SS_OK) status = take(sim, end, false, collided, error);
-    *length = status == SS_OK ? ss_distance_from_whole(sim) / (order_of(sim) == 2 ? 3 : 1) : HUGE_VAL;
+    *length = status == SS_OK ? ss_distance_from_whole(sim) / (ss_order_of(sim) == 2 ? 3 : 1) : HUGE_VAL;
   }
   sim->quiet = false;
   if (!isfinite(*length)) *length = HUGE_VAL;
@@ -87,7 +85,7 @@ static ss_status try_step(ss_sim *sim, double end, bool *pair, bool *collided, d
 
 /* The controller's factor for the next step, after an accepted one with this error over the tolerance. */
 static double growth(const ss_sim *sim, double error_ratio) {
-  const double p = order_of(sim), now = fmax(error_ratio, 1e-6);
+  const double p = ss_order_of(sim), now = fmax(error_ratio, 1e-6);
   const double factor = SAFETY * pow(now, -INTEGRAL / p) * pow(sim->control.last_ratio, PROPORTIONAL / p);
   return fmin(fmax(factor, LEAST_GROWTH), MOST_GROWTH);
 }
@@ -158,7 +156,7 @@ ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error) {
     go_back(sim);
     sim->report.steps.rejected++;
     sim->report_saved.steps.rejected++;
-    const double factor = isfinite(ratio) ? SAFETY * pow(ratio, -1 / order_of(sim)) : 0.25;
+    const double factor = isfinite(ratio) ? SAFETY * pow(ratio, -1 / ss_order_of(sim)) : 0.25;
     wanted = h * fmin(fmax(factor, LEAST_GROWTH), SAFETY);
     if (wanted < smallest || !(start + wanted / 2 > start)) return cannot(sim, h, ratio, error);
   }

@@ -98,28 +98,38 @@ static double length_of(const ss_sim *sim, const double *shift, double skew) {
   return largest;
 }
 
-static bool second_order(const ss_sim *sim) { return sim->scheme->rows_at_midpoint; }
+double ss_order_of(const ss_sim *sim) {
+  if (sim->alpha != 0.5 || sim->gamma != 0.5) return 1;
+  const ss_system *def = sim->system ? &sim->model->system->def : NULL;
+  /* LIT Theorem 3.3, and a Jacobian that leaves something out */
+  return def && ((def->mass && !def->constant_mass && !def->mass_at_midpoint) || def->approximate_jacobian) ? 1 : 2;
+}
+
+/* How many parts of one smooth motion it takes: 1 where v is as good as a mean velocity. */
+static int parts_needed(const ss_sim *sim) { return sim->scheme->rows_at_midpoint ? (int)ss_order_of(sim) + 1 : 1; }
 
 double ss_pair_error(const ss_sim *sim) {
   const ss_control *c = &sim->control;
-  const int n = sim->model->n_v;
+  const int n = sim->model->n_v, parts = parts_needed(sim);
   const double h = c->size[0], h1 = c->size[1], h2 = c->size[2];
   const double *w = row_of(sim->past, sim, 0), *w1 = row_of(sim->past, sim, 1), *w2 = row_of(sim->past, sim, 2);
-  const double *change = row_of(sim->past, sim, SS_PAST);
+  const double *change = ss_last_change(sim);
   double *shift = sim->scratch_v;
-  for (int i = 0; i < n && !second_order(sim); i++) shift[i] = h / 2 * change[i];
-  if (!second_order(sim)) return length_of(sim, shift, 0);
   for (int i = 0; i < n; i++) {
-    const double bend = (w[i] - w1[i]) / (h + h1) - (w1[i] - w2[i]) / (h1 + h2);
-    shift[i] = h * h * h / 2 * bend / (h + h1 + h2);
+    if (parts == 1) {
+      shift[i] = h / 2 * change[i];
+    } else {
+      const double now = (w[i] - w1[i]) / (h + h1), before = parts == 3 ? (w1[i] - w2[i]) / (h1 + h2) : 0;
+      shift[i] = parts == 3 ? h * h * h / 2 * (now - before) / (h + h1 + h2) : h * h * now;
+    }
   }
-  return length_of(sim, shift, h * h * h / 6 / (h + h1));
+  return length_of(sim, shift, parts == 3 ? h * h * h / 6 / (h + h1) : 0);
 }
 
-bool ss_pair_tells(const ss_sim *sim) { return !second_order(sim) || sim->control.known == SS_PAST; }
+bool ss_pair_tells(const ss_sim *sim) { return sim->control.known >= parts_needed(sim); }
 
 bool ss_pair_may_tell(const ss_sim *sim) {
   const ss_control *c = &sim->control;
-  if (sim->options.estimate != SS_ESTIMATE_PAIR) return false;
-  return second_order(sim) ? !c->broken && c->known >= SS_PAST - 1 : sim->alpha > 0.5;
+  if (sim->options.estimate != SS_ESTIMATE_PAIR || (sim->alpha <= 0.5 && !sim->scheme->rows_at_midpoint)) return false;
+  return (c->broken ? 0 : c->known) >= parts_needed(sim) - 1;
 }

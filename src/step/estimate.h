@@ -4,6 +4,9 @@
 
 #include "step/workspace.h"
 
+/* Power of h in the error at the end. */
+double ss_order_of(const ss_sim *sim);
+
 /* How far positions are from whole_q, as a length; a system's coordinates count by their scales. */
 double ss_distance_from_whole(const ss_sim *sim);
 

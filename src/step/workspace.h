@@ -51,6 +51,7 @@ typedef struct ss_problem {
 typedef struct ss_coupling {
   int n;               /* coordinates in the block; 0: no such force */
   int *offset;         /* [n_bodies] where a body's coordinates start in it, or -1 */
+  bool by_default;     /* forces that do not say otherwise are among them */
   bool active;         /* in this part of the step */
   double *a, *inverse; /* [n][n] */
   double *vector;      /* [n] scratch */
