@@ -302,7 +302,10 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
     remaining = taken >= remaining ? 0 : remaining - taken;
     goes_on = remaining > 0 && !(sim->stops_at_events && sim->h - remaining > instant * sim->h);
   }
-  if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION) status = ss_project(sim, error);
+  const bool hits_next =
+      remaining > 0 && sim->hit >= 0; /* the projection would end the approach before the impact does */
+  if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION && !hits_next)
+    status = ss_project(sim, error);
   sim->control.transitions = sim->transitions;
   if (remaining == 0) finish(sim, end);
   if (status == SS_OK && sim->system) {

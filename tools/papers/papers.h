@@ -51,8 +51,9 @@ typedef struct setup {
   const char *scheme;
   double step, duration;
   double tolerance; /* automatic step size */
-  bool inelastic;   /* all restitutions are zero */
-  bool all_events;  /* located: collision, stick-slip, take-off */
+  ss_estimate estimate;
+  bool inelastic;  /* all restitutions are zero */
+  bool all_events; /* located: collision, stick-slip, take-off */
   const char *set[6];
 } setup;
 

@@ -44,6 +44,7 @@ static ss_status open_run(run *r, const setup *s, ss_error *error_out) {
   if (s->scheme) options.scheme = s->scheme;
   if (s->step > 0) options.step = s->step;
   if (s->tolerance > 0) options.tolerance = s->tolerance, options.largest_step = options.duration / 64;
+  options.estimate = s->estimate;
   if (s->duration > 0) options.duration = s->duration;
   if (s->all_events) {
     options.has_events = true;
