@@ -68,10 +68,10 @@ static outcome fixed_of(const outcome fixed[POWERS], double error, int *power) {
   return fixed[k];
 }
 
-/* What a row promises: errors about the tolerance times the duration, with fewer problems than halves take. */
+/* What a row promises: the errors of halves with fewer problems. */
 static void check_row(page *p, const example *e, double tolerance, const outcome *pair, const outcome *halves,
                       const outcome *fixed) {
-  page_check(p, pair->error / tolerance, 0, 10, "%s, %.0e: error over the tolerance", e->scene, tolerance);
+  page_check(p, pair->error / halves->error, 0, 2, "%s, %.0e: error over that of halves", e->scene, tolerance);
   if (halves->problems > 0)
     page_check(p, (double)pair->problems / (double)halves->problems, 0, 0.8, "%s, %.0e: problems over those of halves",
                e->scene, tolerance);
