@@ -12,10 +12,13 @@
 
 #include <string.h>
 
-static void apply_force(const ss_sim *sim, const ss_force *force, double t, double weight) {
+/* Adds the force at time t, times the weight, in a part of size h. Where rows are those of the middle of the part, the point
+ * at which it acts is too: with the point at the start, a body that turns would make the method one of first order. */
+static void apply_force(const ss_sim *sim, const ss_force *force, double t, double weight, double h) {
   const ss_model *model = sim->model;
   const ss_body *body = &model->bodies[force->body[0]];
-  const ss_pose pose = ss_pose_of(sim->force_q, force->body[0]);
+  const ss_pose pose = sim->scheme->rows_at_midpoint ? ss_advance_body(sim, force->body[0], NULL, h / 2, 0)
+                                                     : ss_pose_of(sim->force_q, force->body[0]);
   double f[3], m[3];
   for (int i = 0; i < 3; i++) {
     f[i] = force->force[i] ? ss_expression_value(force->force[i], t) : 0;
@@ -80,8 +83,8 @@ static void element_forces(ss_sim *sim, double h) {
     if (force->type == SS_FORCE_APPLIED) {
       const double t = sim->state.t;
       const double weight = sim->scheme->theta ? 1 : sim->alpha;
-      if (weight < 1) apply_force(sim, force, t, h * (1 - weight));
-      apply_force(sim, force, t + h, h * weight);
+      if (weight < 1) apply_force(sim, force, t, h * (1 - weight), h);
+      apply_force(sim, force, t + h, h * weight, h);
     } else if (!ss_force_is_row(sim, force, h, &kappa)) {
       const ss_link link = ss_link_at(model, force, sim->force_q, sim->force_v);
       const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
