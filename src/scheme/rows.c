@@ -87,9 +87,11 @@ static void keep_joint_velocities(ss_sim *sim, double share) {
   }
 }
 
-/* The share of its drift that a scheme at position level keeps over a part of size h: what is taken back at once in a part
- * that is much shorter than a step is a kick. */
-static double drift_kept(const ss_sim *sim, double h) { return fmax(1 - h / sim->drift_time, 0); }
+/* The share of its drift that a scheme at position level keeps over a part of size h. None, but for automatic steps: what
+ * is taken back at once in a part that is as short as they may be is a kick. */
+static double drift_kept(const ss_sim *sim, double h) {
+  return sim->options.tolerance > 0 ? fmax(1 - h / sim->drift_time, 0) : 0;
+}
 
 /* The joints' equations that are not redundant. */
 static void joint_rows(ss_sim *sim, double h) {

@@ -1,19 +1,23 @@
-/* Automatic step size. The step from t to t + h is taken twice, as a whole and in two halves, each with all its events
- * located. The halves are kept; how far the two results are apart tells their error:
+/* Automatic step size. A step is accepted where its error per unit of time is at most `tolerance`; errors at the end are then
+ * proportional to the tolerance, for either order. How the error is known: step/estimate.c.
  *
- *     delta = max over bodies of |x_whole - x_halves| and of the angle between orientations times the radius of gyration
- *     error per unit of time = delta / ((2^p - 1) h),    p = 2 for alpha = gamma = 1/2, else 1
+ *     pair      a step is one part, up to its own size or to the first event before that. Its problem tells the error. The
+ *               first step behind an event, of whose motion nothing is known yet, is one of halves.
+ *     halves    a step is taken as a whole and in two halves, each with all its events; the halves are kept, and
+ *               delta / ((2^p - 1) h) is their error per unit of time, p the order, delta the distance of the results
  *
- * The step is accepted where that is at most `tolerance`. Errors at the end are then proportional to the tolerance, for
- * either order. Only positions are compared: an impact shortly before t + h in the one result and shortly after it in the
- * other makes velocities differ by a jump, which is no error. A companion of first order in the same step would cost as
- * many problems (the rows of its constraints are others) and would say nothing about the times of events.
+ * Only positions count: an impact shortly before t + h in the one result and shortly after it in the other makes velocities
+ * differ by a jump, which is no error.
  *
  * Steps change by a PI controller (Gustafsson), grow five times at most, and end on multiples of `largest_step`, so that a
  * run that stops there and goes on is the run that does not stop. A step that has no certified solution is rejected, too.
- * It fails where the tolerance is not met even by the smallest step, 2^-30 of the largest: at a corner of an explicit
- * force, say, or where the tolerance is below what rounding leaves. Observers hear nothing of what may be rejected: where
- * there is something to hear, the accepted halves are taken once more. */
+ *
+ * A jump of velocities that is not located (events: [], a scheme that locates none, a shock that passes through closed
+ * contacts) errs by the jump per unit of time, whatever the size of its step. Below 2^-20 of the largest step that is what
+ * a large error means: such a step passes if its error itself is at most a 16th of what the largest step may err by.
+ *
+ * It fails where the smallest step, 2^-30 of the largest, does not do: where the tolerance is below what rounding leaves.
+ * Observers hear nothing of what may be rejected: where there is something to hear, the accepted step is taken again. */
 #include "step/estimate.h"
 
 #include <string.h>
