@@ -21,7 +21,8 @@
 typedef struct change {
   const char *scheme;
   double step, duration;
-  double tolerance;    /* automatic step size */
+  double tolerance; /* automatic step size */
+  ss_estimate estimate;
   double alpha, gamma; /* with scheme gavrea */
   int directions;      /* of the polyhedral cone, which it chooses */
   ss_cone cone;
@@ -65,6 +66,7 @@ static inline void run_compile(run *r, const change *c) {
   if (c && c->scheme) options.scheme = c->scheme;
   if (c && c->step > 0) options.step = c->step;
   if (c && c->tolerance > 0) options.tolerance = c->tolerance, options.largest_step = options.duration / 64;
+  if (c && c->estimate) options.estimate = c->estimate;
   if (c && c->duration > 0) options.duration = c->duration;
   if (c && c->alpha > 0) options.alpha = c->alpha, options.gamma = c->gamma;
   if (c && c->directions) options.directions = c->directions, options.cone = SS_CONE_POLYHEDRAL;

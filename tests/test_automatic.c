@@ -23,9 +23,12 @@ static void errors_follow_the_tolerance(void **state) {
   (void)state;
   static const struct {
     const char *scene, *set[2];
+    ss_estimate estimate;
   } examples[] = {
-      {"double-pendulum-wall", {NULL}}, {"pendulum-slides-off", {NULL}}, {"spring-pendulum", {NULL}},
-      {"torque-free-body", {NULL}},     {"rolling-disc", {NULL}},        {"four-bar-limit", {"pull=60", "rate=3"}},
+      {"double-pendulum-wall", {NULL}, SS_ESTIMATE_PAIR}, {"double-pendulum-wall", {NULL}, SS_ESTIMATE_HALVES},
+      {"pendulum-slides-off", {NULL}, SS_ESTIMATE_PAIR},  {"spring-pendulum", {NULL}, SS_ESTIMATE_PAIR},
+      {"torque-free-body", {NULL}, SS_ESTIMATE_PAIR},     {"rolling-disc", {NULL}, SS_ESTIMATE_HALVES},
+      {"rolling-disc", {NULL}, SS_ESTIMATE_PAIR},         {"four-bar-limit", {"pull=60", "rate=3"}, SS_ESTIMATE_PAIR},
   };
   for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
     run reference;
@@ -36,11 +39,13 @@ static void errors_follow_the_tolerance(void **state) {
       run r;
       c.step = 0;
       c.tolerance = tolerance[k];
+      c.estimate = examples[i].estimate;
       run_through(&r, examples[i].scene, &c);
       const ss_steps *steps = &ss_sim_report(r.sim)->steps;
       error[k] = strcmp(examples[i].scene, "torque-free-body") == 0
                      ? v3_norm(v3_sub(run_turn(&r, 0), run_turn(&reference, 0)))
                      : final_error(&r, &reference);
+      check_below(error[k], 5 * tolerance[k] * ss_sim_options(r.sim)->duration, examples[i].scene);
       assert_true(steps->accepted > 0 && steps->largest <= ss_sim_options(r.sim)->largest_step * (1 + 1e-12));
       assert_true(ss_sim_state(r.sim)->step == steps->accepted);
       run_close(&r);
@@ -49,6 +54,24 @@ static void errors_follow_the_tolerance(void **state) {
     if (!(slope > 0.7 && slope < 1.3)) print_error("%s: errors %g, %g\n", examples[i].scene, error[0], error[1]);
     assert_true(slope > 0.7 && slope < 1.3);
     run_close(&reference);
+  }
+}
+
+/* The pair tells the error that halves do, at two thirds of the problems. */
+static void pair_costs_less_than_halves(void **state) {
+  (void)state;
+  const char *const scenes[] = {"double-pendulum-wall", "spring-pendulum", "pendulum-slides-off", "two-carts-spring"};
+  for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+    run reference, pair, halves;
+    run_through(&reference, scenes[i], &(change){.step = ldexp(1, -14)});
+    run_through(&pair, scenes[i], &(change){.tolerance = 1e-5});
+    run_through(&halves, scenes[i], &(change){.tolerance = 1e-5, .estimate = SS_ESTIMATE_HALVES});
+    check_below(final_error(&pair, &reference), 2 * final_error(&halves, &reference), scenes[i]);
+    check_below((double)ss_sim_report(pair.sim)->solves.count, 0.75 * (double)ss_sim_report(halves.sim)->solves.count,
+                scenes[i]);
+    run_close(&reference);
+    run_close(&pair);
+    run_close(&halves);
   }
 }
 
@@ -157,6 +180,7 @@ static void impossible_tolerance_fails_clearly(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(errors_follow_the_tolerance),
+      cmocka_unit_test(pair_costs_less_than_halves),
       cmocka_unit_test(fewer_steps_than_fixed),
       cmocka_unit_test(exact_motion_takes_the_largest_steps),
       cmocka_unit_test(observers_hear_of_accepted_steps_only),

@@ -291,6 +291,7 @@ static const row simulation_rows[] = {
     {BALL "simulation: {duration: 1}\n", BAD, 2, 13, "the simulation lacks the key 'step'"},
     {BALL "simulation: {duration: 1, step: 0.1, tolerance: 1e-4}\n", BAD, 2, 49, "exclude each other"},
     {BALL "simulation: {duration: 1, step: 0.1, largest_step: 0.2}\n", BAD, 2, 52, "belongs to 'tolerance'"},
+    {BALL "simulation: {duration: 1, scheme: compliant, tolerance: 0.1}\n", BAD, 2, 57, "needs a fixed 'step'"},
     {BALL "simulation: {duration: 1, step: 0.1, estimate: pair}\n", BAD, 2, 48, "belongs to 'tolerance'"},
     {BALL "simulation: {duration: 1, tolerance: 0.1, estimate: thirds}\n", BAD, 2, 53, "unknown estimate 'thirds'"},
     {BALL "simulation: {duration: 1, tolerance: 0}\n", BAD, 2, 38, "'tolerance' must be positive"},

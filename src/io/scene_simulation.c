@@ -222,6 +222,10 @@ static ss_status check_step(ss_reader *reader, const ss_yaml *node, ss_simulatio
   if (largest && !tolerance) return SS_READ_FAIL(reader, largest, "'largest_step' belongs to 'tolerance'");
   const ss_yaml *estimate = ss_yaml_get(node, "estimate");
   if (estimate && !tolerance) return SS_READ_FAIL(reader, estimate, "'estimate' belongs to 'tolerance'");
+  if (tolerance && ss_scheme_is_compliant(simulation->scheme))
+    return SS_READ_FAIL(reader, tolerance,
+                        "the scheme %s needs a fixed 'step': the matrices of its patches belong to one step size",
+                        simulation->scheme);
   if (tolerance && !largest) simulation->largest_step = simulation->duration / 64;
   return SS_OK;
 }
