@@ -6,6 +6,9 @@
  * slides through a bounce lose mu c_n of its tangential momentum instead of mu (1 + e) c_n.
  * Newton: n.v+ + e n.v- >= 0 in compression (and decompression, where contacts of both laws meet).
  *
+ * Where the compression has no certified solution (wedged bodies), nothing is applied, and the rest of the step holds the
+ * contacts without locating anything.
+ *
  * A contact that has bounced several times within one step, and whose further bounces would all end before the step
  * does, comes to rest at once: accumulating bounces (Zeno) end. */
 #include "step/workspace.h"
@@ -55,15 +58,12 @@ static double friction_loss(const ss_sim *sim, const double *v_before) {
   return sum;
 }
 
-/* Solves the problem as it stands and applies its impulses and the returned ones. driven: the work of constraints that
- * move by themselves. */
-static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, ss_error *error) {
+/* Solves the problem as it stands and applies its impulses and the returned ones, if it is certified. driven: the work of
+ * constraints that move by themselves. */
+static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
-  bool certified;
-  const ss_status status = ss_solve(sim, &certified, error);
-  if (status != SS_OK) return status;
-  if (!certified)
-    return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified solution of the impact at t = %.17g", sim->state.t);
+  const ss_status status = ss_solve(sim, certified, error);
+  if (status != SS_OK || !*certified) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
@@ -119,7 +119,7 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
   }
 }
 
-ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
+ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error) {
   const double before = sim->mechanics->kinetic_energy(sim, sim->state.v);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -139,8 +139,11 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
     if (c->row >= 0 && c->rate < 0 && obeys_newton(sim, c)) sim->problem.g[c->row] += c->bounce * c->rate;
   }
   double friction = 0, driven = 0;
-  status = phase(sim, &friction, &driven, error);
-  if (status == SS_OK && decompress(sim)) status = phase(sim, &friction, &driven, error);
+  status = phase(sim, &friction, &driven, certified, error);
+  if (status != SS_OK || !*certified) return status;
+  if (decompress(sim)) status = phase(sim, &friction, &driven, certified, error);
+  if (status == SS_OK && !*certified)
+    status = ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified solution of the impact at t = %.17g", sim->state.t);
   if (status != SS_OK) return status;
   if (sim->variation) status = ss_vary_impact(sim, error);
   if (status != SS_OK) return status;

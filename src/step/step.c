@@ -201,7 +201,10 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (impact) {
     *taken = 0;
     *collided = sim->control.broken = true;
-    status = ss_impact(sim, speed_tolerance, error);
+    bool certified = false;
+    status = ss_impact(sim, speed_tolerance, &certified, error);
+    sim->report.solves.cuts += status == SS_OK && !certified;
+    sim->exhausted |= !certified;
     ss_lap(sim, SS_STAGE_EVENTS);
     return status;
   }
@@ -297,7 +300,7 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   bool goes_on = true;
   for (int parts = 0; status == SS_OK && goes_on; parts++) {
     double taken = 0;
-    sim->exhausted = parts >= MOST_PARTS;
+    sim->exhausted |= parts >= MOST_PARTS;
     status = part(sim, remaining, &taken, collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
     goes_on = remaining > 0 && !(sim->stops_at_events && sim->h - remaining > instant * sim->h);

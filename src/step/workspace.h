@@ -98,7 +98,7 @@ struct ss_sim {
   /* One step. */
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
-  bool exhausted;      /* too many parts: the rest of the step locates nothing */
+  bool exhausted;      /* too many parts, or an impact without solution: the rest of the step locates nothing */
   bool relaxed;        /* penetrations are not pushed out in this part: wedged bodies may leave no way to do so */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double acceleration; /* begin_step: of gravity, or of what drives the gaps of a system */
@@ -214,7 +214,8 @@ void ss_note_ends(ss_sim *sim);
 void ss_tell_ends(ss_sim *sim);
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
-ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
+/* All touching contacts collide; *certified is false where that has no certified solution, and nothing has happened. */
+ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error);
 
 /* Weak solutions (observe/weak.c): the part that is about to be accepted. */
 ss_status ss_weak_part(ss_sim *sim, double h, ss_error *error);
