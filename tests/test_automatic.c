@@ -133,7 +133,8 @@ static void observers_hear_of_accepted_steps_only(void **state) {
 static void resumes_bit_by_bit(void **state) {
   (void)state;
   static const char file[] = BINARY_DIR "/test_automatic.state";
-  const char *const scenes[] = {"double-pendulum-wall", "bounce-and-roll-wind", "two-carts-spring"};
+  const char *const scenes[] = {"double-pendulum-wall", "bounce-and-roll-wind", "two-carts-spring", "slider-crank",
+                                "bennett-linkage"};
   for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
     run whole, first, second;
     ss_error error = {0};

@@ -26,7 +26,8 @@ static void check_identical(const run *a, const run *b) {
 static void resumes_bit_by_bit(void **state) {
   (void)state;
   const char *const scenes[] = {"double-pendulum-wall", "four-balls",      "falling-rod",     "block-on-incline",
-                                "bouncing-ball",        "rolling-ellipse", "table-five-legs", "beam-six-supports"};
+                                "bouncing-ball",        "rolling-ellipse", "table-five-legs", "beam-six-supports",
+                                "slider-crank",         "bennett-linkage", "two-carts-spring"};
   for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
     run whole, first, second;
     ss_error error = {0};

@@ -49,7 +49,7 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 14 };
+enum { PIECES = 16 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
 static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
@@ -69,6 +69,8 @@ static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
       {&sim->report, sizeof sim->report},
       {&sim->control, sizeof sim->control},
       {sim->past, (SS_PAST + 1) * nv},
+      {sim->basis.posed, sizeof *sim->basis.posed * (size_t)model->n_joint_rows},
+      {sim->free_guess, sizeof(double) * ss_free_rows(model)},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
       {s->patch, sizeof *s->patch * (size_t)s->n_patch},
   };
@@ -148,6 +150,8 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
     if (found[i].size != pieces[i].size) return damaged(path, error);
   for (int i = 0; i < PIECES; i++)
     if (pieces[i].size) memcpy(pieces[i].bytes, found[i].bytes, pieces[i].size);
+  ss_basis_pose(sim, false);
+  sim->problem.first_contact = 0; /* what was posed before has nothing to say about the next guess */
   /* A run that ended inside a step of its grid goes on with the rest of that step. */
   if (sim->options.tolerance == 0) sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
   memcpy(sim->weighted, sim->previous_weighted, sizeof(double) * (size_t)sim->model->n_v);

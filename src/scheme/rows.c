@@ -230,14 +230,22 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   return held && !sim->relaxed ? c->at.gap / sim->drift_time : 0;
 }
 
+void ss_keep_guess(ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  if (p->first_contact) memcpy(sim->free_guess, p->z, sizeof(double) * (size_t)p->first_contact);
+}
+
 static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + sim->model->n_forces;
   const int motors = h > 0 ? sim->model->n_motors : 0, most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
   /* contacts have elements only while they are active in a step; in an impact's problem they are points */
   const int places = sim->n_contacts + (sim->scheme->compliant ? ss_patch_elements(sim) : 0);
+  ss_problem *p = &sim->problem;
+  ss_keep_guess(sim);
+  p->first_contact = 0;
   const ss_status status = reserve(sim, free_rows + motors + most * places, 1 + motors + places, error);
   if (status != SS_OK) return status;
-  ss_problem *p = &sim->problem;
+  if (free_rows + motors) memcpy(p->z, sim->free_guess, sizeof(double) * (size_t)(free_rows + motors));
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
   if (sim->model->n_joints || sim->system) choose_gradient_positions(sim, h);

@@ -109,6 +109,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->residuals, (size_t)model->n_joint_rows},
       {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
+      {&sim->free_guess, ss_free_rows(model)},
       {&sim->bounds, 6 * ns},
       {&sim->listed, 6 * ns},
   };

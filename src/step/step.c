@@ -334,6 +334,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
     sim->report.certificate.certified = false;
     return status;
   }
+  ss_keep_guess(sim);
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
   status = observe(sim, collided, error);

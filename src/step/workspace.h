@@ -141,6 +141,8 @@ struct ss_sim {
   double *previous_weighted, *previous_v; /* [n_v] observe */
   double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
   double *residuals;                      /* [n_joint_rows] observe */
+  double *free_guess; /* [n_joint_rows + n_forces + n_motors] multipliers of the last problem's joints,
+                                           * stiff forces and motors, where the next one starts */
   double created_by_impacts;
   double kinetic_scale; /* max(v0.Mv0, |q0| + 1) */
 
@@ -191,6 +193,7 @@ ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error); /* after it *
 ss_status ss_limits_append(ss_sim *sim, ss_error *error);          /* as contacts */
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
+void ss_keep_guess(ss_sim *sim); /* free_guess, from the problem as it stands */
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
 ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
@@ -244,6 +247,11 @@ void ss_estimate_restore(ss_sim *sim);
 ss_status ss_project(ss_sim *sim, ss_error *error);
 
 /* ---- their pieces ---- */
+
+/* Rows before those of the contacts, at most. */
+static inline size_t ss_free_rows(const ss_model *model) {
+  return (size_t)model->n_joint_rows + (size_t)model->n_forces + (size_t)model->n_motors;
+}
 
 ss_cp ss_problem_view(const ss_problem *problem);
 static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->lu[sim->problem.h > 0 ? 0 : 1]; }
