@@ -431,7 +431,8 @@ static bool create(multiple *w) {
   }
   const long steps = ss_sim_steps_total(w->sim);
   if (w->segments > steps) {
-    s->status = ss_fail(&s->error, SS_ERROR_INPUT, "boundary: %d segments for %ld steps", w->segments, steps);
+    s->status = ss_fail_at(&s->error, &s->scene, s->boundary->mark, SS_ERROR_INPUT,
+                           "boundary: %d segments for %ld steps", w->segments, steps);
     return false;
   }
   for (int k = 0; k <= w->segments; k++) w->first[k] = steps * k / w->segments;
