@@ -38,6 +38,7 @@ typedef struct ss_touch {
   int hops;           /* those of them that did not bounce, or took no time */
   bool closed;        /* carries force, or would */
   bool stuck;         /* friction holds it */
+  int face;           /* of a fixed friction polygon: which corners carry (event/facets.c) */
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
@@ -186,6 +187,7 @@ typedef enum ss_event_kind {
   SS_LIMIT_HIT,
   SS_SPIN_END, /* torsion has stopped the spin about the normal */
   SS_ROLL_END, /* rolling resistance has stopped the rolling */
+  SS_FACET,    /* other corners of a fixed friction polygon carry */
   SS_EVENT_KINDS
 } ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);

@@ -6,6 +6,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
   if (touch) {
     contact->closed = touch->closed;
     contact->was_stuck = touch->stuck;
+    contact->last_face = touch->face;
     contact->hits = touch->hits;
     contact->hops = touch->hops;
     contact->pressed_before =

@@ -37,6 +37,7 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .hops = c->hops,
                         .closed = c->closed,
                         .stuck = c->stuck,
+                        .face = c->face,
                         .patch = -1,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
                         .moment = {c->twisted.x, c->twisted.y, c->twisted.z},

@@ -1,4 +1,5 @@
-/* Transitions of friction and contact inside a step: slip to stick, stick to slip, take-off (MDI section 4, LIT).
+/* Transitions of friction and contact inside a step: slip to stick, stick to slip, take-off, change of the friction facets
+ * (MDI section 4, LIT; for facets see event/facets.c, too).
  *
  * Arrest. Where slip ends, the friction force jumps, so the step must end there: the size tau of the part is found at
  * which the slip velocity at its end, along its initial direction, vanishes. For alpha < 1 a longer part would overshoot
@@ -57,10 +58,15 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
   return least;
 }
 
-/* The smallest of them over all contacts. */
+/* The smallest of them over all contacts, and of the distances from the borders of fixed polygons. */
 static double slip_left(const ss_sim *sim) {
   double least = 1;
-  for (int i = 0; i < sim->n_contacts; i++) least = fmin(least, slip_left_of(sim, &sim->contacts[i]));
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (sim->located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c));
+    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->located & SS_EVENT_FACET))
+      least = fmin(least, ss_face_left(sim, c));
+  }
   return least;
 }
 
@@ -93,16 +99,21 @@ ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error
 
 ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   static const double small = 1e-12;
-  double low = 0, low_left = 1, high = *h, high_left = slip_left(sim);
+  double low = 0, high = *h, high_left = slip_left(sim);
   if (high_left > small) return SS_OK;
   if (sim->alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
   /* For alpha = 1 slip stays zero beyond its end, but for rounding: the trial must fall short of it, by a little. */
   const double aim = sim->alpha < 1 ? 0 : small / 2, none = aim / 2;
+  /* Trials in which friction acts as it does before the arrest, the last two of them, are what the secant goes through;
+   * overshooting ones belong to them for alpha < 1, up to where the slip is reversed. */
+  const double smooth = sim->alpha < 1 ? -0.999 : none;
+  double before = 0, before_left = 1, last = 0, last_left = 1;
+  if (high_left > smooth) last = high, last_left = high_left;
   ss_status status = SS_OK;
   for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
     double tau = (low + high) / 2;
-    if (low > 0)
-      tau = low * (1 - aim) / (1 - low_left); /* the line through (0, 1) and the last sliding trial */
+    if (last > 0)
+      tau = last + (aim - last_left) * (last - before) / (last_left - before_left);
     else if (high_left < -small)
       tau = high / (1 - high_left);
     if (!(tau > low) || !(tau < high) || trial % 8 == 7) tau = (low + high) / 2;
@@ -111,10 +122,13 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
     const double left = slip_left(sim);
     if (left > none) {
       low = tau;
-      low_left = left;
     } else {
       high = tau;
       high_left = left;
+    }
+    if (left > smooth) {
+      before = last, before_left = last_left;
+      last = tau, last_left = left;
     }
     if (fabs(left) <= small && (sim->alpha < 1 || left > none)) {
       *h = tau;
@@ -136,6 +150,7 @@ static bool released(const ss_sim *sim) {
     const bool presses = c->impulse[0] > 0;
     if ((sim->located & SS_EVENT_TAKE_OFF) && c->pressed_before && !presses) return true;
     if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses && !c->stuck) return true;
+    if ((sim->located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
   }
   return false;
 }
@@ -157,6 +172,9 @@ static double foreseen(const ss_sim *sim, double h) {
     if (sim->located & SS_EVENT_TAKE_OFF)
       first = fmin(first, crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
     if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
+      first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
+    if ((sim->located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
+        c->ratio > c->last_ratio && ss_face_holds(sim, c, c->face))
       first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
   return first;

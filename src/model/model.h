@@ -66,7 +66,9 @@ typedef struct ss_law {
   double mu;               /* scale of the friction set: directions are given in units of it (scheme/friction.c) */
   bool has_restitution_law;
   ss_restitution restitution_law;
-  ss_vec3 axis; /* anisotropic: in the frame of the body of shape `frame` (0 or 1) */
+  bool has_polygon, has_axis;
+  ss_polygon polygon;
+  ss_vec3 axis; /* in the frame of the body of shape `frame` (0 or 1) */
   int frame;
 } ss_law;
 
@@ -78,6 +80,8 @@ typedef struct ss_law_override {
   ss_vec3 axis;
   bool has_restitution_law;
   ss_restitution restitution_law;
+  bool has_polygon;
+  ss_polygon polygon;
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };
 

@@ -37,6 +37,9 @@ double ss_element_gap(const ss_sim *sim, const ss_contact *c, const ss_contact_p
  * two that both can (then normal and tangential deformations do not couple). */
 static ss_status find_law(ss_sim *sim, ss_contact *c, ss_error *error) {
   const ss_model *model = sim->model;
+  const ss_polygon polygon = c->law->has_polygon ? c->law->polygon : sim->options.polygon;
+  if (polygon == SS_POLYGON_FIXED)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "%s: 'polygon: fixed' is for rigid contacts", sim->scheme->name);
   if (c->law->anisotropic || c->law->torsion > 0 || c->law->rolling > 0)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "%s: patches have isotropic friction, and torsion and rolling resistance of their own making",

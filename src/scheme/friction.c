@@ -11,8 +11,8 @@
  * A gap of a system has its normal and its friction directions as the axes of a space of its own: the first axis is the
  * normal, and where there is one direction the third one stands in for the plane's normal.
  *
- * The first force row points where the contact will slip, at the weighted velocity va: a polygon has its corner there, so
- * that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
+ * The first force row points where the contact will slip, at the weighted velocity va, unless the polygon is fixed
+ * (event/facets.c): a turning polygon has its corner there, so that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
  * not that of its start, which would cost an order where the slip turns. */
 #include "step/workspace.h"
 
@@ -22,12 +22,19 @@ typedef struct tangent_frame {
   double size[2];
 } tangent_frame;
 
+/* Where the first corner of a fixed polygon points unless an axis says otherwise: as x is seen in the tangent plane. */
+static ss_vec3 default_direction(ss_vec3 n) {
+  static const double steep = 0.985; /* x is within ten degrees of the normal */
+  const ss_vec3 axis = fabs(n.x) < steep ? v3(1, 0, 0) : v3(0, 1, 0);
+  return v3_normalize(v3_axpy(axis, -v3_dot(axis, n), n));
+}
+
 static tangent_frame frame_of(const ss_contact *c, const ss_contact_place *place) {
   const ss_law *law = c->law;
   const ss_vec3 n = place->at.normal;
   tangent_frame f = {.size = {law->friction / c->mu, (law->anisotropic ? law->across : law->friction) / c->mu}};
-  f.e[0] = v3_perpendicular(n);
-  if (law->anisotropic) {
+  f.e[0] = c->fixed ? default_direction(n) : v3_perpendicular(n);
+  if (law->has_axis) {
     const ss_vec3 axis = quat_rotate(place->pose[law->frame].orientation, law->axis);
     const ss_vec3 flat = v3_axpy(axis, -v3_dot(axis, n), n);
     if (v3_norm(flat) > 1e-9 * v3_norm(axis)) f.e[0] = v3_normalize(flat);
@@ -89,7 +96,7 @@ static void add_moment(ss_contact *c, ss_vec3 axis, double length) {
 
 static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
   const tangent_frame f = frame_of(c, place);
-  if (f.size[0] > 0 && f.size[1] > 0)
+  if (f.size[0] > 0 && f.size[1] > 0 && !c->fixed)
     two_forces(sim, c, place, &f);
   else
     for (int i = 0; i < 2; i++)
@@ -98,9 +105,38 @@ static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *pl
   for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, f.e[i], c->law->rolling);
 }
 
+/* Whether its friction has a polygon that does not turn. */
+static bool is_fixed(const ss_sim *sim, const ss_contact *c) {
+  const ss_law *law = c->law;
+  const ss_polygon polygon = law->has_polygon ? law->polygon : sim->options.polygon;
+  if (polygon == SS_POLYGON_TURNING || sim->options.cone == SS_CONE_QUADRATIC) return false;
+  return sim->model->planar == SS_SPATIAL && law->tangents != 1 && c->mu > 0 && law->friction > 0 &&
+         (!law->anisotropic || law->across > 0);
+}
+
+void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
+                            double out[SS_CONTACT_ROWS]) {
+  ss_contact_place place;
+  sim->mechanics->place(sim, c, t, q, &place);
+  const tangent_frame f = frame_of(c, &place);
+  const ss_vec3 velocity = v3_add(sim->mechanics->velocity(sim, c, &place, v), place.drive);
+  for (int i = 0; i < 2; i++) out[1 + i] = f.size[i] * v3_dot(velocity, f.e[i]);
+  if (c->n_rows == 3) return;
+  ss_vec3 linear, turn[2];
+  for (int side = 0; side < 2; side++) {
+    ss_twist_of(sim->model, v, c->body[side], &linear, &turn[side]);
+    turn[side] = quat_rotate(place.pose[side].orientation, turn[side]);
+  }
+  const ss_vec3 relative = v3_sub(turn[0], turn[1]);
+  int row = 3;
+  if (c->law->torsion > 0) out[row++] = c->law->torsion / c->mu * v3_dot(relative, place.at.normal);
+  for (int i = 0; i < 2 && c->law->rolling > 0; i++) out[row++] = c->law->rolling / c->mu * v3_dot(relative, f.e[i]);
+}
+
 void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
   const ss_vec3 n = place->at.normal;
   c->n_rows = 0;
+  c->fixed = is_fixed(sim, c);
   add_force(c, n, v3_dot(c->pressed, n));
   if (c->mu == 0) return;
   if (sim->model->planar == SS_SPATIAL && c->law->tangents != 1) {

@@ -26,6 +26,7 @@ ss_cp ss_problem_view(const ss_problem *p) {
 /* Friction over its limit: 1 where it slides, in the norm of the block's set. */
 static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
   if (c->n_rows < 2 || !(c->impulse[0] > 0)) return 0;
+  if (c->fixed) return ss_face_ratio(sim, c);
   const bool box = ss_friction_cone(sim, c) == SS_CONE_PYRAMID, ball = ss_friction_cone(sim, c) == SS_CONE_QUADRATIC;
   double square = 0, largest = 0;
   for (int k = 1; k < (ball ? c->n_rows : c->n_forces); k++) {
@@ -41,6 +42,7 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->stuck = false;
+    c->face = 0;
     c->when = (double)NAN;
     c->load = c->ratio = 0;
     c->pressed = c->twisted = c->turn = v3(0, 0, 0);
@@ -65,8 +67,9 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     }
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
-    c->ratio = friction_ratio(sim, c);
     c->stuck = c->n_forces > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * sim->speed_bound;
+    if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
+    c->ratio = friction_ratio(sim, c);
     if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
   }
 }

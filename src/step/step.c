@@ -62,6 +62,8 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
     if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
     if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
       ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
+    else if (c->fixed && carries && c->pressed_before && c->face && c->last_face && c->face != c->last_face)
+      ss_emit(sim, SS_FACET, c, 0);
     c->closed = closed;
   }
 }
@@ -115,11 +117,11 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
       status = ss_locate_jam(sim, h, &certified, error);
       const double runs = *h;
       sim->jammed = runs < whole;
-      if (status == SS_OK && certified && (sim->located & SS_EVENT_STICK_SLIP))
+      if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_FACET)))
         status = ss_locate_arrest(sim, h, &certified, error);
       sim->arrested = *h < runs;
       const double slides = *h;
-      if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)))
+      if (status == SS_OK && certified && (sim->located & ~(unsigned)SS_EVENT_COLLISION))
         status = ss_locate_release(sim, h, &certified, error);
       sim->released = *h < slides;
       sim->arrested &= !sim->released;

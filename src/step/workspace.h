@@ -388,6 +388,20 @@ void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double 
 /* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */
 void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place);
 ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c);
+/* Velocities along the friction rows of a contact with a fixed polygon at (t, q, v); out[0] is not used. */
+void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
+                            double out[SS_CONTACT_ROWS]);
+
+/* Fixed friction polygons (event/facets.c): the face that carries at slip w of the contact's rows, and whether it holds the
+ * slip in some direction; how far the force has come to the end of what holds, 1 being there; whether this part lets go
+ * what the last one held; what is left at the end of the part of the distance from the next border. */
+int ss_face_of_slip(const ss_sim *sim, const ss_contact *c, const double *w);
+bool ss_face_holds(const ss_sim *sim, const ss_contact *c, int face);
+double ss_face_ratio(const ss_sim *sim, const ss_contact *c);
+bool ss_face_let_go(const ss_sim *sim, const ss_contact *c);
+double ss_face_left(const ss_sim *sim, const ss_contact *c);
+/* Takes the share of the velocity that the last face held, unless it is too fast for an error, off the rows' offsets. */
+void ss_face_keep_velocity(const ss_sim *sim, const ss_contact *c, double share, double too_fast, double *offset);
 
 /* Springs and dampers at configuration q: length, rate and gradient of the length. */
 typedef struct ss_link {
