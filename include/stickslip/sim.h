@@ -44,6 +44,7 @@ typedef struct ss_touch {
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
   double turn[3];     /* acceleration of its slip by the forces of constraints, world frame */
+  double grip;        /* and by its own friction alone, in size */
   int patch;          /* compliant contact: where its numbers start in ss_state.patch; -1: rigid */
   int n_patch; /* how many: deformations, then impulses, element by element in (normal, tangent, second tangent) */
   double tangent[3]; /* compliant contact: the patch's first tangent, world frame */

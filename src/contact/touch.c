@@ -44,7 +44,8 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .load = c->load,
                         .ratio = c->ratio,
                         .when = c->when,
-                        .turn = {c->turn.x, c->turn.y, c->turn.z}};
+                        .turn = {c->turn.x, c->turn.y, c->turn.z},
+                        .grip = c->grip};
     if (patch && (status = ss_patch_store(sim, c, touch, error)) != SS_OK) return status;
     sorted &= touch == state->touch || touch[-1].key < touch->key;
   }

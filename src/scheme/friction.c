@@ -49,13 +49,14 @@ static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
   c->n_forces = c->n_rows;
 }
 
-/* Where the contact will slip, in the scaled plane. A fast slip under a scheme of second order: at the weighted velocity,
+/* Where the contact will slip, in the scaled plane. (Its own friction counts for what is slow: it may be large and yet in
+ * balance with other forces of constraints.) A fast slip under a scheme of second order: at the weighted velocity,
  * by the forces that are known and those of constraints in the last part. A slow one, which forces may turn anywhere within the part: where the known
  * forces drive it, because a corner that follows a slow slip closely overshoots, step by step to the other side. */
-static void expect_slip(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const tangent_frame *f,
+static void expect_slip(const ss_sim *sim, ss_contact *c, const ss_contact_place *place, const tangent_frame *f,
                         double slip[2]) {
   static const double share = 0.2;
-  double pushed[2], turned[2], fast = 0, change = 0;
+  double pushed[2], turned[2], fast = 0, change = sim->problem.h * sim->problem.h * c->grip * c->grip;
   for (int i = 0; i < 2; i++) {
     const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
     slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + f->size[i] * v3_dot(place->drive, f->e[i]);
@@ -65,6 +66,7 @@ static void expect_slip(const ss_sim *sim, const ss_contact *c, const ss_contact
     change += pushed[i] * pushed[i] + turned[i] * turned[i];
   }
   const bool follow = sim->scheme->rows_at_midpoint && change <= share * share * fast;
+  c->slow = sim->scheme->rows_at_midpoint && !follow && !c->was_stuck && sim->problem.h > 0;
   for (int i = 0; i < 2; i++) slip[i] += follow ? sim->alpha * pushed[i] + turned[i] : pushed[i];
 }
 
@@ -75,13 +77,16 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   double x = held[0], y = held[1];
   /* a force at rounding level has no direction */
   const bool holds = c->was_stuck && sqrt(x * x + y * y) > 1e-6 * c->mu * v3_dot(c->pressed, place->at.normal);
+  c->slow = false;
   if (!holds) {
     expect_slip(sim, c, place, f, slip);
     x = slip[0];
     y = slip[1];
   }
   const double length = sqrt(x * x + y * y);
-  const bool turned = holds || length > 1e-13 * sim->speed_bound;
+  const bool turned =
+      holds || length > (c->was_stuck ? 1e-9 : 1e-13) * sim->speed_bound; /* what sticks does not slip */
+  c->undirected = !turned;
   const double cosine = turned ? x / length : 1, sine = turned ? y / length : 0;
   const ss_vec3 a = v3_scale(f->size[0], f->e[0]), b = v3_scale(f->size[1], f->e[1]);
   add_force(c, v3_add(v3_scale(cosine, a), v3_scale(sine, b)), cosine * held[0] + sine * held[1]);

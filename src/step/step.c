@@ -33,7 +33,12 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
     status = ss_discretise(sim, sim->alpha, error);
     if (status != SS_OK) return status;
     ss_lap(sim, SS_STAGE_ROWS);
-    status = ss_solve(sim, certified, error);
+    if (ss_polygon_is_doubtful(sim)) status = ss_turn_polygons(sim, error);
+    if (status == SS_OK) status = ss_solve(sim, certified, error);
+    if (status == SS_OK && *certified && ss_polygon_is_astray(sim)) {
+      status = ss_turn_polygons(sim, error);
+      if (status == SS_OK) status = ss_solve(sim, certified, error);
+    }
   }
   ss_lap(sim, SS_STAGE_SOLVE);
   if (status != SS_OK || !*certified) return status;

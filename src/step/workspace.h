@@ -392,6 +392,12 @@ ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c);
 void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
                             double out[SS_CONTACT_ROWS]);
 
+/* Turns the polygons of the problem as it stands to where Coulomb's disc would have its friction; whether a polygon that
+ * nothing has given a direction slides in the solved problem (scheme/turn.c). */
+ss_status ss_turn_polygons(ss_sim *sim, ss_error *error);
+bool ss_polygon_is_doubtful(const ss_sim *sim);
+bool ss_polygon_is_astray(const ss_sim *sim);
+
 /* Fixed friction polygons (event/facets.c): the face that carries at slip w of the contact's rows, and whether it holds the
  * slip in some direction; how far the force has come to the end of what holds, 1 being there; whether this part lets go
  * what the last one held; what is left at the end of the part of the distance from the next border. */
