@@ -6,7 +6,7 @@
  * too. The answer then does not depend on how the scene is turned. The tangents of a contact are rotated in their (scaled)
  * plane, and with them their rows and columns of everything that has been computed.
  *
- * Where the disc's problem is not solved, the polygons stay where they are. */
+ * Where the disc's problem is large or not solved soon, the polygons stay where they are. */
 #include "step/workspace.h"
 
 #include <string.h>
@@ -65,20 +65,30 @@ static void turn_corner(ss_sim *sim, ss_contact *c) {
   turn_tangents(sim, c, x / length, y / length);
 }
 
-/* Solves the problem as it stands with discs in place of the polygons; in z and slack. */
+/* Solves the problem as it stands with discs in place of the polygons; in z and slack. Not at any price: wedged bodies may
+ * have discs that take thousands of sweeps. */
 static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
   static const double accurate = 1e-11;
+  static const struct {
+    const char *solver;
+    int limit;
+  } tries[] = {{"active-set", 12}, {"nsgs-newton", 60}};
   const ss_simulation options = sim->options;
   const ss_certificate certificate = sim->report.certificate; /* its answer is not applied */
   ss_problem *p = &sim->problem;
   for (int i = 0; i < sim->n_contacts; i++)
     if (turns(sim, &sim->contacts[i])) p->blocks[sim->contacts[i].block].cone = SS_CONE_QUADRATIC;
-  sim->options.solver = "auto";
   sim->options.residual = fmin(options.residual, accurate);
-  bool certified;
-  const ss_status status = ss_solve_problem(sim, &certified, error);
+  bool certified = false;
+  ss_status status = SS_OK;
+  for (size_t i = 0; i < sizeof tries / sizeof *tries && status == SS_OK && !certified; i++) {
+    sim->options.solver = tries[i].solver;
+    sim->iteration_limit = tries[i].limit;
+    status = ss_solve_problem(sim, &certified, error);
+  }
   *solved = status == SS_OK && p->blur <= 4 * options.residual;
   sim->options = options;
+  sim->iteration_limit = 0;
   sim->report.certificate = certificate;
   for (int i = 0; i < sim->n_contacts; i++)
     if (turns(sim, &sim->contacts[i])) p->blocks[sim->contacts[i].block].cone = SS_CONE_POLYHEDRAL;
@@ -88,6 +98,7 @@ static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
 ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   bool any = false, solved;
+  if (p->large) return SS_OK;
   for (int i = 0; i < sim->n_contacts; i++) any |= turns(sim, &sim->contacts[i]);
   if (!any) return SS_OK;
   const ss_status status = solve_discs(sim, &solved, error);
@@ -98,7 +109,7 @@ ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   }
   for (int i = 0; i < sim->n_contacts; i++)
     if (turns(sim, &sim->contacts[i])) turn_corner(sim, &sim->contacts[i]);
-  return p->large ? ss_assemble_rows(sim, error) : ss_discretise_dense(sim, error);
+  return ss_discretise_dense(sim, error);
 }
 
 bool ss_polygon_is_doubtful(const ss_sim *sim) {

@@ -124,7 +124,8 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_solves *solves = &sim->report.solves;
   const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
-  const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.residual};
+  const ss_cp_options options = {
+      .solver = sim->options.solver, .tolerance = sim->options.residual, .iteration_limit = sim->iteration_limit};
   ss_cp_result result = {0};
   const double start = ss_seconds();
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);

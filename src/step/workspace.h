@@ -81,6 +81,7 @@ struct ss_sim {
   const ss_mechanics *mechanics; /* of bodies, or of a system */
   struct ss_system_work *system; /* systems only, else NULL */
   double alpha, gamma;
+  int iteration_limit;       /* of the solver; 0: its own choice */
   bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
   unsigned located;          /* SS_EVENT_...: what is located inside a step */
   bool locate_collisions;    /* the first of them */
