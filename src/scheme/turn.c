@@ -6,7 +6,8 @@
  * too. The answer then does not depend on how the scene is turned. The tangents of a contact are rotated in their (scaled)
  * plane, and with them their rows and columns of everything that has been computed.
  *
- * Where the disc's problem is large or not solved soon, the polygons stay where they are. */
+ * Where the disc's problem is large or not solved soon, the polygons stay where they are; also in a run that carries
+ * sensitivities along, which differentiates the problem as it is posed. */
 #include "step/workspace.h"
 
 #include <string.h>
@@ -98,7 +99,7 @@ static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
 ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   bool any = false, solved;
-  if (p->large) return SS_OK;
+  if (p->large || sim->variation) return SS_OK;
   for (int i = 0; i < sim->n_contacts; i++) any |= turns(sim, &sim->contacts[i]);
   if (!any) return SS_OK;
   const ss_status status = solve_discs(sim, &solved, error);

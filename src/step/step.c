@@ -35,7 +35,7 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
     ss_lap(sim, SS_STAGE_ROWS);
     if (ss_polygon_is_doubtful(sim)) status = ss_turn_polygons(sim, error);
     if (status == SS_OK) status = ss_solve(sim, certified, error);
-    if (status == SS_OK && *certified && ss_polygon_is_astray(sim)) {
+    if (status == SS_OK && *certified && !sim->variation && ss_polygon_is_astray(sim)) {
       status = ss_turn_polygons(sim, error);
       if (status == SS_OK) status = ss_solve(sim, certified, error);
     }
