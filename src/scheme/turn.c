@@ -69,7 +69,7 @@ static void turn_corner(ss_sim *sim, ss_contact *c) {
 /* Solves the problem as it stands with discs in place of the polygons; in z and slack. Not at any price: wedged bodies may
  * have discs that take thousands of sweeps. */
 static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
-  static const double accurate = 1e-11;
+  static const double accurate = 1e-13;
   static const struct {
     const char *solver;
     int limit;
