@@ -141,11 +141,11 @@ static double sector_left(const ss_sim *sim, const ss_contact *c, const double *
   return least;
 }
 
-double ss_face_left(const ss_sim *sim, const ss_contact *c) {
+double ss_face_left(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end) {
   const double still = 1e-10 * sim->speed_bound;
   double before[SS_CONTACT_ROWS], after[SS_CONTACT_ROWS], least = 1;
-  ss_friction_velocities(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-  ss_friction_velocities(sim, c, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, after);
+  ss_friction_velocities(sim, c, sim->state.t, sim->state.q, v, before);
+  ss_friction_velocities(sim, c, sim->state.t + sim->last_attempt, sim->q_end, v_end, after);
   if (!is_box(sim, c)) return c->was_stuck ? 1 : sector_left(sim, c, before, after);
   for (int k = 1; k < c->n_rows; k++) {
     const bool held = c->last_face > 0 ? digit(c->last_face, k) == 0 : c->was_stuck && k < c->n_forces;

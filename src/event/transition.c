@@ -42,15 +42,16 @@ static double left_of(ss_vec3 before, ss_vec3 after) {
   return along < 0 && v3_dot(across, across) > 0.01 * size ? 1 : along;
 }
 
-/* What is left at the end of a contact's initial slip; 1 where it does not slide. */
-static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
+/* What is left at the end of a contact's initial slip, for these velocities at the start and the end; 1 where it does not
+ * slide. */
+static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end) {
   const double still = 1e-10 * sim->speed_bound;
   const bool moments = c->n_rows > c->n_forces;
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
-  ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-  ss_slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, after);
+  ss_slips_at(sim, c, sim->state.t, sim->state.q, v, before);
+  ss_slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));
@@ -59,22 +60,33 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
 }
 
 /* The smallest of them over all contacts, and of the distances from the borders of fixed polygons. */
-static double slip_left(const ss_sim *sim) {
+static double least_left(const ss_sim *sim, const double *v, const double *v_end) {
   double least = 1;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (sim->located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c));
+    if (sim->located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c, v, v_end));
     if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->located & SS_EVENT_FACET))
-      least = fmin(least, ss_face_left(sim, c));
+      least = fmin(least, ss_face_left(sim, c, v, v_end));
   }
   return least;
+}
+
+/* Far from an arrest the state's own velocities say so. */
+static double slip_left(ss_sim *sim) {
+  static const double far = 0.5;
+  const double plain = least_left(sim, sim->state.v, sim->v_end);
+  if (plain > far || !ss_velocities_alternate(sim)) return plain;
+  double *v = sim->consistent, *v_end = v + sim->model->n_v;
+  ss_consistent_velocity(sim, sim->state.t, sim->state.q, sim->state.v, v);
+  ss_consistent_velocity(sim, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, v_end);
+  return least_left(sim, v, v_end);
 }
 
 /* Largest normal impulse of a contact whose slip is reversed. */
 static double reversing_impulse(const ss_sim *sim) {
   double largest = 0;
   for (int i = 0; i < sim->n_contacts; i++)
-    if (slip_left_of(sim, &sim->contacts[i]) <= -0.999) largest = fmax(largest, sim->contacts[i].impulse[0]);
+    if (slip_left_of(sim, &sim->contacts[i], sim->state.v, sim->v_end) <= -0.999) largest = fmax(largest, sim->contacts[i].impulse[0]);
   return largest;
 }
 

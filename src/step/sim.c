@@ -107,6 +107,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->residuals, (size_t)model->n_joint_rows},
       {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
+      {&sim->consistent, 2 * nv},
       {&sim->bounds, 6 * ns},
   };
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {

@@ -129,6 +129,7 @@ struct ss_sim {
   double *v_end;                          /* [n_v] advance: v+ */
   double *q_end;                          /* [n_q] advance: q+ */
   double *scratch_v;                      /* [n_v] events */
+  double *consistent;                     /* [2 n_v] events: velocities at the ends of the part */
   double *weighted;                       /* [n_v] observe: alpha v+ + (1-alpha) v */
   double *previous_weighted, *previous_v; /* [n_v] observe */
   double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
@@ -399,6 +400,11 @@ ss_status ss_turn_polygons(ss_sim *sim, ss_error *error);
 bool ss_polygon_is_doubtful(const ss_sim *sim);
 bool ss_polygon_is_astray(const ss_sim *sim);
 
+/* Whether velocities alternate about their constraints, and those nearest to v that do not, at (t, q) (event/consistent.c).
+ */
+bool ss_velocities_alternate(const ss_sim *sim);
+void ss_consistent_velocity(ss_sim *sim, double t, const double *q, const double *v, double *out);
+
 /* Fixed friction polygons (event/facets.c): the face that carries at slip w of the contact's rows, and whether it holds the
  * slip in some direction; how far the force has come to the end of what holds, 1 being there; whether this part lets go
  * what the last one held; what is left at the end of the part of the distance from the next border. */
@@ -406,7 +412,7 @@ int ss_face_of_slip(const ss_sim *sim, const ss_contact *c, const double *w);
 bool ss_face_holds(const ss_sim *sim, const ss_contact *c, int face);
 double ss_face_ratio(const ss_sim *sim, const ss_contact *c);
 bool ss_face_let_go(const ss_sim *sim, const ss_contact *c);
-double ss_face_left(const ss_sim *sim, const ss_contact *c);
+double ss_face_left(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end);
 /* Takes the share of the velocity that the last face held, unless it is too fast for an error, off the rows' offsets. */
 void ss_face_keep_velocity(const ss_sim *sim, const ss_contact *c, double share, double too_fast, double *offset);
 
