@@ -113,8 +113,7 @@ static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *pl
 /* Whether its friction has a polygon that does not turn. */
 static bool is_fixed(const ss_sim *sim, const ss_contact *c) {
   const ss_law *law = c->law;
-  const ss_polygon polygon = law->has_polygon ? law->polygon : sim->options.polygon;
-  if (polygon == SS_POLYGON_TURNING || sim->options.cone == SS_CONE_QUADRATIC) return false;
+  if (ss_polygon_of(sim, law) == SS_POLYGON_TURNING || sim->options.cone == SS_CONE_QUADRATIC) return false;
   return sim->model->planar == SS_SPATIAL && law->tangents != 1 && c->mu > 0 && law->friction > 0 &&
          (!law->anisotropic || law->across > 0);
 }
