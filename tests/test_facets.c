@@ -271,10 +271,109 @@ static void first_order_schemes_agree(void **state) {
   }
 }
 
+/* ---- several contacts ---- */
+
+static const char tripod[] =
+    "materials: [{name: default, friction: 0.3, restitution: 0}]\n"
+    "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+    "bodies:\n"
+    "  - {name: stool, mass: 1, inertia: [0.01, 0.012, 0.02], position: [0, 0, 0.05], orientation: {axis: z, angle: "
+    "0.3},\n"
+    "     velocity: [1.5, 0.4, 0], angular_velocity: [0, 0, 4],\n"
+    "     shapes: [{type: point, position: [0.2, 0, -0.05]}, {type: point, position: [-0.12, 0.18, -0.05]},\n"
+    "              {type: point, position: [-0.1, -0.16, -0.05]}]}\n"
+    "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, residual: 1e-9,\n"
+    "  events: [collision, stick-slip, take-off, facet], friction: {cone: polyhedral, directions: 8, polygon: "
+    "fixed}}\n";
+
+static ss_vec3 tripod_end(const change *c) {
+  run r;
+  run_parse(&r, tripod, c);
+  run_finish(&r);
+  const ss_vec3 p = run_position(&r, 0);
+  assert_true(ss_sim_report(r.sim)->events[SS_STICK] >= 3 && ss_sim_report(r.sim)->events[SS_FACET] >= 3);
+  check_below(v3_norm(run_velocity(&r, 0)) + v3_norm(run_turn(&r, 0)), 1e-8, "speed at rest");
+  run_close(&r);
+  return p;
+}
+
+/* A stool that slides, spins and comes to rest: its three feet pass and follow borders of their polygons at other times. */
+static void stool_converges(void **state) {
+  (void)state;
+  const ss_cone cones[] = {SS_CONE_POLYHEDRAL, SS_CONE_PYRAMID};
+  for (int i = 0; i < 2; i++) {
+    const ss_vec3 exact = tripod_end(&(change){.cone = cones[i], .step = ldexp(1, -14)});
+    double before = NAN;
+    for (int k = 7; k <= 11; k++) {
+      const double error = run_distance(tripod_end(&(change){.cone = cones[i], .step = ldexp(1, -k)}), exact);
+      const double order = log2(before / error);
+      if (k > 7 && fabs(order - 2) > 0.1) print_error("cone %d, 2^-%d: order %g\n", i, k, order);
+      if (k > 7) assert_true(fabs(order - 2) <= 0.1);
+      before = error;
+    }
+  }
+}
+
+/* ---- at rest ---- */
+
+static const char pulled[] =
+    "parameters: {heading: 0, fx: 0, fy: 0}\n"
+    "materials: [{name: default, friction: 0.5}]\n"
+    "contacts: [{between: [world, block], polygon: fixed, axis: [cos(heading), sin(heading), 0]}]\n"
+    "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+    "bodies: [{name: block, mass: 1, freedom: [x, y, z], position: [0, 0, 0], shapes: [{type: point}]}]\n"
+    "forces: [{type: applied, on: block, force: [fx, fy, 0]}]\n"
+    "simulation: {step: 0.01, duration: 0.1, residual: 1e-9, events: [collision, stick-slip, take-off, facet]}\n";
+
+static ss_vec3 pulled_way(double heading, double fx, double fy, const change *given) {
+  run r;
+  change c = *given;
+  char text[3][64];
+  const double values[] = {heading, fx, fy};
+  const char *const names[] = {"heading", "fx", "fy"};
+  for (int i = 0; i < 3; i++) {
+    (void)snprintf(text[i], sizeof text[i], "%s=%.17g", names[i], values[i]);
+    c.set[i] = text[i];
+  }
+  run_parse(&r, pulled, &c);
+  run_finish(&r);
+  const ss_vec3 p = run_position(&r, 0);
+  run_close(&r);
+  return p;
+}
+
+/* A block holds as long as the pull lies inside the polygon, and goes along the normal of the facet that gives way. */
+static void polygon_holds_what_it_contains(void **state) {
+  (void)state;
+  static const char *const schemes[] = {"trapezoidal", "moreau", "stewart-trinkle"};
+  for (int i = 0; i < 24; i++) {
+    const int corners = i % 3 == 0 ? 4 : i % 3 == 1 ? 6 : 12;
+    const double heading = 0.4 * i, angle = 1.1 * i + 0.05, sector = 2 * PI / corners;
+    const change c = {.scheme = schemes[i % 2 + (i % 5 == 0)], .directions = corners};
+    const double off = fmod(fmod(angle - heading, sector) + sector, sector) - sector / 2; /* from the facet's normal */
+    const double limit = 0.5 * G * cos(sector / 2) / cos(off);
+    check_below(v3_norm(pulled_way(heading, 0.999 * limit * cos(angle), 0.999 * limit * sin(angle), &c)), 1e-10, "way");
+    const double pull = 1.01 * limit;
+    const ss_vec3 gone = pulled_way(heading, pull * cos(angle), pull * sin(angle), &c);
+    const ss_vec3 normal = v3(cos(angle - off), sin(angle - off), 0);
+    const double way = v3_dot(gone, normal);
+    assert_true(way > 1e-5);
+    check_below(v3_norm(v3_axpy(gone, -way, normal)), 1e-10, "way along the facet");
+  }
+  /* the pyramid holds each axis on its own: a pull of 0.9 of the limit along both holds, more along one gives way there */
+  const change box = {.scheme = "trapezoidal", .cone = SS_CONE_PYRAMID};
+  check_below(v3_norm(pulled_way(0, 0.45 * G, 0.45 * G, &box)), 1e-10, "way of a diagonal pull");
+  const ss_vec3 gone = pulled_way(0, 0.6 * G, 0.45 * G, &box);
+  check_near(gone.x, 0.1 * G * 0.005, 1e-10, "way along the axis that gives way");
+  check_below(fabs(gone.y), 1e-10, "way along the other axis");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(second_order_through_facets),
       cmocka_unit_test(first_order_schemes_agree),
+      cmocka_unit_test(stool_converges),
+      cmocka_unit_test(polygon_holds_what_it_contains),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,12 @@ static double in_sectors(double x, double y, int directions) {
   return a < 0 ? a + directions : a;
 }
 
+/* Where the normal of a polygon's facet points, in sectors. */
+static double middle_of(int face) {
+  const int first = face / 2 - 1;
+  return first + 0.5;
+}
+
 static int digit(int face, int row) {
   int rest = face - 1;
   for (int k = 1; k < row; k++) rest /= 3;
@@ -71,7 +77,7 @@ static int held_directions(const ss_sim *sim, const ss_contact *c, double out[SS
       n++;
     }
   } else if (c->last_face % 2 == 0) {
-    const double angle = (c->last_face / 2 - 0.5) * two_pi / sim->options.directions;
+    const double angle = middle_of(c->last_face) * two_pi / sim->options.directions;
     out[0][1] = -sin(angle);
     out[0][2] = cos(angle);
     n = 1;
@@ -94,7 +100,7 @@ double ss_face_ratio(const ss_sim *sim, const ss_contact *c) {
     return hypot(x, y) * cos((a - floor(a) - 0.5) * two_pi / n) / cos(two_pi / n / 2) / limit;
   }
   if (c->face % 2 == 1) return 1;
-  const double angle = (c->face / 2 - 0.5) * two_pi / n;
+  const double angle = middle_of(c->face) * two_pi / n;
   return fabs(y * cos(angle) - x * sin(angle)) / sin(two_pi / n / 2) / limit;
 }
 
@@ -131,7 +137,7 @@ static double sector_left(const ss_sim *sim, const ss_contact *c, const double *
   for (int side = -1; side <= 1; side += 2) {
     double border = corner + side * 0.5, angle;
     if (c->last_face > 0 && c->last_face % 2 == 0)
-      border = c->last_face / 2 - 0.5 + side; /* beyond the sectors next to it */
+      border = middle_of(c->last_face) + side; /* beyond the sectors next to it */
     else if (distance(before, border * sector, side) <= still)
       border += side;
     angle = border * sector;

@@ -86,7 +86,8 @@ static double slip_left(ss_sim *sim) {
 static double reversing_impulse(const ss_sim *sim) {
   double largest = 0;
   for (int i = 0; i < sim->n_contacts; i++)
-    if (slip_left_of(sim, &sim->contacts[i], sim->state.v, sim->v_end) <= -0.999) largest = fmax(largest, sim->contacts[i].impulse[0]);
+    if (slip_left_of(sim, &sim->contacts[i], sim->state.v, sim->v_end) <= -0.999)
+      largest = fmax(largest, sim->contacts[i].impulse[0]);
   return largest;
 }
 

@@ -34,8 +34,7 @@ static void turn_tangents(ss_sim *sim, ss_contact *c, double cosine, double sine
   c->direction[1] = v3_add(v3_scale(cosine, a), v3_scale(sine, b));
   c->direction[2] = v3_sub(v3_scale(cosine, b), v3_scale(sine, a));
   double *const numbers[] = {p->offset, p->g, p->z, p->slack};
-  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-    rotate(numbers[k] + i, numbers[k] + j, 1, cosine, sine);
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) rotate(numbers[k] + i, numbers[k] + j, 1, cosine, sine);
   if (sim->system) {
     const size_t n = (size_t)sim->model->n_v;
     rotate(p->drive + i, p->drive + j, 1, cosine, sine);
@@ -50,8 +49,7 @@ static void turn_tangents(ss_sim *sim, ss_contact *c, double cosine, double sine
     rotate(p->w + 12 * (size_t)i + at, p->w + 12 * (size_t)j + at, n, cosine, sine);
   }
   const size_t n = (size_t)sim->coupling.n;
-  if (sim->coupling.active)
-    rotate(sim->coupling.w + (size_t)i * n, sim->coupling.w + (size_t)j * n, n, cosine, sine);
+  if (sim->coupling.active) rotate(sim->coupling.w + (size_t)i * n, sim->coupling.w + (size_t)j * n, n, cosine, sine);
 }
 
 /* Along the friction impulse; along the slip where there is none. */
