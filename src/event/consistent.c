@@ -11,7 +11,7 @@
  * would stay in the slip as an error, so that the state goes on from the consistent velocity there, as it does from
  * impacts. The sensitivities of a run leave this correction out.
  *
- * For bodies with few rows; velocities are taken as they are otherwise. */
+ * For bodies with few rows that do not repeat each other; velocities are taken as they are otherwise. */
 #include "step/workspace.h"
 
 #include "la/factor.h"
@@ -57,11 +57,27 @@ static int gather(ss_sim *sim, double t, const double *q, ss_row *rows, ss_row *
   return n;
 }
 
+/* Solves for the multipliers, rows and columns scaled by `unit`; false where rows nearly repeat each other (the feet of a
+ * table): what they would share out anyhow is not known well enough. */
+static bool solve(double *matrix, int n, const double *unit, double *right) {
+  static const double independent = 1e-6;
+  int pivot[2 * MOST_ROWS];
+  for (int i = 0; i < n; i++) {
+    right[i] *= unit[i];
+    for (int j = 0; j < n; j++) matrix[i * n + j] *= unit[i] * unit[j];
+  }
+  if (!ss_dense_factor(matrix, n, pivot)) return false;
+  for (int i = 0; i < n; i++)
+    if (!(fabs(matrix[i * n + i]) > independent)) return false;
+  ss_dense_solve(matrix, n, pivot, right, 1);
+  for (int i = 0; i < n; i++) right[i] *= unit[i];
+  return true;
+}
+
 void ss_consistent_velocity(ss_sim *sim, double t, const double *q, const double *v, double *out) {
   const ss_model *model = sim->model;
   ss_row rows[2 * MOST_ROWS], forces[2 * MOST_ROWS];
-  double matrix[4 * MOST_ROWS * MOST_ROWS], right[2 * MOST_ROWS];
-  int pivot[2 * MOST_ROWS];
+  double matrix[4 * MOST_ROWS * MOST_ROWS], right[2 * MOST_ROWS], unit[2 * MOST_ROWS];
   memcpy(out, v, sizeof(double) * (size_t)model->n_v);
   const int n = gather(sim, t, q, rows, forces);
   for (int j = 0; j < n; j++) {
@@ -69,8 +85,9 @@ void ss_consistent_velocity(ss_sim *sim, double t, const double *q, const double
     spread(model, &forces[j], 1, sim->scratch_v);
     for (int i = 0; i < n; i++) matrix[i * n + j] = ss_row_dot(model, &rows[i], sim->scratch_v);
     right[j] = ss_row_dot(model, &rows[j], v);
+    const double size = ss_row_inverse_mass(model, &rows[j]);
+    unit[j] = size > 0 ? 1 / sqrt(size) : 0;
   }
-  if (!ss_dense_factor(matrix, n, pivot)) return; /* contacts that repeat each other or a joint */
-  ss_dense_solve(matrix, n, pivot, right, 1);
+  if (!solve(matrix, n, unit, right)) return;
   for (int j = 0; j < n; j++) spread(model, &forces[j], -right[j], out);
 }

@@ -114,7 +114,7 @@ static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *pl
 static bool is_fixed(const ss_sim *sim, const ss_contact *c) {
   const ss_law *law = c->law;
   if (ss_polygon_of(sim, law) == SS_POLYGON_TURNING || sim->options.cone == SS_CONE_QUADRATIC) return false;
-  return sim->model->planar == SS_SPATIAL && law->tangents != 1 && c->mu > 0 && law->friction > 0 &&
+  return sim->model->planar == SS_SPATIAL && law->tangents != 1 && law->friction > 0 &&
          (!law->anisotropic || law->across > 0);
 }
 
@@ -140,7 +140,7 @@ void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, co
 void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
   const ss_vec3 n = place->at.normal;
   c->n_rows = 0;
-  c->fixed = is_fixed(sim, c);
+  c->fixed = c->mu > 0 && is_fixed(sim, c);
   add_force(c, n, v3_dot(c->pressed, n));
   if (c->mu == 0) return;
   if (sim->model->planar == SS_SPATIAL && c->law->tangents != 1) {
