@@ -34,6 +34,7 @@ static void for_every_pair(int repetitions, double distance, check function) {
       bool swapped;
       const ss_pair *pair = ss_pair_find((ss_shape_type)a, (ss_shape_type)b, &swapped);
       if (a == SS_SHAPE_CONVEX && b == SS_SHAPE_ELLIPSE) continue; /* planar scenes have prisms only */
+      if (b == SS_SHAPE_HEIGHT_FIELD || (a == SS_SHAPE_ELLIPSE && b == SS_SHAPE_MESH)) continue; /* test_geom_mesh */
       const bool curved =
           b >= SS_SHAPE_ELLIPSOID || a == SS_SHAPE_CONVEX || b == SS_SHAPE_CONVEX; /* these take longer */
       for (int i = 0; pair && i < (curved ? repetitions / 3 : repetitions); i++) {
@@ -67,7 +68,8 @@ static void test_table(void **unused) {
       assert_ptr_equal(pair, ss_pair_find((ss_shape_type)b, (ss_shape_type)a, &back));
       assert_int_equal(swapped, a > b);
       assert_int_equal(back, b > a);
-      const bool never = a == b && (a == SS_SHAPE_POINT || a == SS_SHAPE_HALF_SPACE);
+      const int fixed = (a >= SS_SHAPE_MESH || a == SS_SHAPE_HALF_SPACE) + (b >= SS_SHAPE_MESH || b == SS_SHAPE_HALF_SPACE);
+      const bool never = (a == SS_SHAPE_POINT && b == SS_SHAPE_POINT) || fixed == 2;
       assert_int_equal(pair == NULL, never);
     }
 }
@@ -187,7 +189,7 @@ static void check_features(const setting *s) {
     assert_memory_equal(&contacts[i].point_a, &again.point_a, sizeof again.point_a);
     assert_memory_equal(&contacts[i].point_b, &again.point_b, sizeof again.point_b);
     assert_int_equal(contacts[i].feature, again.feature);
-    assert_true(contacts[i].feature < 1u << 24); /* contact keys have room for so much */
+    assert_true(s->b.mesh || contacts[i].feature < 1u << 24); /* contact keys have room for so much */
     for (int j = 0; j < i; j++) assert_true(contacts[j].feature != contacts[i].feature);
   }
 }

@@ -4,7 +4,7 @@
 static void test_names(void **unused) {
   (void)unused;
   const char *expected[] = {"point",   "sphere",    "half-space", "box",     "convex",
-                            "capsule", "ellipsoid", "ellipse",    "cylinder"};
+                            "capsule", "ellipsoid", "ellipse",    "cylinder", "mesh", "height-field"};
   const ss_table_row *rows = ss_table_shapes();
   for (int i = 0; i < SS_SHAPE_TYPES; i++) {
     assert_string_equal(rows[i].name, expected[i]);
