@@ -24,12 +24,13 @@ void ss_mesh_visit(const struct ss_mesh *mesh, ss_vec3 low, ss_vec3 high, ss_mes
 
 /* ---- over a facet ---- */
 
-bool ss_triangle_over(const struct ss_mesh *mesh, int triangle, ss_vec3 p, double margin) {
+bool ss_triangle_over(const struct ss_mesh *mesh, int triangle, ss_vec3 p, double margin, double beyond) {
   const ss_triangle *t = &mesh->triangle[triangle];
   const ss_vec3 n = mesh->facet[t->facet].normal;
   for (int i = 0; i < 3; i++) {
     const ss_vec3 a = mesh->vertex[t->corner[i]], side = v3_sub(mesh->vertex[t->corner[(i + 1) % 3]], a);
-    if (v3_dot(v3_cross(n, side), v3_sub(p, a)) < -margin * v3_norm(side)) return false;
+    const double allowed = mesh->edge[t->edge[i]].hollow ? margin + beyond : margin;
+    if (v3_dot(v3_cross(n, side), v3_sub(p, a)) < -allowed * v3_norm(side)) return false;
   }
   return true;
 }
@@ -38,20 +39,20 @@ typedef struct over_search {
   const struct ss_mesh *mesh;
   int facet;
   ss_vec3 p;
-  double margin;
+  double margin, beyond;
   bool found;
 } over_search;
 
 static void over_visitor(void *context, int triangle) {
   over_search *s = context;
   if (!s->found && s->mesh->triangle[triangle].facet == s->facet)
-    s->found = ss_triangle_over(s->mesh, triangle, s->p, s->margin);
+    s->found = ss_triangle_over(s->mesh, triangle, s->p, s->margin, s->beyond);
 }
 
-bool ss_facet_over(const struct ss_mesh *mesh, int facet, ss_vec3 p, double margin) {
-  over_search s = {mesh, facet, p, margin, false};
+bool ss_facet_over(const struct ss_mesh *mesh, int facet, ss_vec3 p, double margin, double beyond) {
+  over_search s = {mesh, facet, p, margin, beyond, false};
   const ss_vec3 foot = v3_axpy(p, -facet_height(mesh, facet, p), mesh->facet[facet].normal);
-  const double wide = 2 * margin + 2e-7 * mesh->size; /* a facet's triangles are in its plane but for that */
+  const double wide = 2 * (margin + beyond) + 2e-7 * mesh->size; /* a facet's triangles are in its plane but for that */
   const ss_vec3 grow = v3(wide, wide, wide);
   ss_mesh_visit(mesh, v3_sub(foot, grow), v3_add(foot, grow), over_visitor, &s);
   return s.found;
@@ -84,7 +85,7 @@ static void offer(nearest *best, ss_vec3 p, ss_vec3 foot, int triangle, int edge
 
 static void nearest_of_triangle(const struct ss_mesh *mesh, int triangle, ss_vec3 p, nearest *best) {
   const ss_triangle *t = &mesh->triangle[triangle];
-  if (ss_triangle_over(mesh, triangle, p, 0)) {
+  if (ss_triangle_over(mesh, triangle, p, 0, 0)) {
     const double h = facet_height(mesh, t->facet, p);
     offer(best, p, v3_axpy(p, -h, mesh->facet[t->facet].normal), triangle, -1, -1);
     return;

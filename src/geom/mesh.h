@@ -27,6 +27,7 @@ typedef struct ss_mesh_edge {
   int from, to;
   int left, right; /* triangles; left has from -> to counterclockwise; right -1: the surface ends here */
   bool sharp;      /* convex, or an end of the surface */
+  bool hollow;     /* concave */
 } ss_mesh_edge;
 
 /* A box around triangles, or around two other boxes. */
@@ -42,8 +43,9 @@ struct ss_mesh {
   const ss_triangle *triangle;
   const ss_facet *facet;
   const ss_mesh_edge *edge;
-  const int *owner;     /* of a vertex: the triangle that reports it; -1: not touched on its own */
-  const int *first_end; /* of a vertex: end[first_end[v]] ... end[first_end[v + 1] - 1] are the other ends of its edges */
+  const int *owner; /* of a vertex: the triangle that reports it; -1: not touched on its own */
+  const int
+      *first_end; /* of a vertex: end[first_end[v]] ... end[first_end[v + 1] - 1] are the other ends of its edges */
   const int *end;
   const ss_mesh_node *node;
   const int *order;
@@ -73,9 +75,10 @@ static inline double facet_height(const struct ss_mesh *mesh, int facet, ss_vec3
   return v3_dot(mesh->facet[facet].normal, v3_sub(p, mesh->facet[facet].origin));
 }
 
-/* Is the point, seen along the normal, over the triangle / the facet, but for `margin`? */
-bool ss_triangle_over(const struct ss_mesh *mesh, int triangle, ss_vec3 p, double margin);
-bool ss_facet_over(const struct ss_mesh *mesh, int facet, ss_vec3 p, double margin);
+/* Is the point, seen along the normal, over the triangle / the facet, but for `margin`? At hollow edges it may be further out
+ * by `beyond`: what is pressed into a corner, and a little behind one of its sides, is still held by the other. */
+bool ss_triangle_over(const struct ss_mesh *mesh, int triangle, ss_vec3 p, double margin, double beyond);
+bool ss_facet_over(const struct ss_mesh *mesh, int facet, ss_vec3 p, double margin, double beyond);
 
 /* Signed distance of p from the surface, its closest point there, and the outward normal: p = surface + distance normal.
  * Negative: p is behind the surface. */

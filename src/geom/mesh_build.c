@@ -109,8 +109,12 @@ static int by_ends(const void *left, const void *right) {
 
 static void add_edge(builder *b, const half_edge *left, const half_edge *right) {
   ss_mesh_edge *e = &b->edge[b->mesh->n_edges];
-  *e = (ss_mesh_edge){left->forward ? left->low : left->high, left->forward ? left->high : left->low, left->triangle,
-                      right ? right->triangle : -1, false};
+  *e = (ss_mesh_edge){left->forward ? left->low : left->high,
+                      left->forward ? left->high : left->low,
+                      left->triangle,
+                      right ? right->triangle : -1,
+                      false,
+                      false};
   b->triangle[left->triangle].edge[left->side] = b->mesh->n_edges;
   if (right) b->triangle[right->triangle].edge[right->side] = b->mesh->n_edges;
   b->mesh->n_edges++;
@@ -202,8 +206,10 @@ static void judge_edges(builder *b) {
     }
     const ss_vec3 u = v3_normalize(v3_sub(b->vertex[e->to], b->vertex[e->from]));
     const ss_vec3 into_right = v3_cross(u, normal_of(b, e->right));
-    e->sharp = b->triangle[e->left].facet != b->triangle[e->right].facet &&
-               v3_dot(normal_of(b, e->left), into_right) < -bend;
+    const double rise = v3_dot(normal_of(b, e->left), into_right); /* of the right triangle over the left one's plane */
+    const bool flat = b->triangle[e->left].facet == b->triangle[e->right].facet;
+    e->sharp = !flat && rise < -bend;
+    e->hollow = !flat && rise > bend;
   }
 }
 

@@ -4,14 +4,16 @@
  *            the whole mesh, so that a contact that is followed through a step knows where the facet ends
  *   EDGE     a sharp edge and edge k of the shape, where the surface is convex
  *   CORNER   a corner of sharp edges and face k of the shape
- *   BURIED   point k of the shape behind the surface with no facet over it: signed distance from the mesh
+ *   POINT    point k of the shape, or its centre: signed distance from the mesh
+ *   SWALLOWED instead of k: any corner or edge, or a part of a triangle, in the inside of the shape, where they overlap and
+ *            nothing else is seen
  *
- * A point above a facet counts for it always; a point behind one only where it is behind the mesh altogether, and then for the
- * facets that do not look the other way: a wall has a back. Edges where the surface is flat or hollow have no contacts, hence
+ * A point above a facet counts for it always; a point behind one only where it is behind the mesh altogether, and there is no
+ * shorter way out: a wall has a back. Edges where the surface is flat or hollow have no contacts, hence
  * what slides over a floor of many triangles feels the plane alone. */
 #include "geom/mesh_guest.h"
 
-enum { FACET, EDGE, CORNER, BURIED };
+enum { FACET, EDGE, CORNER, POINT, CENTER = 0x3ff, SWALLOWED = 0x3ff };
 
 static uint32_t encode(uint32_t kind, int element, int k) { return kind << 30 | (uint32_t)element << 10 | (uint32_t)k; }
 
@@ -21,7 +23,6 @@ enum { MOST_POINTS = 256 }; /* of a shape; hulls have 200 corners at most */
 typedef struct depth {
   bool known;
   double distance;
-  ss_vec3 normal;
 } depth;
 
 typedef struct collector {
@@ -46,6 +47,17 @@ static void fill_distance(const ss_guest *g, const struct ss_mesh *mesh, ss_vec3
   out->point_a = v3_axpy(p, -g->radius, out->normal);
 }
 
+/* The shape's point that is lowest over the facet. */
+static ss_vec3 lowest_over(const ss_guest *g, const struct ss_mesh *mesh, int facet) {
+  ss_vec3 lowest = g->center;
+  for (int k = 0; k < g->kind->n_points(g); k++) {
+    ss_vec3 p;
+    (void)g->kind->point(g, k, mesh->facet[facet].normal, &p);
+    if (k == 0 || facet_height(mesh, facet, p) < facet_height(mesh, facet, lowest)) lowest = p;
+  }
+  return lowest;
+}
+
 /* ---- one feature anywhere ---- */
 
 static void feature_contact(const ss_guest *g, const struct ss_mesh *mesh, uint32_t feature, ss_contact_point *out) {
@@ -54,20 +66,32 @@ static void feature_contact(const ss_guest *g, const struct ss_mesh *mesh, uint3
   ss_vec3 p;
   switch (feature >> 30) {
   case FACET:
-    (void)g->kind->point(g, k, mesh->facet[element].normal, &p);
-    if (ss_facet_over(mesh, element, p, g->margin))
+    if (k == SWALLOWED)
+      p = lowest_over(g, mesh, element);
+    else
+      (void)g->kind->point(g, k, mesh->facet[element].normal, &p);
+    if (k == SWALLOWED || ss_facet_over(mesh, element, p, g->margin, g->beyond))
       fill_height(g, mesh, element, p, out);
     else
       fill_distance(g, mesh, p, out);
     break;
   case EDGE: /* a ball that leaves its edge is followed over the mesh */
-    if (!g->kind->edge(g, mesh, element, k, out) && ball) fill_distance(g, mesh, g->center, out);
+    if (k == SWALLOWED)
+      (void)ss_guest_pierced(g, mesh, element, out);
+    else if (!g->kind->edge(g, mesh, element, k, out) && ball)
+      fill_distance(g, mesh, g->center, out);
     break;
   case CORNER:
-    if (!g->kind->vertex(g, mesh, element, k, out) && ball) fill_distance(g, mesh, g->center, out);
+    if (k == SWALLOWED)
+      (void)ss_guest_distance(g, mesh->vertex[element], out);
+    else if (!g->kind->vertex(g, mesh, element, k, out) && ball)
+      fill_distance(g, mesh, g->center, out);
     break;
   default:
-    (void)g->kind->point(g, k, v3(0, 0, 1), &p);
+    if (k == CENTER)
+      p = g->center;
+    else
+      (void)g->kind->point(g, k, v3(0, 0, 1), &p);
     fill_distance(g, mesh, p, out);
   }
   out->feature = feature;
@@ -89,20 +113,17 @@ static void collect(collector *c, const ss_contact_point *contact) {
   c->count = contact_add(c->out, c->count, contact, c->reach);
 }
 
-/* May point k, at p and behind this facet, count for it? */
-static bool counts_behind(collector *c, int facet, double height, int k, ss_vec3 p) {
+/* May point k, at p and behind a facet by so much, count for it? Only if there is no shorter way out of the solid: one facet
+ * where it is convex; both sides of a hollow edge, which is further away than their planes. */
+static bool counts_behind(collector *c, double height, int k, ss_vec3 p) {
   depth *d = &c->depths[k];
-  const bool moves = c->g->shape->type == SS_SHAPE_ELLIPSOID || c->g->shape->type == SS_SHAPE_CYLINDER ||
-                     c->g->shape->type == SS_SHAPE_ELLIPSE; /* its point depends on the facet */
   if (height >= -c->g->margin) return true;
-  if (!d->known || moves) {
-    ss_vec3 foot;
-    d->distance = ss_mesh_distance(c->mesh, p, &d->normal, &foot);
+  if (!d->known || k < c->g->kind->first_fixed) {
+    ss_vec3 normal, foot;
+    d->distance = ss_mesh_distance(c->mesh, p, &normal, &foot);
     d->known = true;
   }
-  if (d->distance >= 0) return false;
-  if (height >= d->distance * (1 + 1e-9)) return true; /* the nearest */
-  return height > -0.25 * c->g->size && v3_dot(d->normal, c->mesh->facet[facet].normal) > -0.9;
+  return d->distance < 0 && height >= d->distance * (1 + 1e-9);
 }
 
 static void collect_facet(collector *c, int triangle) {
@@ -115,8 +136,8 @@ static void collect_facet(collector *c, int triangle) {
     ss_vec3 p;
     if (!g->kind->point(g, k, mesh->facet[facet].normal, &p)) continue;
     const double height = facet_height(mesh, facet, p);
-    if (height - g->radius > c->reach || !ss_triangle_over(mesh, triangle, p, g->margin)) continue;
-    if (!counts_behind(c, facet, height, k, p)) continue;
+    if (height - g->radius > c->reach || !ss_triangle_over(mesh, triangle, p, g->margin, g->beyond)) continue;
+    if (!counts_behind(c, height, k, p)) continue;
     ss_contact_point contact = {.feature = encode(FACET, facet, k)};
     fill_height(g, mesh, facet, p, &contact);
     collect(c, &contact);
@@ -157,18 +178,60 @@ static void collect_triangle(void *context, int triangle) {
   }
 }
 
-/* Points that are behind the mesh with no facet over them: nearest to a hollow edge, or far inside. An open surface has no
- * inside beyond the shape's own size. */
-static void collect_buried(collector *c) {
-  ss_vec3 normal, foot;
-  const double distance = ss_mesh_distance(c->mesh, c->g->center, &normal, &foot);
-  if (distance > c->g->size || (distance < -c->g->size && !c->mesh->solid)) return;
-  for (int k = 0; k < c->g->kind->n_points(c->g); k++) {
-    ss_contact_point contact = {.feature = encode(BURIED, 0, k)};
+/* Is p the point of the shape that is furthest against the normal? */
+static bool is_lowest(const ss_guest *g, ss_vec3 p, ss_vec3 normal) {
+  for (int i = 0; i < g->kind->n_points(g); i++) {
+    ss_vec3 other;
+    (void)g->kind->point(g, i, normal, &other);
+    if (v3_dot(normal, v3_sub(other, p)) < -g->margin) return false;
+  }
+  return true;
+}
+
+/* Where nothing touches yet: corners of a polyhedron that are nearest to an edge or a corner of the mesh, and points that are
+ * behind the mesh with no facet over them, the shape's centre among them. An open surface has no inside beyond the shape's own
+ * size. */
+static void collect_points(collector *c) {
+  const ss_guest *g = c->g;
+  ss_contact_point contact = {.feature = encode(POINT, 0, CENTER)};
+  fill_distance(g, c->mesh, g->center, &contact);
+  const double distance = contact.gap + g->radius;
+  if (distance > g->size + c->reach || (distance < -g->size && !c->mesh->solid)) return;
+  if (distance < -g->margin) collect(c, &contact);
+  for (int k = g->kind->first_fixed; k < g->kind->n_points(g); k++) {
     ss_vec3 p;
-    if (!c->g->kind->point(c->g, k, v3(0, 0, 1), &p)) continue;
-    fill_distance(c->g, c->mesh, p, &contact);
-    if (contact.gap + c->g->radius < -c->g->margin) collect(c, &contact);
+    contact.feature = encode(POINT, 0, k);
+    (void)g->kind->point(g, k, v3(0, 0, 1), &p);
+    fill_distance(g, c->mesh, p, &contact);
+    const double height = contact.gap + g->radius;
+    if (height < -g->margin || (height > g->margin && g->hull && is_lowest(g, p, contact.normal))) collect(c, &contact);
+  }
+}
+
+/* Where the line from the shape's centre, in front of the facet, to its lowest point, behind it, passes the facet's plane the
+ * shape has a point; so has the triangle, if it is over it. */
+static void collect_pierced(collector *c, int triangle) {
+  const int facet = c->mesh->triangle[triangle].facet;
+  const ss_vec3 lowest = lowest_over(c->g, c->mesh, facet);
+  const double above = facet_height(c->mesh, facet, c->g->center), below = facet_height(c->mesh, facet, lowest);
+  if (!(above > 0 && below < -c->g->margin)) return;
+  const ss_vec3 p = v3_axpy(c->g->center, above / (above - below), v3_sub(lowest, c->g->center));
+  ss_contact_point contact = {.feature = encode(FACET, facet, SWALLOWED)};
+  fill_height(c->g, c->mesh, facet, lowest, &contact);
+  if (ss_triangle_over(c->mesh, triangle, p, 0, 0)) collect(c, &contact);
+}
+
+/* Where nothing touches yet: corners and edges of the mesh that are inside the shape, triangles that it passes through. */
+static void collect_swallowed(void *context, int triangle) {
+  collector *c = context;
+  collect_pierced(c, triangle);
+  for (int i = 0; i < 3; i++) {
+    const int vertex = c->mesh->triangle[triangle].corner[i];
+    ss_contact_point contact = {.feature = encode(CORNER, vertex, SWALLOWED)};
+    if (ss_guest_distance(c->g, c->mesh->vertex[vertex], &contact) < -c->g->margin) collect(c, &contact);
+    contact.feature = encode(EDGE, c->mesh->triangle[triangle].edge[i], SWALLOWED);
+    if (ss_guest_pierced(c->g, c->mesh, c->mesh->triangle[triangle].edge[i], &contact) && contact.gap < -c->g->margin)
+      collect(c, &contact);
   }
 }
 
@@ -198,7 +261,11 @@ static int mesh_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b,
   ss_mesh_visit(b->mesh, v3_sub(g.center, grow), v3_add(g.center, grow), collect_triangle, &c);
   bool touches = false;
   for (int i = 0; i < c.count; i++) touches |= out[i].gap <= g.margin;
-  if (!touches) collect_buried(&c);
+  if (!touches) {
+    const ss_vec3 own = v3(a->reach, a->reach, a->reach);
+    collect_points(&c);
+    if (g.kind->distance) ss_mesh_visit(b->mesh, v3_sub(g.center, own), v3_add(g.center, own), collect_swallowed, &c);
+  }
   sort(out, c.count);
   for (int i = 0; i < c.count; i++) to_world(pb, &out[i]);
   return c.count;

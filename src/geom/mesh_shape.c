@@ -12,10 +12,11 @@ static ss_status finish(ss_arena *arena, const ss_shape_def *d, const ss_vec3 *p
   case SS_MESH_EMPTY:
     return ss_shape_reject(error, d, "triangles", "triangles with an area");
   case SS_MESH_TWISTED:
-    return ss_fail(error, SS_ERROR_INPUT,
-                   "mesh: triangles %d and %d (from 0) share a side that both go along in the same direction; all must be "
-                   "counterclockwise from outside",
-                   where[0], where[1]);
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "mesh: triangles %d and %d (from 0) share a side that both go along in the same direction; all must be "
+        "counterclockwise from outside",
+        where[0], where[1]);
   case SS_MESH_TOO_LARGE:
     return ss_fail(error, SS_ERROR_INPUT, "%d triangles are too many: at most %d, or 2^20 sides", where[0],
                    SS_MOST_MESH_TRIANGLES);
@@ -35,8 +36,8 @@ ss_status ss_compile_mesh(ss_arena *arena, const ss_shape_def *d, ss_shape *out,
     if (!v3_finite(d->points[i])) return ss_shape_reject(error, d, "vertices", "finite numbers");
   for (int i = 0; i < 3 * d->n_triangles; i++)
     if (d->triangles[i] < 0 || d->triangles[i] >= d->n_points)
-      return ss_fail(error, SS_ERROR_INPUT, "mesh: triangle %d (from 0) has corner %d, but the vertices are 0 to %d", i / 3,
-                     d->triangles[i], d->n_points - 1);
+      return ss_fail(error, SS_ERROR_INPUT, "mesh: triangle %d (from 0) has corner %d, but the vertices are 0 to %d",
+                     i / 3, d->triangles[i], d->n_points - 1);
   return finish(arena, d, d->points, d->n_points, d->triangles, d->n_triangles, out, error);
 }
 

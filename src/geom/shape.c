@@ -267,7 +267,8 @@ ss_status ss_shape_compile(ss_arena *arena, const ss_shape_def *definition, ss_s
   const ss_quat q = definition->pose.orientation;
   const double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
   if (!known(definition->type)) return ss_shape_reject(error, definition, "type", "one of the table of shapes");
-  if (!v3_finite(definition->pose.position)) return ss_shape_reject(error, definition, "position", "three finite numbers");
+  if (!v3_finite(definition->pose.position))
+    return ss_shape_reject(error, definition, "position", "three finite numbers");
   if (!(isfinite(square) && square > 0))
     return ss_shape_reject(error, definition, "orientation", "a finite quaternion, not all zero");
   *out = (ss_shape){.type = definition->type, .body = SS_WORLD, .local = definition->pose};

@@ -221,8 +221,8 @@ static ss_status read_stl_text(reading *r, const char *text) {
 
 /* Binary files may begin with "solid" too, but their length fits. */
 static ss_status read_stl(reading *r, const char *text, size_t length) {
-  const bool fits = length >= STL_HEAD &&
-                    length == STL_HEAD + (size_t)STL_TRIANGLE * little_endian((const unsigned char *)text + 80);
+  const bool fits =
+      length >= STL_HEAD && length == STL_HEAD + (size_t)STL_TRIANGLE * little_endian((const unsigned char *)text + 80);
   const char *s = text;
   const size_t n = word_at(&s);
   return !fits && is_word(s, n, "solid") ? read_stl_text(r, text) : read_stl_binary(r, text, length);

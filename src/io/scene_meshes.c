@@ -65,8 +65,9 @@ ss_status ss_read_triangles(ss_reader *reader, const ss_yaml *node, void *object
     SS_TRY(ss_read_numbers(reader, node->items[i].value, 3, corner));
     for (int k = 0; k < 3; k++) {
       if (!(corner[k] >= 0 && corner[k] < shape->n_points) || corner[k] != floor(corner[k]))
-        return SS_READ_FAIL(reader, node->items[i].value, "a corner must be the number of one of the %d vertices, from 0, not %g",
-                            shape->n_points, corner[k]);
+        return SS_READ_FAIL(reader, node->items[i].value,
+                            "a corner must be the number of one of the %d vertices, from 0, not %g", shape->n_points,
+                            corner[k]);
       triangles[3 * i + k] = (int)corner[k];
     }
   }
@@ -89,10 +90,11 @@ ss_status ss_read_heights(ss_reader *reader, const ss_yaml *node, void *object) 
     if (row->count != columns)
       return SS_READ_FAIL(reader, row, "this row has %d numbers, the first one has %d", row->count, columns);
   }
-  double *heights = SS_ARENA_ARRAY(reader->scratch, double, (size_t)rows * (size_t)columns + 1);
+  double *heights = SS_ARENA_ARRAY(reader->scratch, double, (size_t)rows *(size_t)columns + 1);
   if (!heights) return no_memory(reader);
   for (int i = 0; i < rows; i++)
-    SS_TRY(ss_read_numbers(reader, one_row ? node : node->items[i].value, columns, heights + (size_t)i * (size_t)columns));
+    SS_TRY(
+        ss_read_numbers(reader, one_row ? node : node->items[i].value, columns, heights + (size_t)i * (size_t)columns));
   shape->heights = heights;
   shape->rows = rows;
   shape->columns = columns;
@@ -130,9 +132,9 @@ static ss_status read_file(ss_reader *reader, ss_shape_source *source) {
   shape->mesh_file = source->file->text;
   if (shape->type == SS_SHAPE_HEIGHT_FIELD) {
     double *heights = NULL;
-    SS_TRY(place_error(reader, source->file,
-                       ss_height_file_read(path, reader->scratch, &heights, &shape->rows, &shape->columns,
-                                           reader->error)));
+    SS_TRY(place_error(
+        reader, source->file,
+        ss_height_file_read(path, reader->scratch, &heights, &shape->rows, &shape->columns, reader->error)));
     shape->heights = heights;
     return SS_OK;
   }
@@ -201,7 +203,7 @@ ss_status ss_finish_mesh(ss_reader *reader, const ss_yaml *node, ss_shape_source
   const bool inside = ss_yaml_get(node, key) != NULL;
   if (inside == (source->file != NULL))
     return SS_READ_FAIL(reader, node, "a %s shape needs %s", ss_table_shapes()[shape->type].name,
-                        inside ? "either a file or its numbers, not both"
+                        inside                           ? "either a file or its numbers, not both"
                         : shape->type == SS_SHAPE_CONVEX ? "'points' or 'file'"
                         : shape->type == SS_SHAPE_MESH   ? "'vertices' and 'triangles', or 'file'"
                                                          : "'heights' or 'file'");

@@ -224,7 +224,6 @@ ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *er
     const ss_status status = compile_body(model, scene, i, error);
     if (status != SS_OK) return status;
   }
-  const ss_status status =
-      compile_shapes(model, scene->world_shapes, scene->n_world_shapes, SS_WORLD, scene, error);
+  const ss_status status = compile_shapes(model, scene->world_shapes, scene->n_world_shapes, SS_WORLD, scene, error);
   return status == SS_OK ? check_mesh_numbers(model, error) : status;
 }
