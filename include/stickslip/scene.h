@@ -87,7 +87,6 @@ typedef struct ss_shape_def {
   const double *heights; /* height-field: along z, row by row; the rows follow each other along y, their numbers along x */
   int rows, columns;     /* at least two of each */
   ss_vec3 spacing;       /* of the grid: x, y; the shape's origin is in the middle of the grid */
-  const char *mesh_file; /* where points, triangles or heights came from: for messages and copies; NULL: none */
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
   double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
   const char *material; /* NULL: the one named "default" */

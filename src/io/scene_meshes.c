@@ -129,7 +129,6 @@ static ss_status read_file(ss_reader *reader, ss_shape_source *source) {
   ss_shape_def *shape = &source->shape;
   const char *path = ss_path_beside(reader->scratch, reader->file, source->file->text);
   if (!path) return no_memory(reader);
-  shape->mesh_file = source->file->text;
   if (shape->type == SS_SHAPE_HEIGHT_FIELD) {
     double *heights = NULL;
     SS_TRY(place_error(

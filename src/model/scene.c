@@ -116,7 +116,7 @@ static bool keep_shape(ss_arena *arena, ss_shape_def *shape) {
   if ((shape->n_points > 0 && !shape->points) || (shape->n_triangles > 0 && !shape->triangles) ||
       (shape->rows > 0 && shape->columns > 0 && !shape->heights))
     return false;
-  return keep(arena, &shape->material) && keep(arena, &shape->mesh_file);
+  return keep(arena, &shape->material);
 }
 
 ss_status ss_scene_add_material(ss_scene *scene, const ss_material_def *material, ss_error *error) {
