@@ -99,6 +99,9 @@ static void feature_contact(const ss_guest *g, const struct ss_mesh *mesh, uint3
 
 /* ---- all features near by ---- */
 
+/* Two points of the shape over one facet: each counts, wherever they are. */
+static bool same_facet(uint32_t a, uint32_t b) { return a >> 30 == FACET && a >> 10 == b >> 10; }
+
 /* A contact that is there already, by its number or its place, is not added again. */
 static void collect(collector *c, const ss_contact_point *contact) {
   if (!(contact->gap <= c->reach)) return;
@@ -106,6 +109,7 @@ static void collect(collector *c, const ss_contact_point *contact) {
   for (int i = 0; i < c->count; i++) {
     const ss_contact_point *o = &c->out[i];
     if (o->feature == contact->feature) return;
+    if (same_facet(o->feature, contact->feature)) continue;
     if (v3_norm(v3_sub(o->point_a, contact->point_a)) <= near &&
         v3_norm(v3_sub(o->point_b, contact->point_b)) <= near && v3_dot(o->normal, contact->normal) > 1 - 1e-12)
       return;
