@@ -85,8 +85,7 @@ static json_t *shape(const ss_model *model, const ss_shape *s) {
   const bool round = s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE;
   if (s->type == SS_SHAPE_BOX || round) good = good && set(o, "size", vector(v3_scale(2, s->half)));
   if (s->hull) good = good && set(o, "triangles", triangles(s->hull));
-  if (s->mesh)
-    good = good && set(o, "vertices", mesh_vertices(model, s)) && set(o, "faces", mesh_faces(s->mesh));
+  if (s->mesh) good = good && set(o, "vertices", mesh_vertices(model, s)) && set(o, "faces", mesh_faces(s->mesh));
   return release_unless(good, o);
 }
 
