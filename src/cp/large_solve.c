@@ -30,6 +30,7 @@ static const double dense_share =
     0.35; /* of entries that are not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
+static const double few_places = 1e-4; /* residual below which patches come before many sweeps */
 static const double last_operations = 1e9;
 static const double last_resort = 3; /* times as much for a factorisation, where nothing else has helped */
 
@@ -69,15 +70,16 @@ static bool admits_round_sets(const ss_cp *problem) {
 /* Rounds of sweeps and patches. Plain sweeps come to where only few places go round for ever, patches end that; the sweeps become more, and where
  * that does not help the patches larger. */
 static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
-  enum { ROUNDS = 10, SWEEPS = 500, MOST_SWEEPS = 4000, ACCELERATED = 80, SMALLEST = 40, LARGEST = 400, FEWEST = 6 };
+  enum { ROUNDS = 20, FEW_SWEEPS = 30, SWEEPS = 500, MOST_SWEEPS = 4000, ACCELERATED = 80, SMALLEST = 60, LARGEST = 400, FEWEST = 6 };
   const scratch_mark mark = scratch_now(w);
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   double *best = SCRATCH(w, double, l->cp.n), lowest = l->residual;
   if (!best) return out_of_memory(error);
   memcpy(best, l->x, bytes);
   ss_status status = SS_OK;
-  for (int k = 0, vain = 0, size = SMALLEST, sweeps = SWEEPS; k < ROUNDS && !status && lowest > l->goal; k++) {
-    int repaired = 0, most = l->G.nodes / (4 * size);
+  for (int k = 0, vain = 0, size = SMALLEST, sweeps = l->residual < few_places ? FEW_SWEEPS : SWEEPS;
+       k < ROUNDS && !status && lowest > l->goal; k++) {
+    int repaired = 0, most = l->G.nodes / (2 * size);
     const double before = lowest;
     status = large_relax(l, RELAX_COULOMB, false, sweeps, w, error);
     if (!status) status = large_relax(l, RELAX_COULOMB, true, ACCELERATED, w, error);
@@ -90,7 +92,7 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
       vain = 0;
     else
       vain++;
-    if (vain) sweeps = sweeps < MOST_SWEEPS / 2 ? 2 * sweeps : MOST_SWEEPS;
+    if (vain) sweeps = sweeps < MOST_SWEEPS / 3 ? 3 * sweeps : MOST_SWEEPS;
     if (vain > 1 && size < LARGEST) size += size / 2;
     if (!status && lowest > l->goal)
       status = large_patches(l, size, most < FEWEST ? FEWEST : most, w, &repaired, error);

@@ -173,7 +173,7 @@ static ss_status repair(patches *s, int seed, int size, ss_cp_workspace *w, int 
 }
 
 ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error) {
-  static const double share = 0.3; /* of the largest error, from which on a node is worth a patch */
+  static const double share = 0.1; /* of the largest error, from which on a node is worth a patch */
   const scratch_mark mark = scratch_now(w);
   const int nodes = l->G.nodes;
   patches s = {.l = l, .local = SCRATCH(w, int, 2 * (size_t)nodes), .error = SCRATCH(w, double, nodes)};
