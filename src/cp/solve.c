@@ -165,7 +165,9 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
     return SS_OK;
   ss_cp_result own = {0};
   const ss_cp_options options = {row->name, c->options->tolerance, 3};
+  const scratch_mark mark = scratch_now(c->workspace);
   const ss_status status = solve_active_set(c->problem, &options, true, c->trial, c->workspace, &own, error);
+  scratch_release(c->workspace, mark);
   if (status) return status;
   c->result->iterations += own.iterations;
   keep_if_better(c, own.residual, SS_LIMIT, row->name);
