@@ -62,7 +62,8 @@ static double friction_loss(const ss_sim *sim, const double *v_before) {
  * constraints that move by themselves. */
 static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
-  const ss_status status = ss_solve(sim, certified, error);
+  ss_status status = ss_turn_polygons(sim, error);
+  if (status == SS_OK) status = ss_solve(sim, certified, error);
   if (status != SS_OK || !*certified) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];

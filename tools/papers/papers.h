@@ -53,7 +53,7 @@ typedef struct setup {
   double tolerance; /* automatic step size */
   ss_estimate estimate;
   bool inelastic;  /* all restitutions are zero */
-  bool all_events; /* located: collision, stick-slip, take-off */
+  bool all_events; /* located: collision, stick-slip, take-off, facet */
   const char *set[6];
 } setup;
 
