@@ -74,6 +74,11 @@ static ss_status prepare(part_work *w, ss_error *error) {
   const direction still = {NULL, NULL, NULL, 0, 0};
   if (sim->jammed)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities: a contact jams at t = %.6g", sim->state.t);
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (sim->contacts[i].row >= 0 && sim->contacts[i].fixed)
+      return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                     "exact sensitivities: not through the corners of a fixed friction polygon (t = %.6g)",
+                     sim->state.t);
   if (sim->problem.n > MOST_ROWS)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities: a problem with %d rows is too large",
                    sim->problem.n);
