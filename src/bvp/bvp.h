@@ -10,7 +10,8 @@
 typedef struct ss_shot_report {
   bool touched;         /* there were contacts */
   bool velocity_level;  /* contacts hold in their velocities, and nothing puts positions right */
-  bool mean_velocities; /* constraints act on the mean of two velocities, and the end of slip is not located */
+  bool mean_velocities; /* constraints act on the mean of two velocities */
+  bool arrests;         /* the end of slip is located */
   double penetration;   /* the largest */
 } ss_shot_report;
 
@@ -26,6 +27,7 @@ typedef struct ss_shooting {
   double psi; /* of the last run, BVP (24); measured only where asked for */
   bool measure;
   ss_shot_report shot;  /* likewise */
+  double tear;          /* by how much initial velocities disagreed with the joints at most, over all runs */
   bool fitted;          /* segments were made to fit together and to meet the conditions */
   double best_residual; /* over all runs */
   double *best_u, *best_f;

@@ -147,11 +147,17 @@ static bool misses(const ss_shooting *s, bool positions) {
 }
 
 /* What the scheme itself puts in the way: contacts that hold in their velocities only come to rest a little inside each
- * other; constraints on the mean of two velocities let bodies at rest swing from step to step (MDI section 9.1). */
+ * other; constraints on the mean of two velocities let bodies at rest swing from step to step (MDI section 9.1), and joints that velocities at the start disagree with. */
 static void advise(const ss_shooting *s, text *out) {
   const ss_shot_report *shot = &s->shot;
-  if (!shot->touched || !isfinite(s->best_residual)) return;
-  if (shot->mean_velocities && misses(s, false))
+  if (!isfinite(s->best_residual)) return;
+  if (shot->mean_velocities && s->tear > s->boundary->tolerance)
+    add(out,
+        "; the unknown velocities tear at the joints, and %s hands that on from step to step with alternating sign: a "
+        "scheme with alpha = 1 ends it in the first step",
+        s->options.scheme);
+  if (!shot->touched) return;
+  if (shot->mean_velocities && !shot->arrests && misses(s, false))
     add(out,
         "; %s constrains the mean of two velocities, so that bodies at rest may go on with velocities of alternating "
         "sign: 'events: [collision, stick-slip, take-off]' stops them",

@@ -132,7 +132,8 @@ static void note_scheme(ss_shooting *s, const ss_sim *sim) {
   s->shot = (ss_shot_report){
       .touched = report->contacts_maximum > 0,
       .velocity_level = !sim->scheme->compliant && !sim->scheme->position_level && !corrected,
-      .mean_velocities = !sim->scheme->compliant && sim->alpha < 1 && !(sim->located & SS_EVENT_STICK_SLIP),
+      .mean_velocities = !sim->scheme->compliant && sim->alpha < 1,
+      .arrests = (sim->located & SS_EVENT_STICK_SLIP) != 0,
       .penetration = report->certificate.penetration,
   };
 }
@@ -156,6 +157,7 @@ bool ss_shoot(ss_shooting *s, const double *u, double *f) {
   s->psi = 0;
   ss_status status = ss_model_create(&s->scene, &model, &s->error);
   if (status == SS_OK) status = ss_sim_create(model, &s->options, &sim, &s->error);
+  if (status == SS_OK) s->tear = fmax(s->tear, ss_sim_joint_velocity_residual(sim));
   if (status == SS_OK) status = run(s, sim, &s->error);
   if (status == SS_OK) {
     ss_shooting_conditions(s, sim, f);

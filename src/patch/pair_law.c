@@ -3,6 +3,7 @@
  * What the pair itself says goes before the surfaces of its materials, and these before the scene. Moduli of the scene or
  * of the pair belong to one elastic body on a rigid one: to the body that can move; two that both can share them (then
  * normal and tangential deformations do not couple). */
+#include "core/words.h"
 #include "step/workspace.h"
 
 #include <stdio.h>
@@ -40,8 +41,9 @@ static ss_status make(const ss_model *model, ss_arena *arena, ss_patch_entry *e,
   if (status != SS_ERROR_INPUT || !error) return status;
   char reason[sizeof error->message];
   (void)snprintf(reason, sizeof reason, "%s", error->message);
-  return ss_fail(error, status, "materials '%s' and '%s': %s", model->materials[e->material[0]].name,
-                 model->materials[e->material[1]].name, reason);
+  const ss_material_def *a = &model->materials[e->material[0]], *b = &model->materials[e->material[1]];
+  const ss_mark mark = e->law->def.given ? e->law->def.mark : a->mark;
+  return ss_fail_place(error, status, model->file, mark, "materials '%s' and '%s': %s", a->name, b->name, reason);
 }
 
 ss_status ss_patch_find_law(ss_sim *sim, ss_contact *c, ss_error *error) {
