@@ -91,6 +91,8 @@ typedef enum ss_shape_type {
   SS_SHAPE_ELLIPSOID,
   SS_SHAPE_ELLIPSE, /* planar scenes: an elliptic cylinder of depth 1 across the plane */
   SS_SHAPE_CYLINDER,
+  SS_SHAPE_MESH,         /* triangles, in the world only: solid behind them */
+  SS_SHAPE_HEIGHT_FIELD, /* heights over a grid, in the world only: solid below */
   SS_SHAPE_TYPES
 } ss_shape_type;
 
@@ -102,8 +104,14 @@ typedef struct ss_shape_def {
   ss_vec3 size;          /* box: full edge lengths */
   ss_vec3 semi_axes;     /* ellipsoid; ellipse: 0 along the axis across the plane */
   ss_vec3 axis;          /* capsule, cylinder: direction in the shape's frame, any length but zero */
-  const ss_vec3 *points; /* convex: at least four, not in one plane, at most 200; copied */
+  const ss_vec3 *points; /* convex: at least four, not in one plane; mesh: corners of the triangles; copied */
   int n_points;
+  int corners;          /* convex: so many of the hull's corners are kept, at most 200; 0: all, and more are an error */
+  const int *triangles; /* mesh: three points each, from 0, counterclockwise from outside; copied */
+  int n_triangles;
+  const double *heights; /* height-field: along z, row by row; the rows follow each other along y, their numbers along x */
+  int rows, columns;     /* at least two of each */
+  ss_vec3 spacing;       /* of the grid: x, y; the shape's origin is in the middle of the grid */
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
   double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
   const char *material; /* NULL: the one named "default" */

@@ -57,6 +57,7 @@ typedef struct ss_contact {
 typedef struct ss_candidate {
   const ss_pair *pair;
   int shape[2];
+  uint64_t key; /* of the two shapes: what the keys of their contacts have in common */
   ss_law law;
 } ss_candidate;
 
