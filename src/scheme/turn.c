@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+enum { MANY_ROWS = 200 }; /* from which discs cost more than their directions are worth */
+
 /* Whether the contact's friction is a polygon that may be turned. */
 static bool turns(const ss_sim *sim, const ss_contact *c) {
   return c->row >= 0 && !c->patch && !c->fixed && c->mu > 0 && c->n_forces == 3 && c->n_rows == 3 &&
@@ -97,7 +99,7 @@ static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
 ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   bool any = false, solved;
-  if (p->large || sim->variation) return SS_OK;
+  if (p->large || p->n >= MANY_ROWS || sim->variation) return SS_OK;
   for (int i = 0; i < sim->n_contacts; i++) any |= turns(sim, &sim->contacts[i]);
   if (!any) return SS_OK;
   const ss_status status = solve_discs(sim, &solved, error);
