@@ -53,11 +53,17 @@ typedef struct ss_material_def {
 
 typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
 
+/* How the polygon of a polyhedral cone, or the square of a pyramid, lies in the tangent plane: turned in every part of a
+ * step so that a corner (an axis) points along the slip, or fixed. */
+typedef enum ss_polygon { SS_POLYGON_TURNING, SS_POLYGON_FIXED } ss_polygon;
+
 /* Override for a pair of materials, of bodies, or of one of each. NAN: keep what the materials say, which is the
  * geometric mean of the two frictions and the larger of the two restitutions, torsions and rolling resistances.
  *
  * Where has_axis, friction is anisotropic: friction forces fill an ellipse with the half axes friction (along the axis)
- * and friction_across, in units of the normal force; the axis is fixed to the body of the first of `between`. */
+ * and friction_across, in units of the normal force; the axis is fixed to the body of the first of `between`. With a
+ * fixed polygon friction_across may be NAN: the axis is where its first corner points, and friction is the same in all
+ * directions but for the corners. */
 typedef struct ss_contact_def {
   const char *between[2]; /* names of materials or bodies, or "world" */
   bool collide;
@@ -68,6 +74,8 @@ typedef struct ss_contact_def {
   double torsion, rolling;
   bool has_restitution_law; /* else that of the simulation */
   ss_restitution restitution_law;
+  bool has_polygon; /* likewise */
+  ss_polygon polygon;
   /* Of this pair, before what its materials say; what it leaves out is the scene's. Lives as long as the scene. */
   const struct ss_compliance_def *compliance;
   ss_mark mark;
@@ -224,7 +232,13 @@ typedef struct ss_compliance_def {
 } ss_compliance_def;
 
 /* Events that are located inside a step. */
-enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };
+enum {
+  SS_EVENT_COLLISION = 1,
+  SS_EVENT_STICK_SLIP = 2,
+  SS_EVENT_TAKE_OFF = 4,
+  SS_EVENT_FACET = 8,
+  SS_EVENTS_ALL = 15
+};
 
 /* What is done about positions that drift off their joints and contacts (docs/stabilization.md). */
 typedef enum ss_stabilization {
@@ -244,6 +258,7 @@ typedef struct ss_simulation {
   double tolerance, largest_step;
   ss_cone cone;
   int directions;
+  ss_polygon polygon;
   ss_restitution restitution;
   bool has_events; /* false: the scheme's own choice */
   unsigned events;
