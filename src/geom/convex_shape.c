@@ -109,7 +109,9 @@ ss_status ss_compile_convex(ss_arena *arena, const ss_shape_def *d, ss_shape *ou
   bool complete = false;
   const ss_hull_status status = select_corners(&s, &complete);
   if (status == SS_HULL_MEMORY) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  if (status == SS_HULL_FLAT) return ss_shape_reject(error, d, "points", "points that do not lie in one plane, nearly");
+  if (status == SS_HULL_FLAT)
+    return ss_shape_reject(error, d, "points",
+                           "points that do not lie in one plane, nearly; where many do, `corners: 64` may find a hull");
   if (!complete && d->corners == 0)
     return ss_fail(error, SS_ERROR_INPUT,
                    "convex: the hull of these %d points has more than %d corners; `corners: 64` keeps 64 of them",

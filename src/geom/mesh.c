@@ -100,8 +100,8 @@ static void nearest_of_triangle(const struct ss_mesh *mesh, int triangle, ss_vec
   }
 }
 
-static nearest find_nearest(const struct ss_mesh *mesh, ss_vec3 p) {
-  nearest best = {.square = INFINITY, .edge = -1, .vertex = -1};
+static nearest find_nearest(const struct ss_mesh *mesh, ss_vec3 p, double limit) {
+  nearest best = {.square = limit * limit, .triangle = -1, .edge = -1, .vertex = -1};
   int stack[STACK], depth = 0;
   stack[depth++] = 0;
   while (depth > 0) {
@@ -124,8 +124,13 @@ static ss_vec3 edge_outward(const struct ss_mesh *mesh, int edge) {
   return v3_add(mesh->facet[mesh->triangle[e->left].facet].normal, mesh->facet[mesh->triangle[e->right].facet].normal);
 }
 
-double ss_mesh_distance(const struct ss_mesh *mesh, ss_vec3 p, ss_vec3 *normal, ss_vec3 *surface) {
-  const nearest best = find_nearest(mesh, p);
+double ss_mesh_distance(const struct ss_mesh *mesh, ss_vec3 p, double limit, ss_vec3 *normal, ss_vec3 *surface) {
+  nearest best = find_nearest(mesh, p, limit);
+  if (best.triangle < 0 && isfinite(limit)) {
+    *normal = v3(0, 0, 1), *surface = p;
+    return INFINITY;
+  }
+  if (best.triangle < 0) best.triangle = 0; /* so far away that squares overflow */
   *surface = best.foot;
   const ss_facet *facet = &mesh->facet[mesh->triangle[best.triangle].facet];
   if (best.edge < 0 && best.vertex < 0) {

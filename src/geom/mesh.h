@@ -81,8 +81,8 @@ bool ss_triangle_over(const struct ss_mesh *mesh, int triangle, ss_vec3 p, doubl
 bool ss_facet_over(const struct ss_mesh *mesh, int facet, ss_vec3 p, double margin, double beyond);
 
 /* Signed distance of p from the surface, its closest point there, and the outward normal: p = surface + distance normal.
- * Negative: p is behind the surface. */
-double ss_mesh_distance(const struct ss_mesh *mesh, ss_vec3 p, ss_vec3 *normal, ss_vec3 *surface);
+ * Negative: p is behind the surface. INFINITY: there is nothing within `limit`, which shortens the search. */
+double ss_mesh_distance(const struct ss_mesh *mesh, ss_vec3 p, double limit, ss_vec3 *normal, ss_vec3 *surface);
 
 /* May a contact at the edge / the vertex have this normal? It does where the surface is no higher than the plane through it
  * across the normal, but for `slack` (a sine). */

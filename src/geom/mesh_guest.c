@@ -133,7 +133,7 @@ static int hull_faces(const ss_guest *g) { return g->hull->n_faces + 1; }
 
 static bool hull_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
   (void)normal;
-  *out = from_guest(g, g->hull->vertex[k]);
+  *out = k < g->n_prepared ? g->point[k] : from_guest(g, g->hull->vertex[k]);
   return true;
 }
 
@@ -389,6 +389,15 @@ void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_m
   g->turn = quat_multiply(quat_conjugate(mesh_pose->orientation), pose->orientation);
   g->radius = g->kind == &sphere_kind || g->kind == &capsule_kind ? shape->radius : 0;
   g->size = shape->reach;
+  g->n_prepared = 0;
   g->beyond = 0.01 * shape->reach;
   g->margin = shape->reach > 0 ? 1e-9 * shape->reach : 1e-12 * mesh->size; /* a point has no size */
+}
+
+void ss_guest_prepare(ss_guest *g) {
+  const ss_pose pose = {g->center, g->turn};
+  ss_shape_bounds(g->shape, &pose, &g->low, &g->high);
+  const int n = g->hull && g->hull->n_vertices <= SS_GUEST_POINTS ? g->hull->n_vertices : 0;
+  for (int i = 0; i < n; i++) g->point[i] = from_guest(g, g->hull->vertex[i]);
+  g->n_prepared = n;
 }

@@ -6,14 +6,19 @@
 #include "geom/hull.h"
 #include "geom/mesh.h"
 
+enum { SS_GUEST_POINTS = 200 }; /* corners of a hull at most */
+
 typedef struct ss_guest {
   const ss_shape *shape;
   const struct ss_guest_kind *kind;
   const struct ss_hull *hull; /* box, convex, a capsule's axis; else NULL */
   ss_hull_room room;
   ss_vec3 center;
-  ss_quat turn;                /* from the guest's frame to the mesh's */
-  double radius;               /* around points: sphere, capsule */
+  ss_quat turn;      /* from the guest's frame to the mesh's */
+  double radius;     /* around points: sphere, capsule */
+  ss_vec3 low, high; /* bounds in the mesh's frame; after ss_guest_prepare */
+  ss_vec3 point[SS_GUEST_POINTS];
+  int n_prepared;              /* hulls: so many points are there in the mesh's frame; 0 before ss_guest_prepare */
   double size, margin, beyond; /* beyond: ss_triangle_over's */
 } ss_guest;
 
@@ -33,6 +38,9 @@ typedef struct ss_guest_kind {
   /* Whether a segment in the shape's frame passes through it, and where; NULL likewise. */
   bool (*pierced)(const ss_guest *guest, const ss_segment *segment, double *middle);
 } ss_guest_kind;
+
+/* What a search over many triangles needs, and a single feature does not. */
+void ss_guest_prepare(ss_guest *guest);
 
 /* For shapes that overlap: signed distance of the mesh's point from the shape, whether an edge of the mesh passes through it,
  * and the contacts that they make. Not for spheres, whose other features see everything. */

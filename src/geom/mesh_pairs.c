@@ -29,6 +29,7 @@ typedef struct collector {
   const ss_guest *g;
   const struct ss_mesh *mesh;
   double reach;
+  double wide; /* reach, and a little more: beyond it nothing counts */
   ss_contact_point *out;
   int count;
   depth depths[MOST_POINTS];
@@ -42,8 +43,9 @@ static void fill_height(const ss_guest *g, const struct ss_mesh *mesh, int facet
   out->point_b = v3_axpy(p, -height, out->normal);
 }
 
-static void fill_distance(const ss_guest *g, const struct ss_mesh *mesh, ss_vec3 p, ss_contact_point *out) {
-  out->gap = ss_mesh_distance(mesh, p, &out->normal, &out->point_b) - g->radius;
+static void fill_distance(const ss_guest *g, const struct ss_mesh *mesh, ss_vec3 p, double limit,
+                          ss_contact_point *out) {
+  out->gap = ss_mesh_distance(mesh, p, limit, &out->normal, &out->point_b) - g->radius;
   out->point_a = v3_axpy(p, -g->radius, out->normal);
 }
 
@@ -73,26 +75,26 @@ static void feature_contact(const ss_guest *g, const struct ss_mesh *mesh, uint3
     if (k == SWALLOWED || ss_facet_over(mesh, element, p, g->margin, g->beyond))
       fill_height(g, mesh, element, p, out);
     else
-      fill_distance(g, mesh, p, out);
+      fill_distance(g, mesh, p, INFINITY, out);
     break;
   case EDGE: /* a ball that leaves its edge is followed over the mesh */
     if (k == SWALLOWED)
       (void)ss_guest_pierced(g, mesh, element, out);
     else if (!g->kind->edge(g, mesh, element, k, out) && ball)
-      fill_distance(g, mesh, g->center, out);
+      fill_distance(g, mesh, g->center, INFINITY, out);
     break;
   case CORNER:
     if (k == SWALLOWED)
       (void)ss_guest_distance(g, mesh->vertex[element], out);
     else if (!g->kind->vertex(g, mesh, element, k, out) && ball)
-      fill_distance(g, mesh, g->center, out);
+      fill_distance(g, mesh, g->center, INFINITY, out);
     break;
   default:
     if (k == CENTER)
       p = g->center;
     else
       (void)g->kind->point(g, k, v3(0, 0, 1), &p);
-    fill_distance(g, mesh, p, out);
+    fill_distance(g, mesh, p, INFINITY, out);
   }
   out->feature = feature;
 }
@@ -124,8 +126,8 @@ static bool counts_behind(collector *c, double height, int k, ss_vec3 p) {
   if (height >= -c->g->margin) return true;
   if (!d->known || k < c->g->kind->first_fixed) {
     ss_vec3 normal, foot;
-    d->distance = ss_mesh_distance(c->mesh, p, &normal, &foot);
-    d->known = true;
+    d->distance = ss_mesh_distance(c->mesh, p, c->g->beyond + c->g->margin - height, &normal, &foot);
+    d->known = isfinite(d->distance);
   }
   return d->distance < 0 && height >= d->distance * (1 + 1e-9);
 }
@@ -148,27 +150,45 @@ static void collect_facet(collector *c, int triangle) {
   }
 }
 
+/* May points of the two boxes be within reach of each other? */
+static bool boxes_near(ss_vec3 low, ss_vec3 high, ss_vec3 other_low, ss_vec3 other_high, double reach) {
+  return low.x - reach <= other_high.x && other_low.x - reach <= high.x && low.y - reach <= other_high.y &&
+         other_low.y - reach <= high.y && low.z - reach <= other_high.z && other_low.z - reach <= high.z;
+}
+
+static ss_vec3 lower(ss_vec3 a, ss_vec3 b) {
+  return v3(a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z);
+}
+static ss_vec3 upper(ss_vec3 a, ss_vec3 b) {
+  return v3(a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z);
+}
+
+/* Edges of a hull are many: most of them are nowhere near. */
+static bool own_edge_near(const collector *c, int k, ss_vec3 low, ss_vec3 high) {
+  if (c->g->n_prepared == 0) return true;
+  const ss_vec3 a = c->g->point[c->g->hull->edge[k].from], b = c->g->point[c->g->hull->edge[k].to];
+  return boxes_near(lower(a, b), upper(a, b), low, high, c->wide);
+}
+
 static void collect_edge(collector *c, int edge) {
+  const ss_vec3 a = c->mesh->vertex[c->mesh->edge[edge].from], b = c->mesh->vertex[c->mesh->edge[edge].to];
+  const ss_vec3 low = lower(a, b), high = upper(a, b);
+  if (!boxes_near(c->g->low, c->g->high, low, high, c->wide)) return;
   for (int k = 0; k < c->g->kind->n_edges(c->g); k++) {
     ss_contact_point contact;
     contact.feature = encode(EDGE, edge, k);
-    if (c->g->kind->edge(c->g, c->mesh, edge, k, &contact)) collect(c, &contact);
+    if (own_edge_near(c, k, low, high) && c->g->kind->edge(c->g, c->mesh, edge, k, &contact)) collect(c, &contact);
   }
 }
 
 static void collect_corner(collector *c, int vertex) {
-  if (v3_norm(v3_sub(c->mesh->vertex[vertex], c->g->center)) > c->g->size + c->reach) return;
+  const ss_vec3 v = c->mesh->vertex[vertex];
+  if (!boxes_near(c->g->low, c->g->high, v, v, c->wide)) return;
   for (int k = 0; k < c->g->kind->n_faces(c->g); k++) {
     ss_contact_point contact;
     contact.feature = encode(CORNER, vertex, k);
     if (c->g->kind->vertex(c->g, c->mesh, vertex, k, &contact)) collect(c, &contact);
   }
-}
-
-static bool edge_is_near(const collector *c, int edge) {
-  const ss_segment e = mesh_edge_segment(c->mesh, edge);
-  const ss_vec3 closest = segment_point(&e, segment_closest(&e, c->g->center));
-  return v3_norm(v3_sub(closest, c->g->center)) <= c->g->size + c->reach;
 }
 
 static void collect_triangle(void *context, int triangle) {
@@ -177,7 +197,7 @@ static void collect_triangle(void *context, int triangle) {
   collect_facet(c, triangle);
   for (int i = 0; i < 3; i++) {
     const ss_mesh_edge *e = &c->mesh->edge[t->edge[i]];
-    if (e->sharp && e->left == triangle && edge_is_near(c, t->edge[i])) collect_edge(c, t->edge[i]);
+    if (e->sharp && e->left == triangle) collect_edge(c, t->edge[i]);
     if (c->mesh->owner[t->corner[i]] == triangle) collect_corner(c, t->corner[i]);
   }
 }
@@ -198,15 +218,17 @@ static bool is_lowest(const ss_guest *g, ss_vec3 p, ss_vec3 normal) {
 static void collect_points(collector *c) {
   const ss_guest *g = c->g;
   ss_contact_point contact = {.feature = encode(POINT, 0, CENTER)};
-  fill_distance(g, c->mesh, g->center, &contact);
-  const double distance = contact.gap + g->radius;
-  if (distance > g->size + c->reach || (distance < -g->size && !c->mesh->solid)) return;
-  if (distance < -g->margin) collect(c, &contact);
+  if (!(c->reach > 0) || isinf(c->reach)) { /* a question about overlap: may be far inside, where no triangle is near */
+    fill_distance(g, c->mesh, g->center, INFINITY, &contact);
+    const double distance = contact.gap + g->radius;
+    if (distance < -g->margin && (distance > -g->size || c->mesh->solid)) collect(c, &contact);
+  }
+  const double limit = fmax(c->reach, 0.1 * g->size) + g->radius;
   for (int k = g->kind->first_fixed; k < g->kind->n_points(g); k++) {
     ss_vec3 p;
     contact.feature = encode(POINT, 0, k);
     (void)g->kind->point(g, k, v3(0, 0, 1), &p);
-    fill_distance(g, c->mesh, p, &contact);
+    fill_distance(g, c->mesh, p, limit, &contact);
     const double height = contact.gap + g->radius;
     if (height < -g->margin || (height > g->margin && g->hull && is_lowest(g, p, contact.normal))) collect(c, &contact);
   }
@@ -259,16 +281,16 @@ static int mesh_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b,
                         ss_contact_point out[SS_PAIR_CONTACTS]) {
   ss_guest g;
   ss_guest_make(a, pa, b->mesh, pb, &g);
+  ss_guest_prepare(&g);
   collector c = {.g = &g, .mesh = b->mesh, .reach = reach, .out = out};
-  const double wide = a->reach + fmax(reach, 0) + g.margin;
-  const ss_vec3 grow = v3(wide, wide, wide);
-  ss_mesh_visit(b->mesh, v3_sub(g.center, grow), v3_add(g.center, grow), collect_triangle, &c);
+  c.wide = fmax(reach, 0) + g.margin + g.beyond;
+  const ss_vec3 grow = v3(c.wide, c.wide, c.wide);
+  ss_mesh_visit(b->mesh, v3_sub(g.low, grow), v3_add(g.high, grow), collect_triangle, &c);
   bool touches = false;
   for (int i = 0; i < c.count; i++) touches |= out[i].gap <= g.margin;
   if (!touches) {
-    const ss_vec3 own = v3(a->reach, a->reach, a->reach);
     collect_points(&c);
-    if (g.kind->distance) ss_mesh_visit(b->mesh, v3_sub(g.center, own), v3_add(g.center, own), collect_swallowed, &c);
+    if (g.kind->distance) ss_mesh_visit(b->mesh, g.low, g.high, collect_swallowed, &c);
   }
   sort(out, c.count);
   for (int i = 0; i < c.count; i++) to_world(pb, &out[i]);
