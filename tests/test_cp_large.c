@@ -120,7 +120,7 @@ static void damaged_files(void **state) {
 }
 
 static ss_cp_result solve(const ss_cp *problem, const char *solver, double tolerance, double *z, ss_cp_workspace *w) {
-  const ss_cp_options options = {solver, tolerance, 0};
+  const ss_cp_options options = {.solver = solver, .tolerance = tolerance};
   ss_cp_result result;
   assert_int_equal(ss_cp_solve(problem, &options, false, z, w, &result, NULL), SS_OK);
   return result;

@@ -18,8 +18,10 @@ typedef struct large {
   double residual;  /* of x, scaled problem */
   double goal;      /* residual at which to end */
   int iterations;
-  bool stalled; /* the method has found that it cannot go on */
-  int limit;    /* iterations that the caller allows; 0: the method's own choice */
+  bool stalled;      /* the method has found that it cannot go on */
+  int limit;         /* iterations that the caller allows; 0: the method's own choice */
+  double factor;     /* of over-relaxation; 0: none */
+  ss_cp_order order; /* of the sweeps */
 } large;
 
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */

@@ -70,7 +70,16 @@ static bool admits_round_sets(const ss_cp *problem) {
 /* Rounds of sweeps and patches. Plain sweeps come to where only few places go round for ever, patches end that; the sweeps become more, and where
  * that does not help the patches larger. */
 static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
-  enum { ROUNDS = 20, FEW_SWEEPS = 30, SWEEPS = 500, MOST_SWEEPS = 4000, ACCELERATED = 80, SMALLEST = 60, LARGEST = 400, FEWEST = 6 };
+  enum {
+    ROUNDS = 20,
+    FEW_SWEEPS = 30,
+    SWEEPS = 500,
+    MOST_SWEEPS = 4000,
+    ACCELERATED = 80,
+    SMALLEST = 60,
+    LARGEST = 400,
+    FEWEST = 6
+  };
   const scratch_mark mark = scratch_now(w);
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   double *best = SCRATCH(w, double, l->cp.n), lowest = l->residual;
@@ -140,6 +149,8 @@ static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_er
 /* Runs `method` on the whole problem, without looking for islands. */
 typedef ss_status large_method(large *l, const double *z, ss_cp_workspace *w, ss_error *error);
 
+static large_method plain;
+
 static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_method *method, bool warm, double *z,
                      ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
@@ -151,6 +162,8 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
   result->outcome = SS_NOT_ADMITTED;
   if (!status && admitted) {
     l.limit = options->iteration_limit;
+    l.factor = method == plain ? options->relaxation : 0;
+    l.order = method == plain ? options->order : SS_ORDER_GIVEN;
     status = method(&l, warm ? z : NULL, w, error);
     result->iterations = l.iterations;
     result->outcome = l.residual <= l.goal ? SS_SOLVED : l.stalled ? SS_STALLED : SS_LIMIT;

@@ -17,6 +17,7 @@
 #include "cp/large.h"
 
 #include "cp/local.h"
+#include "cp/ordering.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,6 +27,7 @@ enum { WINDOW = 12, CHECK = 5, PATIENCE = 200, FROZEN = 20, REST = 8 };
 typedef struct relaxation {
   large *l;
   double *shift; /* [nodes] s of the associated law; NULL: Coulomb's */
+  int *order;    /* [nodes] NULL: as they are */
   double *x;     /* [n] where the next sweep starts */
   double *s, *f; /* [n] the last sweep and its step */
   double *old_s, *old_f;
@@ -66,9 +68,25 @@ static void relax_node(const relaxation *a, int r, double *x) {
   x[row] = y;
 }
 
+static void relax_longer(const relaxation *a, int r, double *x) {
+  const large *l = a->l;
+  const int row = l->G.first[r];
+  double old[SS_FRICTION_ROWS];
+  memcpy(old, x + row, sizeof *old * (size_t)(l->G.first[r + 1] - row));
+  relax_node(a, r, x);
+  if (l->site[r] >= 0) over_relax(l->set.sites[l->site[r]].block, l->factor, old, x + row);
+}
+
 static void sweep(const relaxation *a, double *x) {
-  for (int r = 0; r < a->l->G.nodes; r++) relax_node(a, r, x);
-  for (int r = a->l->G.nodes - 1; r >= 0; r--) relax_node(a, r, x);
+  const int nodes = a->l->G.nodes;
+  const bool longer = a->l->factor > 0 && a->l->factor != 1;
+  for (int k = 0; k < 2 * nodes; k++) {
+    const int next = k < nodes ? k : 2 * nodes - 1 - k, r = a->order ? a->order[next] : next;
+    if (longer)
+      relax_longer(a, r, x);
+    else
+      relax_node(a, r, x);
+  }
 }
 
 /* s = mu |w_t| at the present w. */
@@ -179,6 +197,12 @@ static bool relaxation_create(relaxation *h, large *l, bool associated, bool acc
     if (!h->shift) return false;
     memset(h->shift, 0, sizeof(double) * (size_t)l->G.nodes);
     if (warm) thaw(h);
+  }
+  if (l->order != SS_ORDER_GIVEN) {
+    h->order = SCRATCH(w, int, l->G.nodes);
+    bool *seen = SCRATCH(w, bool, l->G.nodes);
+    if (!h->order || !seen) return false;
+    order_nodes(&(ss_graph){l->G.nodes, l->G.start, l->G.col}, l->order, h->order, seen);
   }
   memcpy(h->x, l->x, sizeof(double) * n);
   return true;
