@@ -61,7 +61,8 @@ static inline bool heap_pairs(settling *s, double reach) {
   for (int a = 0; a < p->spheres; a++) {
     const double *x = p->x + 3 * (ptrdiff_t)a;
     for (int k = 0; k < 27; k++) {
-      const double y[3] = {x[0] + 2.2 * (k % 3 - 1), x[1] + 2.2 * (k / 3 % 3 - 1), x[2] + 2.2 * (k / 9 - 1)};
+      const int step[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+      const double y[3] = {x[0] + 2.2 * step[0], x[1] + 2.2 * step[1], x[2] + 2.2 * step[2]};
       bool inside = true;
       for (int c = 0; c < 3; c++) {
         const int at = (int)floor(x[c] / 2.2), to = (int)floor(y[c] / 2.2);
@@ -176,7 +177,11 @@ static inline bool heap_place(packing *p, const heap_spec *spec) {
   p->x = calloc(3 * n, sizeof(double));
   p->r = calloc(n, sizeof(double));
   settling s = {.p = p, .v = calloc(10 * n, sizeof(double)), .next = calloc(n, sizeof(int))};
-  if (!p->x || !p->r || !s.v || !s.next) return false;
+  if (!p->x || !p->r || !s.v || !s.next) {
+    free(s.v);
+    free(s.next);
+    return false;
+  }
   s.f = s.v + 3 * n;
   s.x0 = s.f + 3 * n;
   s.m = s.x0 + 3 * n;

@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
     (void)fprintf(stderr, "out of memory\n");
     return 2;
   }
-  const ss_cp_options options = {argc == 8 ? argv[7] : "auto", 1e-8, 0};
+  const ss_cp_options options = {.solver = argc == 8 ? argv[7] : "auto", .tolerance = 1e-8};
   ss_cp_result result = {0};
   const double start = cpu_seconds();
   const ss_status status = ss_cp_solve(&p.cp, &options, false, p.z, w, &result, &error);

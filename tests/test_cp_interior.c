@@ -115,7 +115,7 @@ static void shaken_packing(void **state) {
   ss_cp_workspace *workspace = new_workspace();
   packing p;
   assert_true(packing_create(&p, 3, 3, 6, SS_CONE_QUADRATIC, 0, 0.4, 1));
-  const ss_cp_options options = {"interior-point", 1e-8, 0};
+  const ss_cp_options options = {.solver = "interior-point", .tolerance = 1e-8};
   ss_cp_result result;
   assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, workspace, &result, NULL), SS_OK);
   assert_int_equal(result.outcome, SS_SOLVED);

@@ -237,7 +237,7 @@ static void siconos_text(void **state) {
 }
 
 int main(void) {
-  (void)snprintf(path, sizeof path, "read_sparse_%ld.tmp", (long)getpid());
+  (void)snprintf(path, sizeof path, "%s/read_sparse_%d.tmp", BINARY_DIR, (int)getpid());
   const struct CMUnitTest tests[] = {cmocka_unit_test(local_fclib), cmocka_unit_test(global_fclib),
                                      cmocka_unit_test(siconos_text)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,8 @@ typedef struct solve_request {
   const char *solver;
   double tolerance;
   long limit;
+  double relaxation;
+  const char *order;
   bool all_solvers, all_solutions, diagnose, json;
 } solve_request;
 
@@ -48,10 +50,22 @@ static void print_result(const solve_job *job, const ss_cp_result *r, double sec
                r->solver, ss_outcome_name(r->outcome), r->residual, r->iterations, seconds);
 }
 
+static const char *const orders[] = {"given", "breadth", "shuffled"}; /* as in ss_cp_order */
+
+static int order_of(const char *name) {
+  for (int k = 0; k < 3; k++)
+    if (strcmp(name, orders[k]) == 0) return k;
+  return -1;
+}
+
 /* Solves once, and again where that took too short a time to be measured. */
 static int solve_one(const solve_job *job, const char *solver) {
   const solve_request *request = job->request;
-  const ss_cp_options options = {solver, request->tolerance, (int)request->limit};
+  const ss_cp_options options = {.solver = solver,
+                                 .tolerance = request->tolerance,
+                                 .iteration_limit = (int)request->limit,
+                                 .relaxation = request->relaxation,
+                                 .order = (ss_cp_order)order_of(request->order)};
   ss_cp_result result;
   ss_error error = {0};
   double seconds = 0;
@@ -166,7 +180,8 @@ static bool known_solver(const char *name) {
 
 int command_solve(int argc, char **argv) {
   const ss_cp_options defaults = ss_cp_options_default();
-  solve_request request = {.solver = defaults.solver, .tolerance = defaults.tolerance};
+  solve_request request = {
+      .solver = defaults.solver, .tolerance = defaults.tolerance, .relaxation = 1, .order = orders[0]};
   const option options[] = {
       {"solver", OPTION_TEXT, &request.solver, "X", "the solver (stickslip list solvers); default auto"},
       {"all-solvers", OPTION_FLAG, &request.all_solvers, NULL, "try every solver; the exit code is that of auto"},
@@ -175,6 +190,10 @@ int command_solve(int argc, char **argv) {
        "classes of the matrix, and what is known about the solutions"},
       {"tolerance", OPTION_NUMBER, &request.tolerance, "T", "residual that counts as solved; default 1e-10"},
       {"iterations", OPTION_COUNT, &request.limit, "N", "iteration limit; default: the solver's own"},
+      {"relaxation", OPTION_NUMBER, &request.relaxation, "F",
+       "length of a contact's step in the sweeps of nsgs and nsgs-sparse, above 0 and below 2; default 1"},
+      {"order", OPTION_TEXT, &request.order, "ORDER",
+       "of the contacts in these sweeps: given (default), breadth or shuffled"},
       {"json", OPTION_FLAG, &request.json, NULL, "one JSON object per line and problem"},
       {0}};
   const usage command_line = {"solve",
@@ -196,6 +215,10 @@ int command_solve(int argc, char **argv) {
     code = EXIT_DONE;
     if (!known_solver(request.solver))
       code = usage_error("solve: unknown solver '%s'; see stickslip list solvers", request.solver);
+    else if (!(request.relaxation > 0 && request.relaxation < 2))
+      code = usage_error("solve: --relaxation must lie between 0 and 2");
+    else if (order_of(request.order) < 0)
+      code = usage_error("solve: --order is given, breadth or shuffled, not '%s'", request.order);
     else if (ss_cp_workspace_create(&workspace, &error))
       code = report_error(&error);
     for (const char **path = paths; workspace && *path; path++) {

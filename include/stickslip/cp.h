@@ -89,10 +89,15 @@ typedef enum ss_outcome {
 
 const char *ss_outcome_name(ss_outcome outcome);
 
+/* The order in which the sweeps of nsgs and nsgs-sparse visit the contacts. */
+typedef enum ss_cp_order { SS_ORDER_GIVEN, SS_ORDER_BREADTH, SS_ORDER_SHUFFLED } ss_cp_order;
+
 typedef struct ss_cp_options {
   const char *solver;  /* a name from ss_cp_solvers(); "auto": a ladder of them */
   double tolerance;    /* residual that counts as solved */
   int iteration_limit; /* 0: the solver's own choice */
+  double relaxation;   /* nsgs, nsgs-sparse: length of a contact's step, between 0 and 2; 0 stands for 1 */
+  ss_cp_order order;   /* nsgs, nsgs-sparse */
 } ss_cp_options;
 
 ss_cp_options ss_cp_options_default(void);

@@ -18,8 +18,10 @@ typedef struct large {
   double residual;  /* of x, scaled problem */
   double goal;      /* residual at which to end */
   int iterations;
-  bool stalled; /* the method has found that it cannot go on */
-  int limit;    /* iterations that the caller allows; 0: the method's own choice */
+  bool stalled;      /* the method has found that it cannot go on */
+  int limit;         /* iterations that the caller allows; 0: the method's own choice */
+  double factor;     /* of over-relaxation; 0: none */
+  ss_cp_order order; /* of the sweeps */
 } large;
 
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
@@ -29,11 +31,8 @@ void large_start(large *l, const double *z); /* x from the original z; NULL: 0 *
 void large_finish(const large *l, double *z);
 double large_judge(large *l, const double *x, double *w); /* residual of the scaled problem; w = G x + g */
 
-/* How a sweep treats discs: by Coulomb's law, or by the associated law with s = mu |w_t| frozen for some sweeps. */
-typedef enum relax_law { RELAX_COULOMB, RELAX_ASSOCIATED } relax_law;
-
 /* Gauss-Seidel sweeps from l->x until the goal, `limit` of them or stagnation; accelerated or plain (relax.c). */
-ss_status large_relax(large *l, relax_law law, bool accelerate, int limit, ss_cp_workspace *w, ss_error *error);
+ss_status large_relax(large *l, bool accelerate, int limit, ss_cp_workspace *w, ss_error *error);
 
 /* Newton steps from l->x while they improve it, at most `limit` of them, each with at most `most` operations in its
  * factorisation (large_newton.c). *tried is false where that was too little for the first one. */

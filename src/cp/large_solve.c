@@ -1,10 +1,11 @@
 /* What "auto" does with large sparse problems, and the methods on it as solvers of their own.
  *
  * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
- * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, ADMM, plain sweeps, each followed by Newton
- * steps if the factorisation is affordable; else from nothing by the associated law, and on by Coulomb's; last, interior points (interior.c). Results do not
- * depend on the order of the islands. Needs rows with a positive diagonal: saddle-point problems (velocities as free rows) are not
- * admitted. */
+ * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, then Newton steps if the factorisation
+ * is affordable; then rounds of plain sweeps and of patches, the places where the sweeps go round for ever (patches.c); last,
+ * where a factorisation of the whole is possible, the smoothing method and interior points. Facets: sweeps and Newton
+ * steps only. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
+ * problems (velocities as free rows) are not admitted. */
 #include "cp/dense.h"
 #include "cp/large.h"
 #include "cp/solver.h"
@@ -67,8 +68,8 @@ static bool admits_round_sets(const ss_cp *problem) {
   return true;
 }
 
-/* Rounds of sweeps and patches. Plain sweeps come to where only few places go round for ever, patches end that; the sweeps become more, and where
- * that does not help the patches larger. */
+/* Rounds of sweeps and patches. Plain sweeps come to where only few places go round for ever, patches end that; the sweeps
+ * become more, and where that does not help the patches larger. */
 static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   enum {
     ROUNDS = 20,
@@ -90,8 +91,8 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
        k < ROUNDS && !status && lowest > l->goal; k++) {
     int repaired = 0, most = l->G.nodes / (2 * size);
     const double before = lowest;
-    status = large_relax(l, RELAX_COULOMB, false, sweeps, w, error);
-    if (!status) status = large_relax(l, RELAX_COULOMB, true, ACCELERATED, w, error);
+    status = large_relax(l, false, sweeps, w, error);
+    if (!status) status = large_relax(l, true, ACCELERATED, w, error);
     if (!status) status = newton(l, w, error);
     if (l->residual < lowest) {
       lowest = l->residual;
@@ -119,7 +120,7 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
 /* With discs. */
 static ss_status take_turns_round(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  ss_status status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
+  ss_status status = large_relax(l, true, FIRST_SWEEPS, w, error);
   if (!status) status = newton(l, w, error);
   if (!status && l->residual > l->goal) status = patch_up(l, w, error);
   const double most = fmax(last_resort * affordable(l), last_operations);
@@ -132,11 +133,11 @@ static ss_status take_turns_round(large *l, const double *z, ss_cp_workspace *w,
 /* With facets: no patches, no interior points. */
 static ss_status take_turns_facets(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  ss_status status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
+  ss_status status = large_relax(l, true, FIRST_SWEEPS, w, error);
   if (!status) status = newton(l, w, error);
   for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
-    status = large_relax(l, RELAX_COULOMB, false, k * PLAIN_SWEEPS, w, error);
-    if (!status) status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
+    status = large_relax(l, false, k * PLAIN_SWEEPS, w, error);
+    if (!status) status = large_relax(l, true, FIRST_SWEEPS, w, error);
     if (!status) status = newton(l, w, error);
   }
   return status;
@@ -149,6 +150,8 @@ static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_er
 /* Runs `method` on the whole problem, without looking for islands. */
 typedef ss_status large_method(large *l, const double *z, ss_cp_workspace *w, ss_error *error);
 
+static large_method plain;
+
 static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_method *method, bool warm, double *z,
                      ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
@@ -160,6 +163,8 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
   result->outcome = SS_NOT_ADMITTED;
   if (!status && admitted) {
     l.limit = options->iteration_limit;
+    l.factor = method == plain ? options->relaxation : 0;
+    l.order = method == plain ? options->order : SS_ORDER_GIVEN;
     status = method(&l, warm ? z : NULL, w, error);
     result->iterations = l.iterations;
     result->outcome = l.residual <= l.goal ? SS_SOLVED : l.stalled ? SS_STALLED : SS_LIMIT;
@@ -171,18 +176,18 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
 
 static ss_status accelerated(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  return large_relax(l, RELAX_COULOMB, true, l->limit > 0 ? l->limit : MORE_SWEEPS, w, error);
+  return large_relax(l, true, l->limit > 0 ? l->limit : MORE_SWEEPS, w, error);
 }
 
 static ss_status plain(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  return large_relax(l, RELAX_COULOMB, false, l->limit > 0 ? l->limit : 10000, w, error);
+  return large_relax(l, false, l->limit > 0 ? l->limit : 10000, w, error);
 }
 
 static ss_status newton_alone(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   bool tried;
   large_start(l, z);
-  const ss_status status = z ? SS_OK : large_relax(l, RELAX_COULOMB, false, 10, w, error);
+  const ss_status status = z ? SS_OK : large_relax(l, false, 10, w, error);
   return status ? status : large_newton(l, l->limit > 0 ? l->limit : 50, HUGE_VAL, w, &tried, error);
 }
 

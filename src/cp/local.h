@@ -8,7 +8,4 @@
  * where none was found. */
 bool local_friction(const site *s, const double *W, const double *q, double *z);
 
-/* The same for the disc with three rows and the associated law (local_cone.c). */
-void local_cone(double mu, const double *W, const double *q, double *z);
-
 #endif

@@ -12,7 +12,9 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
   mixed m = {.tolerance = 1e-14};
   ss_status status = subproblem_create(problem, rank_tolerance, w, &sub, error);
   if (!status) status = mixed_create(&m, &sub.cp, w, error);
+  if (!status && !newton) status = sweeper_order(&m.s, options->order, w, error);
   if (status) return status;
+  if (!newton && options->relaxation > 0) m.s.factor = options->relaxation;
   /* a Newton step costs as much as many sweeps where the problem is large */
   m.first_sweeps = 5 + (int)((double)sub.cp.n * sub.cp.n / 4000);
   if (warm)

@@ -12,7 +12,7 @@ const char *ss_outcome_name(ss_outcome outcome) {
   return (int)outcome >= 0 && (int)outcome <= SS_NOT_ADMITTED ? names[outcome] : "unknown";
 }
 
-ss_cp_options ss_cp_options_default(void) { return (ss_cp_options){"auto", 1e-10, 0}; }
+ss_cp_options ss_cp_options_default(void) { return (ss_cp_options){.solver = "auto", .tolerance = 1e-10}; }
 
 static ss_status check_friction(const ss_block *block, int b, ss_error *error) {
   const int most = block->cone == SS_CONE_POLYHEDRAL ? 3 : SS_FRICTION_ROWS;

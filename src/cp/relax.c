@@ -10,22 +10,20 @@
  * of the closed contacts, with O(L) sweeps, and it does not mind redundant contacts. Where |f| grows, the history is
  * dropped, the last good sweep taken up again and followed by plain ones, more of them each time.
  *
- * Coulomb's law is not associated, and the sweeps may wander for ever. With De Saxce's change of variables, w_n + mu |w_t|
- * in place of w_n, it is, and with s = mu |w_t| frozen the problem is a convex minimisation over cones, which
- * accelerated sweeps solve fast; s is updated every few sweeps (Acary & Cadoux 2013). That outer iteration is slower
- * where the other one works, and converges often where it does not. Both fail by stagnation. */
+ * Coulomb's law is not associated, and the sweeps may go round for ever in some places: they fail by stagnation. */
 #include "cp/large.h"
 
 #include "cp/local.h"
+#include "cp/ordering.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WINDOW = 12, CHECK = 5, PATIENCE = 200, FROZEN = 20, REST = 8 };
+enum { WINDOW = 12, CHECK = 5, PATIENCE = 200, REST = 8 };
 
 typedef struct relaxation {
   large *l;
-  double *shift; /* [nodes] s of the associated law; NULL: Coulomb's */
+  int *order;    /* [nodes] NULL: as they are */
   double *x;     /* [n] where the next sweep starts */
   double *s, *f; /* [n] the last sweep and its step */
   double *old_s, *old_f;
@@ -37,11 +35,6 @@ typedef struct relaxation {
   int restarts, rest;              /* how often that was; plain sweeps still to be made before it begins anew */
 } relaxation;
 
-static bool is_disc(const site *s) {
-  const ss_block *b = s->block;
-  return b->kind == SS_BLOCK_FRICTION && b->size == 3 && b->cone == SS_CONE_QUADRATIC && b->mu > 0 && b->extra == 0;
-}
-
 static void relax_node(const relaxation *a, int r, double *x) {
   const large *l = a->l;
   const int row = l->G.first[r], size = l->G.first[r + 1] - row;
@@ -52,12 +45,7 @@ static void relax_node(const relaxation *a, int r, double *x) {
   if (s && s->block->kind == SS_BLOCK_FRICTION) {
     for (int i = 0; i < size; i++)
       for (int j = 0; j < size; j++) q[i] -= W[i * size + j] * x[row + j];
-    if (a->shift && is_disc(s)) {
-      q[0] += a->shift[r];
-      local_cone(s->block->mu, W, q, x + row);
-    } else {
-      (void)local_friction(s, W, q, x + row); /* no local solution: the node keeps its impulse in this pass */
-    }
+    (void)local_friction(s, W, q, x + row); /* no local solution: the node keeps its impulse in this pass */
     return;
   }
   double y = x[row] - q[0] / W[0];
@@ -66,17 +54,24 @@ static void relax_node(const relaxation *a, int r, double *x) {
   x[row] = y;
 }
 
-static void sweep(const relaxation *a, double *x) {
-  for (int r = 0; r < a->l->G.nodes; r++) relax_node(a, r, x);
-  for (int r = a->l->G.nodes - 1; r >= 0; r--) relax_node(a, r, x);
+static void relax_longer(const relaxation *a, int r, double *x) {
+  const large *l = a->l;
+  const int row = l->G.first[r];
+  double old[SS_FRICTION_ROWS];
+  memcpy(old, x + row, sizeof *old * (size_t)(l->G.first[r + 1] - row));
+  relax_node(a, r, x);
+  if (l->site[r] >= 0) over_relax(l->set.sites[l->site[r]].block, l->factor, old, x + row);
 }
 
-/* s = mu |w_t| at the present w. */
-static void thaw(relaxation *a) {
-  const large *l = a->l;
-  for (int r = 0; r < l->G.nodes; r++) {
-    const site *s = l->site[r] < 0 ? NULL : &l->set.sites[l->site[r]];
-    if (s && is_disc(s)) a->shift[r] = s->block->mu * hypot(l->w[s->row + 1], l->w[s->row + 2]);
+static void sweep(const relaxation *a, double *x) {
+  const int nodes = a->l->G.nodes;
+  const bool longer = a->l->factor > 0 && a->l->factor != 1;
+  for (int k = 0; k < 2 * nodes; k++) {
+    const int next = k < nodes ? k : 2 * nodes - 1 - k, r = a->order ? a->order[next] : next;
+    if (longer)
+      relax_longer(a, r, x);
+    else
+      relax_node(a, r, x);
   }
 }
 
@@ -159,9 +154,7 @@ static void advance(relaxation *h, bool accelerate) {
     for (int i = 0; i < n; i++) h->x[i] -= gamma[m] * h->dS[m][i];
 }
 
-static bool relaxation_create(relaxation *h, large *l, bool associated, bool accelerate, ss_cp_workspace *w) {
-  bool warm = false;
-  for (int i = 0; i < l->cp.n && !warm; i++) warm = l->x[i] != 0;
+static bool relaxation_create(relaxation *h, large *l, bool accelerate, ss_cp_workspace *w) {
   const size_t n = (size_t)l->cp.n;
   *h = (relaxation){.l = l, .x = SCRATCH(w, double, 5 * n), .lowest = HUGE_VAL};
   if (!h->x) return false;
@@ -174,33 +167,28 @@ static bool relaxation_create(relaxation *h, large *l, bool associated, bool acc
     if (!h->dS[k]) return false;
     h->dF[k] = h->dS[k] + n;
   }
-  if (associated) {
-    h->shift = SCRATCH(w, double, l->G.nodes);
-    if (!h->shift) return false;
-    memset(h->shift, 0, sizeof(double) * (size_t)l->G.nodes);
-    if (warm) thaw(h);
+  if (l->order != SS_ORDER_GIVEN) {
+    h->order = SCRATCH(w, int, l->G.nodes);
+    bool *seen = SCRATCH(w, bool, l->G.nodes);
+    if (!h->order || !seen) return false;
+    order_nodes(&(ss_graph){l->G.nodes, l->G.start, l->G.col}, l->order, h->order, seen);
   }
   memcpy(h->x, l->x, sizeof(double) * n);
   return true;
 }
 
-ss_status large_relax(large *l, relax_law law, bool accelerate, int limit, ss_cp_workspace *w, ss_error *error) {
+ss_status large_relax(large *l, bool accelerate, int limit, ss_cp_workspace *w, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   relaxation h;
   double *best = SCRATCH(w, double, l->cp.n);
-  if (!best || !relaxation_create(&h, l, law == RELAX_ASSOCIATED, accelerate, w)) return out_of_memory(error);
+  if (!best || !relaxation_create(&h, l, accelerate, w)) return out_of_memory(error);
   memcpy(best, l->x, bytes);
   double lowest = l->residual, milestone = lowest;
   for (int k = 1, since = 0; k <= limit && lowest > l->goal; k++, l->iterations++) {
     advance(&h, accelerate);
-    const bool update = h.shift && k % FROZEN == 0;
-    if (k % CHECK && !update && k < limit) continue;
+    if (k % CHECK && k < limit) continue;
     const double residual = large_judge(l, h.s, l->w);
-    if (update) {
-      thaw(&h);
-      forget(&h);
-    }
     if (residual < lowest) {
       lowest = residual;
       memcpy(best, h.s, bytes);

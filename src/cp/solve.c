@@ -168,7 +168,7 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
   if (!c->problem->G || row->solve == solve_active_set || !(residual > polish_above && residual < polish_below))
     return SS_OK;
   ss_cp_result own = {0};
-  const ss_cp_options options = {row->name, c->options->tolerance, 3};
+  const ss_cp_options options = {.solver = row->name, .tolerance = c->options->tolerance, .iteration_limit = 3};
   const scratch_mark mark = scratch_now(c->workspace);
   const ss_status status = solve_active_set(c->problem, &options, true, c->trial, c->workspace, &own, error);
   scratch_release(c->workspace, mark);

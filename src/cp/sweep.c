@@ -4,13 +4,15 @@
 #include "cp/sweep.h"
 
 #include "cp/local.h"
+#include "cp/ordering.h"
 
 #include <math.h>
+#include <string.h>
 
 ss_status sweeper_create(active_set *set, ss_cp_workspace *w, sweeper *out, ss_error *error) {
   const ss_cp *problem = set->problem;
   const size_t n = (size_t)problem->n;
-  *out = (sweeper){.problem = problem, .set = set};
+  *out = (sweeper){.problem = problem, .set = set, .factor = 1};
   size_t count = 0;
   for (size_t i = 0; i < n * n; i++) count += problem->G[i] != 0;
   out->start = SCRATCH(w, int, n + 1);
@@ -28,6 +30,22 @@ ss_status sweeper_create(active_set *set, ss_cp_workspace *w, sweeper *out, ss_e
     }
   }
   out->start[n] = k;
+  return SS_OK;
+}
+
+/* Sites in the order in which their first rows are met. */
+ss_status sweeper_order(sweeper *s, ss_cp_order kind, ss_cp_workspace *w, ss_error *error) {
+  if (kind == SS_ORDER_GIVEN) return SS_OK;
+  const int n = s->problem->n;
+  int *rows = SCRATCH(w, int, 2 * (size_t)n), *site_of = rows ? rows + n : NULL;
+  bool *seen = SCRATCH(w, bool, n);
+  s->order = SCRATCH(w, int, s->set->n_sites);
+  if (!rows || !seen || !s->order) return out_of_memory(error);
+  order_nodes(&(ss_graph){n, s->start, s->col}, kind, rows, seen);
+  for (int i = 0; i < n; i++) site_of[i] = -1;
+  for (int k = 0; k < s->set->n_sites; k++) site_of[s->set->sites[k].row] = k;
+  for (int k = 0, count = 0; k < n; k++)
+    if (site_of[rows[k]] >= 0) s->order[count++] = site_of[rows[k]];
   return SS_OK;
 }
 
@@ -75,10 +93,15 @@ void sweep(const sweeper *s, double *z, bool backwards) {
       for (int i = 0; i < problem->blocks[b].size; i++)
         sweep_row(s, &problem->blocks[b], problem->blocks[b].first + i, z);
   for (int k = 0; k < set->n_sites; k++) {
-    const site *where = &set->sites[backwards ? set->n_sites - 1 - k : k];
+    const int next = backwards ? set->n_sites - 1 - k : k;
+    const site *where = &set->sites[s->order ? s->order[next] : next];
+    double old[SS_FRICTION_ROWS];
+    const int size = where->block->kind == SS_BLOCK_FRICTION ? where->block->size : 1;
+    if (s->factor != 1) memcpy(old, z + where->row, sizeof *old * (size_t)size);
     if (where->block->kind == SS_BLOCK_FRICTION)
       sweep_friction(s, where, z);
     else
       sweep_row(s, where->block, where->row, z);
+    if (s->factor != 1) over_relax(where->block, s->factor, old, z + where->row);
   }
 }

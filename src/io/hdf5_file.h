@@ -17,6 +17,8 @@ void ss_hdf5_quiet_end(ss_hdf5_quiet quiet);
 
 /* HDF5 names are paths: '/' becomes %2F, '%' becomes %25, and the dots of "." and ".." %2E. To be freed; NULL: no
  * memory. */
+hid_t ss_hdf5_create(const char *path); /* a new file, negative where it cannot be written */
+
 char *ss_hdf5_link_name(const char *name);
 
 bool ss_hdf5_set_text(hid_t object, const char *name, const char *value);

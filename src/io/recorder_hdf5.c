@@ -350,7 +350,7 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
   status = ss_output_file_require_regular(&h->base.file, error);
   if (status) return status;
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
-  h->file = H5Fcreate(h->base.file.working, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  h->file = ss_hdf5_create(h->base.file.working);
   const bool good =
       h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) && create_tables(h) &&
       ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) && create_applied(h, sim) &&
