@@ -26,23 +26,44 @@ typedef struct ss_elastic {
   double young, poisson;
 } ss_elastic;
 
+typedef enum ss_damping {
+  SS_DAMPING_CRITICAL, /* C = 2 sqrt(K) */
+  SS_DAMPING_RAYLEIGH, /* C = a + b K */
+  SS_DAMPING_GIVEN
+} ss_damping;
+
+/* How the surface of a body gives, for the compliant schemes. All zero: it is rigid. */
+typedef struct ss_surface {
+  ss_elastic elastic;
+  double stiffness[2]; /* instead of elastic: normal and tangential, per element */
+  bool has_damping;    /* else the scene's */
+  ss_damping law;
+  double damping[2]; /* SS_DAMPING_RAYLEIGH: a and b; SS_DAMPING_GIVEN: normal and tangential, per element */
+} ss_surface;
+
 typedef struct ss_material_def {
   const char *name;
   double friction;
   double restitution;
-  double torsion;        /* soft finger: moment about the normal per normal force, a length */
-  double rolling;        /* rolling resistance: moment about the tangents per normal force, a length */
-  ss_elastic compliance; /* compliant schemes */
+  double torsion; /* soft finger: moment about the normal per normal force, a length */
+  double rolling; /* rolling resistance: moment about the tangents per normal force, a length */
+  ss_surface compliance;
   ss_mark mark;
 } ss_material_def;
 
 typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
 
+/* How the polygon of a polyhedral cone, or the square of a pyramid, lies in the tangent plane: turned in every part of a
+ * step so that a corner (an axis) points along the slip, or fixed. */
+typedef enum ss_polygon { SS_POLYGON_TURNING, SS_POLYGON_FIXED } ss_polygon;
+
 /* Override for a pair of materials, of bodies, or of one of each. NAN: keep what the materials say, which is the
  * geometric mean of the two frictions and the larger of the two restitutions, torsions and rolling resistances.
  *
  * Where has_axis, friction is anisotropic: friction forces fill an ellipse with the half axes friction (along the axis)
- * and friction_across, in units of the normal force; the axis is fixed to the body of the first of `between`. */
+ * and friction_across, in units of the normal force; the axis is fixed to the body of the first of `between`. With a
+ * fixed polygon friction_across may be NAN: the axis is where its first corner points, and friction is the same in all
+ * directions but for the corners. */
 typedef struct ss_contact_def {
   const char *between[2]; /* names of materials or bodies, or "world" */
   bool collide;
@@ -53,6 +74,10 @@ typedef struct ss_contact_def {
   double torsion, rolling;
   bool has_restitution_law; /* else that of the simulation */
   ss_restitution restitution_law;
+  bool has_polygon; /* likewise */
+  ss_polygon polygon;
+  /* Of this pair, before what its materials say; what it leaves out is the scene's. Lives as long as the scene. */
+  const struct ss_compliance_def *compliance;
   ss_mark mark;
 } ss_contact_def;
 
@@ -66,6 +91,8 @@ typedef enum ss_shape_type {
   SS_SHAPE_ELLIPSOID,
   SS_SHAPE_ELLIPSE, /* planar scenes: an elliptic cylinder of depth 1 across the plane */
   SS_SHAPE_CYLINDER,
+  SS_SHAPE_MESH,         /* triangles, in the world only: solid behind them */
+  SS_SHAPE_HEIGHT_FIELD, /* heights over a grid, in the world only: solid below */
   SS_SHAPE_TYPES
 } ss_shape_type;
 
@@ -77,8 +104,14 @@ typedef struct ss_shape_def {
   ss_vec3 size;          /* box: full edge lengths */
   ss_vec3 semi_axes;     /* ellipsoid; ellipse: 0 along the axis across the plane */
   ss_vec3 axis;          /* capsule, cylinder: direction in the shape's frame, any length but zero */
-  const ss_vec3 *points; /* convex: at least four, not in one plane, at most 200; copied */
+  const ss_vec3 *points; /* convex: at least four, not in one plane; mesh: corners of the triangles; copied */
   int n_points;
+  int corners;          /* convex: so many of the hull's corners are kept, at most 200; 0: all, and more are an error */
+  const int *triangles; /* mesh: three points each, from 0, counterclockwise from outside; copied */
+  int n_triangles;
+  const double *heights; /* height-field: along z, row by row; the rows follow each other along y, their numbers along x */
+  int rows, columns;     /* at least two of each */
+  ss_vec3 spacing;       /* of the grid: x, y; the shape's origin is in the middle of the grid */
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
   double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
   const char *material; /* NULL: the one named "default" */
@@ -183,28 +216,29 @@ typedef struct ss_force_def {
 
 /* Compliant contact (DCC section 2.2): a patch of elements x elements (planar: elements) springs and dampers around
  * every contact, lambda = K delta + C delta'. K is the inverse of the elastic half-space's influence matrix, or given. */
-typedef enum ss_damping {
-  SS_DAMPING_CRITICAL, /* C = 2 sqrt(K) */
-  SS_DAMPING_RAYLEIGH, /* C = rayleigh[0] + rayleigh[1] K */
-  SS_DAMPING_GIVEN
-} ss_damping;
-
 typedef struct ss_compliance_def {
   bool given;
   ss_elastic elastic; /* of contacts between materials that have none of their own: one elastic body on a rigid one */
-  int elements;       /* along a side; 1: the lumped model */
-  double spacing;     /* of neighbouring elements */
+  int elements;       /* along a side; 1: the lumped model; 0: not said (a pair: the scene's; the scene: 1) */
+  double spacing;     /* of neighbouring elements; 0: not said */
   /* K and C as given, row-major, elements in the order of rows along the second tangent, (n, t, o) per element
    * (planar: (n, t)). n_stiffness numbers: 0 none, 2 normal and tangential per element, else the whole matrix. */
   const double *stiffness, *damping;
   int n_stiffness, n_damping;
+  bool has_damping; /* a pair: else the materials', or the scene's */
   ss_damping law;
   double rayleigh[2];
   ss_mark mark;
 } ss_compliance_def;
 
 /* Events that are located inside a step. */
-enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };
+enum {
+  SS_EVENT_COLLISION = 1,
+  SS_EVENT_STICK_SLIP = 2,
+  SS_EVENT_TAKE_OFF = 4,
+  SS_EVENT_FACET = 8,
+  SS_EVENTS_ALL = 15
+};
 
 /* What is done about positions that drift off their joints and contacts (docs/stabilization.md). */
 typedef enum ss_stabilization {
@@ -224,6 +258,7 @@ typedef struct ss_simulation {
   double tolerance, largest_step;
   ss_cone cone;
   int directions;
+  ss_polygon polygon;
   ss_restitution restitution;
   bool has_events; /* false: the scheme's own choice */
   unsigned events;
@@ -321,8 +356,11 @@ ss_status ss_scene_add_force(ss_scene *scene, const ss_force_def *force, ss_erro
 /* Index of the body with this name, SS_WORLD for "world", -2 if there is none. */
 int ss_scene_find_body(const ss_scene *scene, const char *name);
 
-/* Whether the scheme of this name is for contacts that give; such a scheme needs the scene's `compliance`. */
+/* Whether the scheme of this name is for contacts that give; such a scheme needs a compliant scene. */
 bool ss_scheme_is_compliant(const char *name);
+
+/* Whether the scene, one of its materials or one of its pairs says how contacts give. */
+bool ss_scene_is_compliant(const ss_scene *scene);
 
 /* Tables (name and one line of explanation per row, ended by NULL) behind `stickslip list`. */
 const ss_table_row *ss_table_schemes(void);

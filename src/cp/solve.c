@@ -41,6 +41,7 @@ static const solver_row any_form[] = {
     {"newton-sparse", solve_newton_sparse},
     {"admm", solve_admm},
     {"interior-point", solve_interior_point},
+    {"smoothing", solve_smoothing},
 };
 enum { N_ANY_FORM = sizeof any_form / sizeof *any_form };
 
@@ -69,6 +70,7 @@ static const ss_cp_solver_info infos[] = {
     {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {"interior-point",
      "primal-dual path following with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
+    {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; discs, intervals, boxes, LCPs"},
     {NULL, NULL},
 };
 

@@ -60,7 +60,8 @@ static double friction_loss(const ss_sim *sim, const double *v_before) {
 static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, ss_error *error) {
   ss_problem *p = &sim->problem;
   bool certified;
-  const ss_status status = ss_solve(sim, &certified, error);
+  ss_status status = ss_turn_polygons(sim, error);
+  if (status == SS_OK) status = ss_solve(sim, &certified, error);
   if (status != SS_OK) return status;
   if (!certified)
     return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified solution of the impact at t = %.17g", sim->state.t);

@@ -56,6 +56,12 @@ typedef struct ss_force {
   const ss_expression *force[3], *torque[3];
 } ss_force;
 
+/* How contacts of a pair give. */
+typedef struct ss_compliance_law {
+  ss_compliance_def def;           /* complete: what the pair does not say is the scene's */
+  bool own_stiffness, own_damping; /* said by the pair itself: goes before what its materials say */
+} ss_compliance_law;
+
 /* What happens between two materials or bodies. */
 typedef struct ss_law {
   bool collide, anisotropic;
@@ -66,8 +72,12 @@ typedef struct ss_law {
   double mu;               /* scale of the friction set: directions are given in units of it (scheme/friction.c) */
   bool has_restitution_law;
   ss_restitution restitution_law;
-  ss_vec3 axis; /* anisotropic: in the frame of the body of shape `frame` (0 or 1) */
+  bool has_polygon, has_axis;
+  ss_polygon polygon;
+  ss_vec3 axis; /* in the frame of the body of shape `frame` (0 or 1) */
   int frame;
+  const ss_compliance_law *compliance;
+  int compliance_side; /* which shape (0 or 1) is the first of the pair's `between`; without: the first in the model */
 } ss_law;
 
 typedef struct ss_law_override {
@@ -78,6 +88,9 @@ typedef struct ss_law_override {
   ss_vec3 axis;
   bool has_restitution_law;
   ss_restitution restitution_law;
+  bool has_polygon;
+  ss_polygon polygon;
+  const ss_compliance_law *compliance; /* NULL: keep */
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };
 
@@ -99,9 +112,10 @@ struct ss_model {
   ss_law_override *overrides;
   double length; /* typical length: tolerances are relative to it */
   bool restitution_anywhere;
-  bool moments_anywhere;    /* torsion or rolling resistance */
-  ss_simulation simulation; /* the scene's own */
-  ss_compliance_def compliance;
+  bool moments_anywhere;         /* torsion or rolling resistance */
+  ss_simulation simulation;      /* the scene's own */
+  ss_compliance_law compliance;  /* of pairs that do not say otherwise */
+  bool compliant;                /* the scene, a material or a pair says how contacts give */
   double *q0;                    /* systems: coordinates at t = 0 */
   double *v0;                    /* velocities at t = 0 */
   const ss_system_model *system; /* a user-defined system: no bodies, shapes, joints or forces then; else NULL */

@@ -39,7 +39,7 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "the scheme %s is for patches between the surfaces of bodies, which a system does not have",
                    sim->scheme->name);
-  if (sim->scheme->compliant && !sim->model->compliance.given)
+  if (sim->scheme->compliant && !sim->model->compliant)
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s needs the section compliance:", sim->scheme->name);
   if (sim->scheme->compliant && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT,
@@ -107,6 +107,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->residuals, (size_t)model->n_joint_rows},
       {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
+      {&sim->consistent, 2 * nv},
       {&sim->bounds, 6 * ns},
       {&sim->listed, 6 * ns},
   };
@@ -125,8 +126,6 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
-  sim->patches = SS_ARENA_ARRAY(sim->arena, ss_patch *, 3 * (size_t)model->n_materials * (size_t)model->n_materials);
-  if (!sim->patches) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
   if (status == SS_OK) status = ss_coupling_prepare(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
@@ -192,11 +191,10 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
       sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
-      const unsigned usual = sim->options.tolerance > 0 ? SS_EVENT_COLLISION | SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF
-                                                        : SS_EVENT_COLLISION;
+      const unsigned usual = sim->options.tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
       sim->located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;
       sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
-      sim->solves_to_collisions = (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)) != 0;
+      sim->solves_to_collisions = (sim->located & ~(unsigned)SS_EVENT_COLLISION) != 0;
     }
     status = check_options(sim, error);
   }
