@@ -22,7 +22,7 @@
 
 enum { DEFAULT_LIMIT = 300, VERY_EASY = 1, EASY = 6, TURNS = 4, CONE_STEPS = 10 };
 static const double rank_tolerance = 1e-12;
-static const double first_eps = 1e-1, least_eps = 1e-12, most_eps = 1e-1, inner = 0.03;
+static const double first_eps = 1e-1, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1e-1, inner = 0.03;
 static const double rounding = 1e-15, enough = 1e-14, nearly = 1e-12;
 
 typedef enum contact_law { COULOMB, CONE } contact_law;
@@ -225,6 +225,7 @@ static bool proximal_step(descent *d, double goal) {
 
 /* Whether to go on after a proximal step has brought the residual from `last` to `residual`. */
 static bool promising(const descent *d, bool solved, double last, double residual, double tolerance, int *vain) {
+  if (residual <= tolerance && !solved) return false; /* rounding errors, most likely */
   if (residual <= 0.3 * last) {
     *vain = 0;
     return true;
@@ -233,39 +234,44 @@ static bool promising(const descent *d, bool solved, double last, double residua
   return residual > nearly && *vain < (residual <= tolerance ? 2 : 4);
 }
 
-/* The next eps: lower where the step was easy or brought little, higher where it was too hard. */
+/* The next eps: lower where the step was easy or brought little, higher where it was too hard. Far below what is needed
+ * the digits of x = a - w / eps get lost. */
 static double next_eps(double eps, bool solved, int newtons, bool slow) {
   if (!solved) return fmin(5 * eps, most_eps);
-  if (newtons <= VERY_EASY) return fmax(eps / 100, least_eps);
-  return slow || newtons <= EASY ? fmax(eps / 10, least_eps) : eps;
+  if (slow) return fmax(eps / 10, least_eps);
+  return newtons <= EASY ? fmin(eps, fmax(eps / (newtons <= VERY_EASY ? 100 : 10), small_eps)) : eps;
+}
+
+static void keep_best(descent *d, double residual, double *lowest) {
+  if (!(residual < *lowest)) return;
+  *lowest = residual;
+  for (int i = 0; i < d->cp->n; i++) d->best[i] = d->anchor[i];
 }
 
 /* Leaves the best anchor in d->best; returns its residual. */
 static double run_outer(descent *d, bool warm, double target, double tolerance) {
   const int n = d->cp->n;
-  double residual = HUGE_VAL, lowest = HUGE_VAL, last;
+  double residual = HUGE_VAL, lowest = HUGE_VAL;
+  bool going = true;
   if (warm)
-    residual = ss_cp_judge(d->cp, d->anchor, d->slack);
+    keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
   else
     for (int i = 0; i < n; i++) d->slack[i] = d->cp->g[i];
-  int vain = 0;
-  bool solved;
-  do {
+  for (int vain = 0; going && residual > target && d->newtons < d->limit;) {
     const int before = d->newtons;
+    const double last = residual;
     for (int i = 0; i < d->range.rank; i++) d->now.y[i] = 0;
-    solved = proximal_step(d, inner * fmin(residual, 1));
+    const bool solved = proximal_step(d, inner * fmin(residual, 1));
     for (int i = 0; i < n; i++) d->anchor[i] = d->now.z.z[i];
-    last = residual;
     residual = ss_cp_judge(d->cp, d->anchor, d->slack);
-    if (residual < lowest) {
-      lowest = residual;
-      for (int i = 0; i < n; i++) d->best[i] = d->anchor[i];
-    } else if (!solved) {
+    keep_best(d, residual, &lowest);
+    if (!solved && residual > lowest) {
       for (int i = 0; i < n; i++) d->anchor[i] = d->best[i];
       residual = ss_cp_judge(d->cp, d->anchor, d->slack);
     }
     d->eps = next_eps(d->eps, solved, d->newtons - before, residual > 0.3 * last);
-  } while (d->newtons < d->limit && residual > target && promising(d, solved, last, residual, tolerance, &vain));
+    going = promising(d, solved, last, residual, tolerance, &vain);
+  }
   return lowest;
 }
 

@@ -79,12 +79,15 @@ typedef enum rung_condition {
   ALWAYS,
   COLD_TINY_LCP,
   FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
+  SOME_DISCS, /* rows enough for an administration of their own */
+  SOME_FLAT,  /* the same without discs: other solvers are good as well */
   FEW_ROWS,
   MANY_ROWS,
   SEVERAL_ROWS, /* cold, between many and few */
   SMALL,        /* few enough LCP variables for a dense tableau to be the fastest */
   MEDIUM,       /* still faster than many sweeps, where few have not helped */
-  MODERATE      /* slow, but sure */
+  MODERATE,     /* slow, but sure */
+  SIZEABLE      /* the last hope */
 } rung_condition;
 
 typedef struct rung {
@@ -98,29 +101,33 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
-    {{"range-newton", solve_redundant}, ALWAYS, 100},
+    {{"range-newton", solve_redundant}, SOME_DISCS, 100},
+    {{"range-newton", solve_redundant}, SOME_FLAT, 40},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, SEVERAL_ROWS, 60},
     {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
     {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
-    {{"range-newton", solve_range_newton}, ALWAYS, 0},
     {{"lemke", solve_lemke}, MEDIUM, 0},
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
+    {{"range-newton", solve_range_newton}, ALWAYS, 0},
     {{"prox", solve_prox}, ALWAYS, 150},
-    {{"prox", solve_prox}, ALWAYS, 0},
+    {{"lemke", solve_lemke}, MODERATE, 0},
+    {{"prox", solve_prox}, ALWAYS, 3000},
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"admm", solve_admm}, ALWAYS, 0}, /* contacts that nearly repeat each other: long valleys for the others */
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
-    {{"lemke", solve_lemke}, MODERATE, 0},
+    {{"lemke", solve_lemke}, SIZEABLE, 0},
 };
 enum {
   N_RUNGS = sizeof ladder / sizeof *ladder,
+  SOME = 24,
   TINY = 64,
   FEW = 240,
   SMALL_LCP = 100,
-  MEDIUM_LCP = 240,
-  MODERATE_LCP = 1500,
+  MEDIUM_LCP = 300,
+  MODERATE_LCP = 700,
+  SIZEABLE_LCP = 1500,
   ACTIVE_ROWS = 1500,
   RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
   LAST_RESORT = 1200 /* rows up to which the dense solvers come to an end in bearable time */
@@ -200,10 +207,13 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == COLD_TINY_LCP) return !warm && is_tiny_lcp(c->problem);
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
   if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
+  if (condition == SOME_DISCS) return c->problem->n >= SOME && has_disc(c->problem);
+  if (condition == SOME_FLAT) return c->problem->n >= SOME && !has_disc(c->problem);
   if (condition == SEVERAL_ROWS) return !warm && c->problem->n > TINY && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
   if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
   if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;
+  if (condition == SIZEABLE) return variables > MODERATE_LCP && variables <= SIZEABLE_LCP && !has_friction(c->problem);
   return variables <= SMALL_LCP;
 }
 
@@ -319,6 +329,24 @@ static void keep_zero(climb *c) {
   if (c->result->residual <= c->options->tolerance) c->result->outcome = SS_SOLVED;
 }
 
+static void slacks_at_zero(const void *user, const double *z, double *w) {
+  const ss_cp *problem = user;
+  (void)z;
+  for (int i = 0; i < problem->n; i++) w[i] = problem->g[i];
+}
+
+/* Whether z = 0 is the solution, up to rounding errors of g: contacts that separate. No row of the matrix is needed. */
+static bool zero_solves(const ss_cp *problem, const double *zero, double *w, double *residual) {
+  static const double rounding = 1e-15;
+  double largest = 0;
+  for (int i = 0; i < problem->n; i++) largest = fmax(largest, fabs(problem->g[i]));
+  ss_cp light = {.n = problem->n, .n_blocks = problem->n_blocks, .g = problem->g, .blocks = problem->blocks};
+  light.apply = slacks_at_zero;
+  light.user = problem;
+  *residual = ss_cp_judge(&light, zero, w);
+  return *residual <= rounding * largest / (1 + largest);
+}
+
 ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
@@ -326,6 +354,7 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
     for (int i = 0; i < problem->n; i++) z[i] = 0;
     return SS_OK;
   }
+  const bool automatic = strcmp(options->solver, "auto") == 0;
   const scratch_mark mark = scratch_now(workspace);
   double *memory = SCRATCH(workspace, double, 2 * (size_t)problem->n);
   if (!memory) return out_of_memory(error);
@@ -334,7 +363,14 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
     z[i] = 0;
   }
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
-  const ss_status status = climb_or_run(&c, warm, error);
+  ss_status status = SS_OK;
+  if (!warm && automatic && problem->n > TINY_LCP_ROWS && zero_solves(problem, z, memory, &result->residual)) {
+    result->outcome = SS_SOLVED;
+    result->solver = rows[0].name;
+  } else {
+    result->residual = HUGE_VAL;
+    status = climb_or_run(&c, warm, error);
+  }
   if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
     keep_zero(&c);
   scratch_release(workspace, mark);

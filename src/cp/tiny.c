@@ -5,13 +5,13 @@
 
 #include <math.h>
 
-enum { LARGEST = TINY_LCP_ROWS, PIVOTS = 4 * LARGEST };
+enum { LARGEST = TINY_LCP_ROWS, PIVOTS = 4 * LARGEST, COLUMNS = LARGEST + 2 };
 static const double pivot_tolerance = 1e-9;
 
 /* Variables: y_j is j, x_j is n + j, the artificial one 2 n. x_B = rhs - T x_N, as in lemke.c. */
 typedef struct tiny {
   int n, basic[LARGEST], outside[LARGEST + 1];
-  double T[LARGEST][LARGEST + 2];
+  double T[LARGEST][COLUMNS];
 } tiny;
 
 bool is_tiny_lcp(const ss_cp *problem) {
