@@ -74,7 +74,7 @@ static SolverOptions *new_options(int id) {
 static double time_foreign(const foreign *f, void *problem, double *z, double *w, int n) {
   double spent = 0, shortest = HUGE_VAL;
   int count = 0;
-  while (count == 0 || (spent < 0.02 && count < 1000)) {
+  while (count == 0 || (spent < 0.1 && count < 1000)) {
     SolverOptions *options = new_options(f->id);
     memset(z, 0, sizeof *z * (size_t)n);
     memset(w, 0, sizeof *w * (size_t)n);
@@ -234,7 +234,7 @@ static verdict run_ours(const ss_cp *cp, const char **by) {
   double *z = calloc((size_t)cp->n + 1, sizeof *z), spent = 0, shortest = HUGE_VAL;
   int count = 0;
   if (z && !ss_cp_workspace_create(&workspace, NULL))
-    while (count == 0 || (spent < 0.02 && count < 1000)) {
+    while (count == 0 || (spent < 0.1 && count < 1000)) {
       const double start = now();
       if (ss_cp_solve(cp, &options, false, z, workspace, &r, NULL)) break;
       const double taken = now() - start;

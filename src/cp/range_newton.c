@@ -1,17 +1,19 @@
 /* The proximal point method (Rockafellar 1976) in the range of G, for redundant contacts.
  *
- * With G = L L^T (range.c) and y = L^T z, the velocities that the impulses make, one proximal step from the anchor a is
+ * With G = L U^T (range.c), the anchor a, its slack w_a = G a + g and y = U^T (z - a), the velocities that the change of the
+ * impulses makes, one proximal step is
  *
- *     y = L^T z(a - (L y + g) / eps),                                                                            (1)
+ *     y = U^T (z(a - (w_a + L y) / eps) - a),                                                                    (1)
  *
- * z the impulses that Coulomb's law assigns to x = a - w / eps (response.c): as many equations as bodies have directions to
- * move in, well conditioned for every number of contacts. Newton's method on (1), with the matrix 1 + L^T z' L / eps.
+ * z(x) the impulses that Coulomb's law assigns to x = a - w / eps (response.c): as many equations as bodies have directions
+ * to move in, well conditioned for every number of contacts. Newton's method on (1), with the matrix 1 + U^T z' L / eps.
  * Where that does not descend, the law of the cone with the shift s = mu |w_t| frozen takes over for some steps (De Saxce;
- * Cadoux 2009): then (1) is the gradient of the convex function |y|^2 / 2 + eps (x z - |z|^2 / 2), and Newton's method
- * with a line search on it always converges. The result is the next anchor; eps is lowered while that is easy.
+ * Cadoux 2009): then (1) is, for symmetric G, the gradient of a convex function, |y|^2 / 2 + eps (x z - |z|^2 / 2) + a L y,
+ * and Newton's method with a line search on it always converges. The result is the next anchor; eps is lowered while that is
+ * easy. As w_a comes from the data in every step, errors of L and U do not stay.
  *
- * Assumes a symmetric positive semi-definite G, else it is not admitted. Rounding errors leave a residual of about 1e-16 /
- * eps, and slopes that friction makes steep (mu well above 1, impacts) may keep it from converging: it ends at the limit. */
+ * Assumes a G whose symmetric part is positive semi-definite, else it is not admitted. Steep friction (mu well above 1,
+ * impacts on piles) may keep it from converging: it ends at the limit, or earlier where nothing improves. */
 #include "cp/range.h"
 #include "cp/response.h"
 #include "cp/solver.h"

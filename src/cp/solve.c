@@ -60,7 +60,7 @@ static const ss_cp_solver_info infos[] = {
     {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
     {"prox", "proximal point method around nsgs-newton, for redundant contacts; all cones"},
     {"range-newton",
-     "proximal steps by Newton's method in the range of a symmetric matrix, for redundant contacts; all cones"},
+     "proximal steps by Newton's method in the range of the matrix, for redundant contacts; all cones"},
     {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {"large", "islands of contacts one by one, each by the solvers below in turn; any matrix form; all cones"},
@@ -144,6 +144,13 @@ bool has_disc(const ss_cp *problem) {
   return false;
 }
 
+/* Contacts in the plane seldom need more than sweeps and Newton steps. */
+static bool has_spatial_friction(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (problem->blocks[b].kind == SS_BLOCK_FRICTION && problem->blocks[b].size > 2) return true;
+  return false;
+}
+
 static bool only_free(const ss_cp *problem) {
   for (int b = 0; b < problem->n_blocks; b++)
     if (problem->blocks[b].kind != SS_BLOCK_FREE) return false;
@@ -208,7 +215,7 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
   if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
   if (condition == SOME_DISCS) return c->problem->n >= SOME && has_disc(c->problem);
-  if (condition == SOME_FLAT) return c->problem->n >= SOME && !has_disc(c->problem);
+  if (condition == SOME_FLAT) return c->problem->n >= SOME && !has_disc(c->problem) && has_spatial_friction(c->problem);
   if (condition == SEVERAL_ROWS) return !warm && c->problem->n > TINY && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
   if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
@@ -272,7 +279,7 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
     int limit;
     bool wanted;
   } tries[] = {{&rows[0], 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
-               {&redundant, 100, c->problem->G && c->problem->n <= RANGE_ROWS},
+               {&redundant, 100, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
                {&any_form[0], 0, true}};
   *ended = true;
   for (int k = 0; k < 3; k++) {
