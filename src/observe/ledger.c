@@ -78,11 +78,11 @@ static void contact_losses(ss_sim *sim, double h, double fraction) {
 static void stabilization_work(ss_sim *sim, double fraction) {
   const ss_problem *p = &sim->problem;
   ss_energy *e = &sim->report.energy;
-  for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * (p->offset[i] - drive_of(sim, i));
+  for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * p->pushed[i];
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (c->row < 0 || c->at.gap >= 0) continue;
-    const double work = -fraction * c->impulse[0] * (p->offset[c->row] - drive_of(sim, c->row));
+    if (c->row < 0) continue;
+    const double work = -fraction * c->impulse[0] * p->pushed[c->row];
     e->stabilization += work;
     e->impact_loss += work;
   }

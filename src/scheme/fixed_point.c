@@ -39,6 +39,7 @@ static void relinearise_at_start(ss_sim *sim) {
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
     c->at = place.at;
+    c->start_gap = c->at.gap;
   }
 }
 
@@ -70,7 +71,7 @@ ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *
   const double enough = 1e-13 * (sim->speed_bound + sim->model->length / h);
   double last = HUGE_VAL, contraction = 0;
   bool damped = false, found = false;
-  sim->iterate_v = sim->iterate_q = NULL;
+  relinearise_at_start(sim); /* contacts may be where another attempt has left them */
   ss_status status = ss_attempt_once(sim, h, certified, error);
   if (status != SS_OK || !*certified) return status;
   memcpy(iterate_v(sim), sim->v_end, sizeof(double) * (size_t)sim->model->n_v);

@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-/* Numbers per row: six or seven single ones, and A^-1 J^T; in a system J too, in all coordinates. */
-static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 7 + 2 * (size_t)sim->model->n_v : 6 + 12; }
+/* Numbers per row: seven or eight single ones, and A^-1 J^T; in a system J too, in all coordinates. */
+static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 8 + 2 * (size_t)sim->model->n_v : 7 + 12; }
 
 static void divide(ss_sim *sim, int capacity) {
   ss_problem *p = &sim->problem;
   double *next = p->numbers;
-  double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack, &p->scale, &p->drive};
+  double **const parts[] = {&p->offset, &p->compliance, &p->pushed, &p->g, &p->z, &p->slack, &p->scale, &p->drive};
   const size_t n = sizeof parts / sizeof *parts - (sim->system ? 0 : 1);
   for (size_t i = 0; i < n; i++, next += capacity) *parts[i] = next;
   p->w = next;
@@ -101,13 +101,20 @@ static void joint_rows(ss_sim *sim, double h) {
     if (sim->system) p->offset[i] = p->drive[i] = sim->basis.drive[sim->basis.row[i]];
   }
   p->n = p->n_joint = n;
-  if (h > 0 && sim->iterate_q) {
-    ss_basis_residuals(sim, sim->state.t + h, sim->iterate_q, p->offset);
-    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
-  } else if (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) { /* nu . va = -Theta/h */
-    ss_basis_residuals(sim, sim->state.t, sim->state.q, p->offset);
-    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / sim->h + (sim->system ? p->drive[i] : 0);
+  const bool iterated = h > 0 && sim->iterate_q;
+  if (iterated || (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART)) {
+    ss_basis_residuals(sim, sim->state.t, sim->state.q, p->pushed); /* nu . va = -Theta/h */
+    for (int i = 0; i < n; i++) {
+      p->pushed[i] /= iterated ? h : sim->h;
+      p->offset[i] += sim->push * p->pushed[i];
+    }
   }
+  if (iterated) { /* Theta(q^) + nu.(q+ - q^) = (1 - push) Theta(q) */
+    ss_basis_residuals(sim, sim->state.t + h, sim->iterate_q, p->offset);
+    for (int i = 0; i < n; i++)
+      p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v) - (1 - sim->push) * p->pushed[i];
+  }
+  for (int i = 0; i < n; i++) p->pushed[i] *= sim->push;
   const double share = kept_share(sim, h);
   if (share > 0) keep_joint_velocities(sim, share);
 }
@@ -192,9 +199,14 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
                             : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
                                           place.pose[1].orientation, c->direction[k]));
     p->offset[p->n] = k == 0 ? normal_offset : 0;
+    p->pushed[p->n] = fmin(p->offset[p->n], 0);
     if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
-    if (k == 0 && h > 0 && sim->iterate_q) /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= 0 */
-      p->offset[p->n] = c->at.gap / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
+    if (k == 0 && h > 0 && sim->iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - push) min(Phi(q), 0) */
+      const double depth = fmin(c->start_gap, 0);
+      p->offset[p->n] =
+          (c->at.gap - (1 - sim->push) * depth) / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
+      p->pushed[p->n] = sim->push * depth / h;
+    }
     p->compliance[p->n] = 0;
     p->z[p->n] = c->closed ? c->impulse[k] : 0;
     p->n++;
@@ -216,7 +228,7 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   const bool gently = c->closed && sim->solves_to_collisions && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->h : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-  return held && !sim->relaxed ? c->at.gap / sim->h : 0;
+  return held ? sim->push * c->at.gap / sim->h : 0;
 }
 
 static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
@@ -229,6 +241,7 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   ss_problem *p = &sim->problem;
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
+  if (p->capacity) memset(p->pushed, 0, sizeof(double) * (size_t)p->capacity);
   if (sim->model->n_joints || sim->system) choose_gradient_positions(sim, h);
   if (sim->model->n_joint_rows) joint_rows(sim, h);
   if (forces && h > 0) stiff_rows(sim, h);

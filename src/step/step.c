@@ -101,7 +101,7 @@ static bool sinks(const ss_sim *sim, double h) {
 
 /* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
 static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
-  sim->relaxed = false;
+  sim->push = 1;
   sim->speed_bound = 1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * *h * sim->acceleration;
   for (int cuts = 0; cuts <= MOST_CUTS;) {
     bool certified = false;
@@ -125,11 +125,11 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
       sim->arrested &= !sim->released;
       sim->transitions += *h < whole;
     }
+    if (status == SS_OK) status = ss_push_gently(sim, *h, &certified, error);
     if (status != SS_OK) return status;
     if (!certified) {
-      const bool pushes = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-      const bool shorter = sim->relaxed || !pushes; /* once the same without pushing anything out, then shorter */
-      sim->relaxed = true;
+      const bool shorter = !ss_pushes(sim); /* once the same without pushing anything out, then shorter */
+      sim->push = 0;
       if (!shorter) continue;
       cuts++;
       sim->report.solves.cuts++;
@@ -182,6 +182,7 @@ static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *erro
   for (int i = 0; i < 2 && !found && first * (1 + margins[i]) < whole; i++) {
     *h = first * (1 + margins[i]);
     ss_status status = ss_attempt(sim, *h, &certified, error);
+    if (status == SS_OK) status = ss_push_gently(sim, *h, &certified, error);
     if (status == SS_OK && !certified) status = ss_attempt(sim, *h = whole, &certified, error); /* as it was */
     if (status != SS_OK) return status;
     *tau = ss_first_collision(sim, *h, &found);

@@ -26,6 +26,7 @@ typedef struct ss_problem {
   double *numbers;     /* the memory of all arrays of numbers below */
   double *offset;      /* [n] rows: s in  w = J va + s + R z */
   double *compliance;  /* [n] rows: R, zero for rigid rows */
+  double *pushed;      /* [n] rows: the part of the offset that pushes a position back onto its constraint */
   double *w;           /* [n][12] discretise: A^-1 J^T, packed per side like the rows; systems: [n][n_v] */
   double *dense;       /* [n][n_v] rows: the gradients' numbers, systems only */
   double *drive;       /* [n] rows: velocities of constraints that move by themselves, part of offset; systems only */
@@ -93,7 +94,7 @@ struct ss_sim {
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
-  bool relaxed;        /* penetrations are not pushed out in this part: wedged bodies may leave no way to do so */
+  double push;         /* share of their offsets by which positions are pushed back in this part (step/push.c) */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double acceleration; /* begin_step: of gravity, or of what drives the gaps of a system */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
@@ -186,6 +187,9 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
 ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error);
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
+/* Whether the part's problem pushes positions back; the same part solved again with less of it where that is violent. */
+bool ss_pushes(const ss_sim *sim);
+ss_status ss_push_gently(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* Solves a part of size h and computes where it ends. */
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* The same for schemes whose problem is posed at its own solution. */
