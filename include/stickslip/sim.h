@@ -230,6 +230,7 @@ typedef struct ss_report {
   double energy_excess;
   /* Smallest c >= 0 with v.Mv <= max(v0.Mv0, |q0| + 1) e^(c t) at the end of every step so far (MDI Theorem 5.1) */
   double kinetic_growth;
+  double created_by_impacts; /* energy: the sum over all impacts after which there was more than before */
 } ss_report;
 const ss_report *ss_sim_report(const ss_sim *sim);
 

@@ -149,7 +149,7 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error) {
   sim->report.energy.work += driven;
   sim->report.energy.friction_loss += friction;
   sim->report.energy.impact_loss += lost - friction;
-  if (lost < 0) sim->created_by_impacts -= lost;
+  if (lost < 0) sim->report.created_by_impacts -= lost;
   finish(sim, speed_tolerance, lost < 0 ? -lost : 0);
   return ss_touch_store(sim, error);
 }

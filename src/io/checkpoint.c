@@ -65,7 +65,6 @@ static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
       {s->angle, sizeof(double) * (size_t)model->n_angles},
       {sim->previous_v, nv},
       {sim->previous_weighted, nv},
-      {&sim->created_by_impacts, sizeof sim->created_by_impacts},
       {&sim->report, sizeof sim->report},
       {&sim->control, sizeof sim->control},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},

@@ -41,7 +41,7 @@ static void balance(ss_sim *sim) {
       e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss + e->stabilization);
   ss_certificate *certificate = &sim->report.certificate;
   const double gained = e->final - e->initial - e->work;
-  certificate->energy_created = fmax(certificate->energy_created, fmax(gained, sim->created_by_impacts));
+  certificate->energy_created = fmax(certificate->energy_created, fmax(gained, sim->report.created_by_impacts));
 }
 
 void ss_ledger_start(ss_sim *sim) {

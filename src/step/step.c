@@ -241,7 +241,6 @@ ss_status ss_step_save(ss_sim *sim, ss_error *error) {
   if (s->n_patch) memcpy(sim->patch_saved, s->patch, sizeof *s->patch * (size_t)s->n_patch);
   sim->n_patch_saved = s->n_patch;
   sim->report_saved = sim->report;
-  sim->created_saved = sim->created_by_impacts;
   sim->t_saved = s->t;
   return SS_OK;
 }
@@ -257,7 +256,6 @@ void ss_step_restore(ss_sim *sim) {
   s->n_patch = sim->n_patch_saved;
   s->t = sim->t_saved;
   sim->report = sim->report_saved;
-  sim->created_by_impacts = sim->created_saved;
 }
 
 static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {

@@ -133,7 +133,6 @@ struct ss_sim {
   double *previous_weighted, *previous_v; /* [n_v] observe */
   double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
   double *residuals;                      /* [n_joint_rows] observe */
-  double created_by_impacts;
   double kinetic_scale; /* max(v0.Mv0, |q0| + 1) */
 
   /* The start of the step, restored if it fails. */
@@ -143,7 +142,7 @@ struct ss_sim {
   double *patch_saved;
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
-  double created_saved, t_saved;
+  double t_saved;
 
   ss_control control;
   double *whole_q;        /* [7 n_bodies] automatic: where the whole step ends */
