@@ -118,11 +118,13 @@ typedef struct ss_contact_report {
   int body[2];           /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
   ss_vec3 point, normal; /* world frame, at the start of the last (part of the) step; normal from body[1] to body[0] */
   double gap;
-  ss_vec3 impulse; /* on body[0], world frame, over the last step */
+  ss_vec3 impulse; /* on body[0], world frame, over the last step with all its impacts */
   bool stuck;
   double friction; /* coefficient */
   ss_vec3 tangent; /* compliant contact: first tangent of its patch's frame, world frame; else zero */
 } ss_contact_report;
+/* Those that hold now, then those that were hit in the last step and are gone. Within a step, to observers of its problems,
+ * those of the problem, with its impulses. */
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
 
 /* One element of a compliant contact's patch, in the patch's frame (normal, first tangent, second tangent). */

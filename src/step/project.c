@@ -63,7 +63,12 @@ static ss_status project_velocity(ss_sim *sim, bool *certified, ss_error *error)
   if (status != SS_OK || !*certified) return status;
   ss_velocity_change(sim);
   for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->delta[i];
-  return SS_OK;
+  ss_add_joint_impulses(sim, 1);
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (c->row >= 0) c->pressed = v3_scale(sim->problem.z[c->row], c->at.normal);
+  }
+  return ss_deal(sim, 1, error);
 }
 
 ss_status ss_project(ss_sim *sim, ss_error *error) {

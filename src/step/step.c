@@ -202,6 +202,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
     *taken = 0;
     *collided = true;
     status = ss_impact(sim, speed_tolerance, error);
+    if (status == SS_OK) status = ss_deal(sim, 1, error);
     ss_lap(sim, SS_STAGE_EVENTS);
     return status;
   }
@@ -215,6 +216,8 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   ss_lap(sim, SS_STAGE_EVENTS);
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
+  status = ss_deal(sim, tau / h, error);
+  if (status != SS_OK) return status;
   judge_contacts(sim, speed_tolerance);
   if (sim->model->moments_anywhere && tau == h) ss_note_ends(sim);
   accept(sim, h, tau);
@@ -247,6 +250,7 @@ ss_status ss_step_save(ss_sim *sim, ss_error *error) {
 
 void ss_step_restore(ss_sim *sim) {
   ss_state *s = &sim->state;
+  ss_deal_begin(sim);
   memcpy(s->q, sim->q_saved, sizeof(double) * (size_t)sim->model->n_q);
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
   if (sim->model->n_angles) memcpy(s->angle, sim->angle_saved, sizeof(double) * (size_t)sim->model->n_angles);
@@ -304,6 +308,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   bool collided = false;
   if (sim->timed) sim->clock = ss_seconds();
   memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  ss_deal_begin(sim);
   ss_status status = ss_step_save(sim, error);
   if (status == SS_OK)
     status = sim->options.tolerance > 0 ? ss_step_automatic(sim, &collided, error)
@@ -313,6 +318,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
     sim->report.certificate.certified = false;
     return status;
   }
+  ss_deal_end(sim);
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
   status = observe(sim, collided, error);

@@ -68,6 +68,14 @@ typedef struct ss_basis {
   double *drive; /* [n_joint_rows] scratch: their prescribed velocities, systems only */
 } ss_basis;
 
+/* What a contact has given to the bodies in this step (contact/dealt.c). */
+typedef struct ss_dealt {
+  uint64_t key;
+  int order; /* the later, the larger */
+  bool gone; /* when the step is done */
+  ss_contact_report report;
+} ss_dealt;
+
 /* Automatic step size (step/automatic.c): what the next step goes by. */
 typedef struct ss_control {
   double next;       /* size to be tried */
@@ -105,6 +113,9 @@ struct ss_sim {
   int *order;           /* [n_shapes] broad phase: sorted along one axis */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set */
   int n_contacts, contact_capacity, n_active;
+  ss_dealt *dealt; /* [n_dealt] parts and impacts; ordered by key when the step is done */
+  int n_dealt, dealt_capacity;
+  bool all_dealt;       /* the step is done */
   double *mid_q;        /* [n_q] rows */
   const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken; when */
   double grad_t;
@@ -133,7 +144,7 @@ struct ss_sim {
   double *previous_weighted, *previous_v; /* [n_v] observe */
   double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
   double *residuals;                      /* [n_joint_rows] observe */
-  double kinetic_scale; /* max(v0.Mv0, |q0| + 1) */
+  double kinetic_scale;                   /* max(v0.Mv0, |q0| + 1) */
 
   /* The start of the step, restored if it fails. */
   double *q_saved, *v_saved, *angle_saved;
@@ -343,6 +354,11 @@ void ss_slips_at(const ss_sim *sim, const ss_contact *contact, double t, const d
 
 /* Normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * sim->acceleration; }
+
+/* Impulses of the step: none yet; those of the solved part, of which a fraction is taken, or of an impact; that is all. */
+void ss_deal_begin(ss_sim *sim);
+ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error);
+void ss_deal_end(ss_sim *sim);
 
 /* Contact memory. */
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
