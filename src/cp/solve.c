@@ -94,9 +94,11 @@ static const rung ladder[] = {
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
     {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
     {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
+    {{"newton-sparse", solve_newton_sparse}, ALWAYS, 0}, /* stacks that are held many times over */
     {{"lemke", solve_lemke}, MEDIUM, 0},
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
     {{"prox", solve_prox}, ALWAYS, 150},
+    {{"interior-point", solve_interior_point}, ALWAYS, 0},
     {{"lemke", solve_lemke}, MODERATE, 0},
     {{"prox", solve_prox}, ALWAYS, 0},
     {{"facets", solve_facets}, ALWAYS, 0},
