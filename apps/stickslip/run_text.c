@@ -103,6 +103,10 @@ static void print_certificate(const run_result *r) {
   (void)printf("    cone %.1e   dissipation %.1e   energy created %.1e\n", c->cone, c->dissipation, c->energy_created);
   warn_of_energy(r);
   warn_of_step(r);
+  const long fails = ss_sim_report(r->sim)->solves.newton_fails;
+  if (fails)
+    (void)printf("    NOTE: in %ld impacts Newton's law of restitution contradicts itself: they followed Poisson's\n",
+                 fails);
   (void)printf("\n");
 }
 

@@ -204,6 +204,7 @@ typedef struct ss_solves {
   long outer;           /* iterated schemes: problems per fixed point, added up */
   long not_contracting; /* parts whose fixed point was not found: the linearised problem stood in */
   long unconverged;     /* compliant-theta: parts cut because the outer iteration did not converge */
+  long newton_fails;    /* impacts in which Newton's law of restitution has no solution: they followed Poisson's */
   double contraction;   /* largest ratio of successive changes in fixed points that were found */
   double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;

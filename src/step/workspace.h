@@ -103,6 +103,7 @@ struct ss_sim {
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts: the rest of the step locates nothing */
   double push;         /* share of their offsets by which positions are pushed back in this part (step/push.c) */
+  bool newton_fails;   /* impact: Newton's law has no solution in it, Poisson's is followed */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double acceleration; /* begin_step: of gravity, or of what drives the gaps of a system */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
@@ -215,6 +216,7 @@ void ss_tell_ends(ss_sim *sim);
 /* Earliest collision in (0, h]; h if there is none. */
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, ss_error *error);
+bool ss_obeys_newton(const ss_sim *sim, const ss_contact *c);
 
 /* Weak solutions (observe/weak.c): the part that is about to be accepted. */
 ss_status ss_weak_part(ss_sim *sim, double h, ss_error *error);
