@@ -278,6 +278,11 @@ ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+/* Whether the contact's feature is no longer one of its pair: an edge that has been turned away may have any gap. */
+static bool left_behind(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place) {
+  return c->at.gap < 0 && -c->at.gap > 1.001 * sim->mechanics->depth(sim, c, place) + 1e-12 * sim->model->length;
+}
+
 /* Joints, and the normals of contacts that are closed or overlap, all at the present position. */
 ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error) {
   const ss_status status = begin(sim, 0, false, error);
@@ -289,7 +294,7 @@ ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error) {
     c->at = place.at;
     const bool held = again && c->row >= 0;
     c->row = -1;
-    if (!c->closed && !held && c->at.gap >= 0) continue;
+    if ((!c->closed && !held && c->at.gap >= 0) || left_behind(sim, c, &place)) continue;
     const double mu = c->mu;
     c->mu = 0;
     contact_rows(sim, c, 0, 0);
