@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MOST_ITERATIONS = 8 };
+enum { MOST_ITERATIONS = 12 };
 
 /* Residuals of all rows of the problem at the present position; the largest violation. */
 static double position_residuals(ss_sim *sim, double *residual) {
@@ -42,13 +42,16 @@ static void move(ss_sim *sim) {
 static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   double last = HUGE_VAL;
+  int rows = 0;
   for (int k = 0;; k++) {
     ss_status status = ss_rows_projection(sim, k > 0, error);
     if (status == SS_OK) status = ss_discretise(sim, 1, error);
     if (status != SS_OK) return status;
     const double worst = position_residuals(sim, p->slack);
-    if (worst <= 1e-13 * sim->model->length || worst > 0.5 * last || k == MOST_ITERATIONS) return SS_OK;
+    const bool joined = p->n > rows; /* a body that is turned out of one contact may turn into the next */
+    if (worst <= 1e-13 * sim->model->length || (worst > 0.5 * last && !joined) || k == MOST_ITERATIONS) return SS_OK;
     last = worst;
+    rows = p->n;
     memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
     status = ss_solve_problem(sim, certified, error);
     if (status != SS_OK || !*certified) return status;
