@@ -1,12 +1,15 @@
 /* Broad phase: pairs of shapes that may touch within the step.
  *
  * Few pairs (most mechanisms): all of them, listed once. Many: boxes around the shapes, grown by the way they can go in
- * the step, are sorted along x and swept. Half-spaces are unbounded and meet everybody. */
+ * the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
+ * meet everybody. The later parts of a step find their boxes inside those of the first one and take over its list. */
 #include "step/workspace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FEW_PAIRS = 128 };
+static const double HEADROOM = 0.2;
 
 static ss_status append(ss_candidates *list, const ss_candidate *item, ss_error *error) {
   const ss_status status = ss_grow((void **)&list->items, &list->capacity, list->n + 1, sizeof *item, error);
@@ -32,28 +35,60 @@ ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-/* low x y z, high x y z of every shape, grown by how far it can move. */
+/* low x y z, high x y z of every shape, grown by how far it can move and by half of what the narrow phase looks at
+ * besides, so that its contacts do not depend on what else is listed. */
 static void compute_bounds(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
+  const double way = h * sim->speed_bound, around = SS_NEAR / 2 * model->length;
   for (int i = 0; i < model->n_shapes; i++) {
     const ss_shape *shape = &model->shapes[i];
     const ss_pose body = ss_pose_of(sim->state.q, shape->body), pose = ss_shape_pose(shape, &body);
     ss_vec3 low, high;
     ss_shape_bounds(shape, &pose, &low, &high);
-    const double grow = shape->body < 0 ? 0 : h * sim->speed_bound;
+    const double grow = shape->body < 0 ? around : way + around;
     double *b = sim->bounds + 6 * (size_t)i;
     b[0] = low.x - grow, b[1] = low.y - grow, b[2] = low.z - grow;
     b[3] = high.x + grow, b[4] = high.y + grow, b[5] = high.z + grow;
   }
 }
 
+static bool list_covers(const ss_sim *sim) {
+  bool inside = sim->listed_in_step;
+  for (int i = 0; inside && i < sim->model->n_shapes; i++) {
+    const double *b = sim->bounds + 6 * (size_t)i, *listed = sim->listed + 6 * (size_t)i;
+    for (int k = 0; k < 3; k++) inside = inside && b[k] >= listed[k] && b[3 + k] <= listed[3 + k];
+  }
+  return inside;
+}
+
+/* The axis along which the boxes' lower ends scatter most; the present one unless another is clearly better, because a new
+ * axis is sorted from scratch. */
+static int sweep_axis(const ss_sim *sim) {
+  double mean[3] = {0}, scatter[3] = {0};
+  int n = 0;
+  for (int i = 0; i < sim->model->n_shapes; i++) {
+    const double *b = sim->bounds + 6 * (size_t)i;
+    if (!isfinite(b[0]) || !isfinite(b[1]) || !isfinite(b[2])) continue;
+    n++;
+    for (int k = 0; k < 3; k++) {
+      const double d = b[k] - mean[k];
+      mean[k] += d / n;
+      scatter[k] += d * (b[k] - mean[k]);
+    }
+  }
+  int best = sim->axis;
+  for (int k = 0; k < 3; k++)
+    if (scatter[k] > 4 * scatter[sim->axis] && scatter[k] > scatter[best]) best = k;
+  return best;
+}
+
 /* Nearly sorted from the last step: insertion is linear then. */
 static void sort_order(ss_sim *sim) {
+  const double *low = sim->bounds + sim->axis;
   for (int k = 1; k < sim->model->n_shapes; k++) {
     const int item = sim->order[k];
-    const double low = sim->bounds[6 * (size_t)item];
     int place = k;
-    for (; place > 0 && sim->bounds[6 * (size_t)sim->order[place - 1]] > low; place--)
+    for (; place > 0 && low[6 * (size_t)sim->order[place - 1]] > low[6 * (size_t)item]; place--)
       sim->order[place] = sim->order[place - 1];
     sim->order[place] = item;
   }
@@ -68,20 +103,27 @@ static int by_shapes(const void *left, const void *right) {
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error) {
   if (sim->few_pairs) return SS_OK;
   compute_bounds(sim, h);
+  if (list_covers(sim)) return SS_OK;
+  for (int i = 0; i < 6 * sim->model->n_shapes; i++) /* room for bodies that an impact makes faster */
+    sim->bounds[i] += (i % 6 < 3 ? -HEADROOM : HEADROOM) * h * sim->speed_bound;
+  sim->axis = sweep_axis(sim);
   sort_order(sim);
   sim->near.n = 0;
+  const int x = sim->axis, y = (x + 1) % 3, z = (x + 2) % 3;
   for (int k = 0; k < sim->model->n_shapes; k++) {
     const int i = sim->order[k];
     const double *a = sim->bounds + 6 * (size_t)i;
     for (int l = k + 1; l < sim->model->n_shapes; l++) {
       const int j = sim->order[l];
       const double *b = sim->bounds + 6 * (size_t)j;
-      if (b[0] > a[3]) break;
-      if (b[1] > a[4] || b[4] < a[1] || b[2] > a[5] || b[5] < a[2]) continue;
+      if (b[x] > a[3 + x]) break;
+      if (b[y] > a[3 + y] || b[3 + y] < a[y] || b[z] > a[3 + z] || b[3 + z] < a[z]) continue;
       const ss_status status = try_pair(sim, &sim->near, i, j, error);
       if (status != SS_OK) return status;
     }
   }
   if (sim->near.n) qsort(sim->near.items, (size_t)sim->near.n, sizeof *sim->near.items, by_shapes);
+  memcpy(sim->listed, sim->bounds, sizeof(double) * 6 * (size_t)sim->model->n_shapes);
+  sim->listed_in_step = true;
   return SS_OK;
 }

@@ -7,6 +7,7 @@
 #include "patch/patch.h"
 
 enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not bounce from then on */
+#define SS_NEAR 1e-3             /* of the typical length: what is nearer is looked at even if nothing moves */
 enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about two tangents */
 
 typedef struct ss_contact {

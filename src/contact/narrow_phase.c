@@ -66,7 +66,7 @@ static int merge_across_plane(const ss_model *model, ss_contact_point *points, i
 
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
-  const double reach = 2 * h * sim->speed_bound + 1e-3 * sim->model->length;
+  const double reach = 2 * h * sim->speed_bound + SS_NEAR * sim->model->length;
   sim->n_contacts = sim->n_patch = 0;
   for (int k = 0; k < list->n; k++) {
     const ss_candidate *candidate = &list->items[k];

@@ -11,14 +11,14 @@
 
 ss_status ss_fail_at(ss_error *error, const ss_scene *scene, ss_mark mark, ss_status status, const char *format, ...) {
   if (!error) return status;
+  char message[sizeof error->message];
   va_list arguments;
   va_start(arguments, format);
-  (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+  (void)vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  error->status = status;
+  (void)ss_fail(error, status, "%s", message);
   error->line = mark.line;
   error->column = mark.column;
-  error->file[0] = '\0';
   if (scene->file) (void)snprintf(error->file, sizeof error->file, "%s", scene->file);
   return status;
 }
@@ -79,15 +79,22 @@ static ss_status compile(ss_model *model, const ss_scene *scene, ss_error *error
   return ss_check_overlap(model, scene, error);
 }
 
-ss_status ss_model_create(const ss_scene *scene, ss_model **out, ss_error *error) {
-  *out = NULL;
+ss_model *ss_model_blank(ss_error *error) {
   ss_arena *arena = ss_arena_create();
   ss_model *model = arena ? SS_ARENA_ARRAY(arena, ss_model, 1) : NULL;
-  if (!model) {
+  if (model)
+    model->arena = arena;
+  else {
     ss_arena_destroy(arena);
-    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    (void)ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
-  model->arena = arena;
+  return model;
+}
+
+ss_status ss_model_create(const ss_scene *scene, ss_model **out, ss_error *error) {
+  *out = NULL;
+  ss_model *model = ss_model_blank(error);
+  if (!model) return SS_ERROR_MEMORY;
   const ss_status status = compile(model, scene, error);
   if (status == SS_OK)
     *out = model;

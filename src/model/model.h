@@ -114,6 +114,9 @@ ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b)
 /* Index of the scene's material with this name, -1 if there is none. */
 int ss_find_material(const ss_scene *scene, const char *name);
 
+/* Zeros with an arena of its own; NULL with the error where there is no memory. */
+ss_model *ss_model_blank(ss_error *error);
+
 /* Pieces of the compiler (compile.c calls them in this order). */
 ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *error);

@@ -1,7 +1,10 @@
 /* The mechanics of bodies: poses of seven numbers, shapes that touch, joints between two of them. */
 #include "step/workspace.h"
 
-static void begin_step(ss_sim *sim) { sim->acceleration = v3_norm(sim->model->gravity); }
+static void begin_step(ss_sim *sim) {
+  sim->acceleration = v3_norm(sim->model->gravity);
+  sim->listed_in_step = false;
+}
 
 static ss_status find_contacts(ss_sim *sim, double h, ss_error *error) {
   const ss_status status = ss_broad_phase(sim, h, error);

@@ -108,6 +108,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
       {&sim->bounds, 6 * ns},
+      {&sim->listed, 6 * ns},
   };
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);

@@ -111,7 +111,10 @@ struct ss_sim {
   ss_candidates near;  /* broad phase: those that may touch in this step */
   bool few_pairs;
   double *bounds;       /* [n_shapes][6] broad phase */
+  double *listed;       /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
+  bool listed_in_step;  /* in this step */
   int *order;           /* [n_shapes] broad phase: sorted along one axis */
+  int axis;             /* this one: 0, 1, 2 */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set */
   int n_contacts, contact_capacity, n_active;
   ss_dealt *dealt; /* [n_dealt] parts and impacts; ordered by key when the step is done */

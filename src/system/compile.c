@@ -220,18 +220,13 @@ static ss_status compile(ss_model *model, const ss_system *system, ss_error *err
 
 ss_status ss_model_create_system(const ss_system *system, ss_model **out, ss_error *error) {
   *out = NULL;
-  ss_arena *arena = ss_arena_create();
-  ss_model *model = arena ? SS_ARENA_ARRAY(arena, ss_model, 1) : NULL;
-  if (!model) {
-    ss_arena_destroy(arena);
-    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  }
-  model->arena = arena;
+  ss_model *model = ss_model_blank(error);
+  if (!model) return SS_ERROR_MEMORY;
   const ss_status status = compile(model, system, error);
   if (status == SS_OK)
     *out = model;
   else
-    ss_arena_destroy(arena); /* what `user` points to is not released */
+    ss_arena_destroy(model->arena); /* what `user` points to is not released */
   return status;
 }
 

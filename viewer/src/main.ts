@@ -62,12 +62,22 @@ function startTime(): number | null {
   return match ? Number(match[1]) : null;
 }
 
+const SLOW = 0.035; // seconds a picture: fewer than 30 a second
+const PATIENCE = 8; // pictures in a row that are late before there are fewer triangles in them
+
 function animate(player: Player, view: SceneView): () => number {
   let last = performance.now();
   let drawn = 0;
+  let late = 0;
   const tick = (now: number) => {
-    player.advance(Math.min(0.25, (now - last) / 1000));
+    const passed = (now - last) / 1000;
+    player.advance(Math.min(0.25, passed));
     last = now;
+    late = player.playing && passed > SLOW ? late + 1 : 0;
+    if (late === PATIENCE) {
+      view.coarsen();
+      late = 0;
+    }
     if (view.draw()) drawn++;
     requestAnimationFrame(tick);
   };

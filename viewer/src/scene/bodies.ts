@@ -22,6 +22,7 @@ import { shapesOf } from "./stand_in.js";
 const OUTLINED = 400; // boxes get their edges drawn up to this many
 // Segments around something round: fewer where there are many, more where each may fill the picture.
 const segments = (count: number) => (count > 200 ? 12 : count > 20 ? 32 : 64);
+const COARSEST = 6;
 
 export function localMatrix(shape: ShapeData, scale: Vector3): Matrix4 {
   const [w, x, y, z] = shape.orientation;
@@ -38,6 +39,11 @@ interface Batch {
   instances: Instance[];
 }
 
+interface Drawn extends Batch {
+  mesh: InstancedMesh;
+  detail: number;
+}
+
 interface Outline {
   instance: Instance;
   lines: LineSegments;
@@ -45,7 +51,7 @@ interface Outline {
 
 export class Bodies {
   readonly group = new Group();
-  private readonly meshes: { mesh: InstancedMesh; instances: Instance[] }[] = [];
+  private readonly meshes: Drawn[] = [];
   private readonly outlines: Outline[] = [];
   private readonly edgeMaterial = new LineBasicMaterial();
   private readonly scratch = new Matrix4();
@@ -68,10 +74,11 @@ export class Bodies {
 
   private addBatch({ solid, instances }: Batch, shadows: boolean): void {
     const material = new MeshLambertMaterial({ vertexColors: true });
-    const mesh = new InstancedMesh(solid.make(segments(instances.length)), material, instances.length);
+    const detail = segments(instances.length);
+    const mesh = new InstancedMesh(solid.make(detail), material, instances.length);
     mesh.frustumCulled = false;
     mesh.castShadow = mesh.receiveShadow = shadows;
-    this.meshes.push({ mesh, instances });
+    this.meshes.push({ mesh, solid, instances, detail });
     this.group.add(mesh);
   }
 
@@ -99,6 +106,17 @@ export class Bodies {
     for (const { instance, lines } of this.outlines) {
       lines.matrix.copy(this.worldMatrix(instance, poses));
       lines.matrixWorldNeedsUpdate = true;
+    }
+  }
+
+  // Fewer triangles, for machines that cannot draw as many in time.
+  coarsen(): void {
+    for (const drawn of this.meshes) {
+      const detail = Math.max(COARSEST, Math.floor(drawn.detail / 2));
+      if (detail >= drawn.detail) continue;
+      drawn.mesh.geometry.dispose();
+      drawn.mesh.geometry = drawn.solid.make(detail);
+      drawn.detail = detail;
     }
   }
 

@@ -8,6 +8,7 @@ import {
   SphereGeometry,
   Vector3,
 } from "three";
+import { mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import type { ShapeData } from "../page.js";
 
 export interface Solid {
@@ -18,7 +19,7 @@ export interface Solid {
 
 // Octants in two tones, so that a ball is seen to turn from every side.
 function turningSphere(detail: number): BufferGeometry {
-  const geometry = new SphereGeometry(1, detail, (3 * detail) / 4).toNonIndexed();
+  const geometry = new SphereGeometry(1, detail, Math.ceil((2 * detail) / 3)).toNonIndexed();
   const position = geometry.getAttribute("position");
   const tones: number[] = [];
   const center = new Vector3();
@@ -30,7 +31,8 @@ function turningSphere(detail: number): BufferGeometry {
     for (let k = 0; k < 9; k++) tones.push(tone);
   }
   geometry.setAttribute("color", new Float32BufferAttribute(tones, 3));
-  return geometry;
+  geometry.deleteAttribute("uv"); // corners that differ in nothing else become one
+  return mergeVertices(geometry);
 }
 
 function plain(geometry: BufferGeometry): BufferGeometry {
@@ -82,7 +84,7 @@ const SOLIDS: Record<string, Maker> = {
     const length = shape.length ?? 0;
     return {
       key: `capsule ${length / radius}`,
-      make: (detail) => plain(new CapsuleGeometry(1, length / radius, detail / 4, detail).rotateZ(Math.PI / 2)),
+      make: (detail) => plain(new CapsuleGeometry(1, length / radius, Math.ceil(detail / 4), detail).rotateZ(Math.PI / 2)),
       scale: uniform(radius),
     };
   },

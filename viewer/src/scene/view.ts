@@ -26,7 +26,7 @@ import { Links } from "./links.js";
 import { Motion } from "./motion.js";
 import { PatchTiles } from "./patches.js";
 
-const SHADOWED_BODIES = 250; // shadows cost a second pass; large scenes do without
+const SHADOWED_BODIES = 250; // shadows cost a second pass, smooth edges four samples; large scenes do without
 
 export type Layer = "contacts" | "cones" | "applied" | "patches" | "links" | "labels" | "grid";
 
@@ -57,9 +57,10 @@ export class SceneView {
     palette: Palette,
   ) {
     const { model } = page;
-    const shadows = !model.planar && model.bodies.length <= SHADOWED_BODIES;
+    const small = model.bodies.length <= SHADOWED_BODIES;
+    const shadows = !model.planar && small;
     this.palette = palette;
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new WebGLRenderer({ canvas, antialias: small, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = shadows;
     this.renderer.shadowMap.type = PCFShadowMap;
     this.axes = sceneAxes(model);
@@ -189,6 +190,12 @@ export class SceneView {
     this.invalidate();
     this.draw();
     return this.canvas.toDataURL("image/png");
+  }
+
+  // For machines that draw slowly.
+  coarsen(): void {
+    this.bodies.coarsen();
+    this.invalidate();
   }
 
   // Draws if needed; true if it did.
