@@ -56,13 +56,27 @@ static bool same_sides(const ss_sim *sim) {
   return true;
 }
 
-/* max |v+ - v^|, and v^ for the next iteration: v+, or the mean of both. */
-static double next_iterate(ss_sim *sim, bool damped) {
-  double change = 0, *v = iterate_v(sim);
-  for (int i = 0; i < sim->model->n_v; i++) {
-    change = fmax(change, fabs(sim->v_end[i] - v[i]));
-    v[i] = damped ? (v[i] + sim->v_end[i]) / 2 : sim->v_end[i];
+/* max |v+ - v^|, rotations as speeds of the body's outermost point: no mixture of units. */
+static double largest_change(const ss_sim *sim) {
+  const ss_model *model = sim->model;
+  double change = 0;
+  for (int k = 0; k < model->n_bodies; k++) {
+    const ss_body *body = &model->bodies[k];
+    const double arm = body->reach > 0 ? body->reach : model->length;
+    for (int i = 0; i < body->n; i++) {
+      const double unit = body->coordinate[i] < 3 ? 1 : arm;
+      change = fmax(change, unit * fabs(sim->v_end[body->first + i] - iterate_v(sim)[body->first + i]));
+    }
   }
+  for (int i = 0; sim->system && i < model->n_v; i++) change = fmax(change, fabs(sim->v_end[i] - iterate_v(sim)[i]));
+  return change;
+}
+
+/* v^ for the next iteration: v+, or the mean of both; returns the change. */
+static double next_iterate(ss_sim *sim, bool damped) {
+  double *v = iterate_v(sim);
+  const double change = largest_change(sim);
+  for (int i = 0; i < sim->model->n_v; i++) v[i] = damped ? (v[i] + sim->v_end[i]) / 2 : sim->v_end[i];
   return change;
 }
 
