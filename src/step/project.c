@@ -14,17 +14,28 @@
 
 enum { MOST_ITERATIONS = 12 };
 
-/* Residuals of all rows of the problem at the present position; the largest violation. */
+/* What makes a length of the row's residual: a row that only turns has an angle. */
+static double length_of_row(const ss_sim *sim, const ss_row *row) {
+  for (int side = 0; side < 2 && !sim->system; side++) {
+    if (row->body[side] < 0) continue;
+    const ss_body *body = &sim->model->bodies[row->body[side]];
+    for (int i = 0; i < body->n; i++)
+      if (body->coordinate[i] < 3 && row->j[side][i] != 0) return 1;
+  }
+  return sim->system ? 1 : sim->model->length;
+}
+
+/* Residuals of all rows of the problem at the present position; the largest violation, as a length. */
 static double position_residuals(ss_sim *sim, double *residual) {
   const ss_problem *p = &sim->problem;
   double worst = 0;
   if (p->n_joint) ss_basis_residuals(sim, sim->state.t, sim->state.q, residual);
-  for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]));
+  for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]) * length_of_row(sim, &p->rows[i]));
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     residual[c->row] = c->at.gap;
-    worst = fmax(worst, -c->at.gap);
+    worst = fmax(worst, -c->at.gap * (c->limit ? length_of_row(sim, &p->rows[c->row]) : 1));
   }
   return worst;
 }
@@ -53,7 +64,10 @@ static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error)
     last = worst;
     rows = p->n;
     memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
+    const double speeds = sim->speed_bound;
+    sim->speed_bound = 0; /* lengths, which no speed says anything about */
     status = ss_solve_problem(sim, certified, error);
+    sim->speed_bound = speeds;
     if (status != SS_OK || !*certified) return status;
     ss_velocity_change(sim);
     move(sim);
