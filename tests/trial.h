@@ -182,7 +182,7 @@ static inline void trial_compare(const random_scene *s, trial *out) {
   transform t = transform_none();
   if (s->driven) return;
   t.length = 0x1p6, t.mass = 0x1p-8, t.time = 0x1p4;
-  const double units = trial_difference(s, &t, 8, &error);
+  const double units = trial_difference(s, &t, 3, &error);
   if (units > 1e-9) (void)trial_note(out, TRIAL_UNITS, units);
   if (!s->round) return;
   t = transform_none();
