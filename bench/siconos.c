@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,6 +101,22 @@ static NumericsMatrix *dense_matrix(const double *rows, int n) {
   return NM_create_from_data(NM_DENSE, n, n, columns);
 }
 
+/* The matrix of a problem in any form, column by column, from the slacks w = G z + g of unit vectors. */
+static const double *dense_rows(const ss_cp *cp) {
+  if (cp->G) return cp->G;
+  const size_t n = (size_t)cp->n;
+  double *G = malloc(sizeof *G * n * n), *z = calloc(n, sizeof *z), *w = calloc(n, sizeof *w);
+  for (size_t j = 0; j < n; j++) {
+    z[j] = 1;
+    (void)ss_cp_judge(cp, z, w);
+    z[j] = 0;
+    for (size_t i = 0; i < n; i++) G[i * n + j] = w[i] - cp->g[i];
+  }
+  free(z);
+  free(w);
+  return G;
+}
+
 static double *copy_of(const double *x, int n) {
   double *copy = malloc(sizeof *copy * (size_t)n);
   memcpy(copy, x, sizeof *copy * (size_t)n);
@@ -110,7 +126,7 @@ static double *copy_of(const double *x, int n) {
 static FrictionContactProblem *friction_problem(const ss_cp *cp) {
   double *mu = malloc(sizeof *mu * (size_t)cp->n_blocks);
   for (int b = 0; b < cp->n_blocks; b++) mu[b] = cp->blocks[b].mu;
-  return frictionContactProblem_new_with_data(cp->blocks[0].size, cp->n_blocks, dense_matrix(cp->G, cp->n),
+  return frictionContactProblem_new_with_data(cp->blocks[0].size, cp->n_blocks, dense_matrix(dense_rows(cp), cp->n),
                                               copy_of(cp->g, cp->n), mu);
 }
 
@@ -140,10 +156,11 @@ static expansion expand(const ss_cp *cp) {
 
 static LinearComplementarityProblem *friction_lcp(const ss_cp *cp, const expansion *e) {
   const size_t n = (size_t)cp->n, m = (size_t)e->n;
+  const double *G = dense_rows(cp);
   double *GE = calloc(n * m, sizeof *GE), *M = calloc(m * m, sizeof *M), *q = calloc(m, sizeof *q);
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++)
-      for (size_t k = 0; k < m; k++) GE[i * m + k] += cp->G[i * n + j] * e->E[j * m + k];
+      for (size_t k = 0; k < m; k++) GE[i * m + k] += G[i * n + j] * e->E[j * m + k];
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < m; k++) {
       if (e->E[i * m + k] == 0) continue;
@@ -178,9 +195,10 @@ static void *foreign_problem(const foreign *f, const char *path, const ss_cp *cp
 static void run_child(const foreign *f, const char *path, const ss_cp *cp, bool own, int pipe_end) {
   (void)!freopen("/dev/null", "w", stdout);
   (void)!freopen("/dev/null", "w", stderr);
-  const char *seconds = getenv("SICONOS_SECONDS");
-  const rlim_t limit = seconds ? strtoul(seconds, NULL, 10) : 30;
-  (void)setrlimit(RLIMIT_CPU, &(struct rlimit){limit, limit});
+  const char *text = getenv("SICONOS_SECONDS");
+  const double seconds = text ? strtod(text, NULL) : 30;
+  const struct timeval limit = {(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))};
+  (void)setitimer(ITIMER_PROF, &(struct itimerval){.it_value = limit}, NULL); /* whose signal ends the process */
   const expansion e = f->family == FRICTION_LCP ? expand(cp) : (expansion){.n = cp->n};
   double *x = calloc((size_t)e.n, sizeof *x), *w = calloc((size_t)e.n, sizeof *w), *z = x;
   verdict v;
@@ -238,7 +256,7 @@ static bool family_of_own(const ss_cp *cp, family *out) {
       return false;
   }
   *out = cp->n_blocks && cp->blocks[0].cone == SS_CONE_QUADRATIC ? FRICTION_3D : FRICTION_LCP;
-  return cp->n_blocks > 0 && cp->blocks[0].cone != SS_CONE_PYRAMID && cp->G;
+  return cp->n_blocks > 0 && cp->blocks[0].cone != SS_CONE_PYRAMID;
 }
 
 static bool family_of(const ss_cp_file *file, bool *own, family *out) {

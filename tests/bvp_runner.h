@@ -6,6 +6,8 @@
 
 #include <stickslip/bvp.h>
 
+#include <unistd.h>
+
 static inline ss_scene *load(const char *name, const char *const *settings, int n) {
   char path[1024];
   ss_scene *scene = NULL;
@@ -27,14 +29,15 @@ static inline ss_motion reproduce_with(const ss_scene *scene, const ss_simulatio
                                        int n_settings, const double *unknown) {
   ss_error error = {0};
   run r = {0};
-  run_require(ss_bvp_write_scene(scene, options, settings, n_settings, unknown, "test_bvp_solved.yaml", &error), &error,
-              "write");
-  run_require(ss_scene_load("test_bvp_solved.yaml", NULL, 0, &r.scene, &error), &error, "load");
+  char path[64]; /* tests run side by side */
+  (void)snprintf(path, sizeof path, "bvp_solved_%ld.yaml", (long)getpid());
+  run_require(ss_bvp_write_scene(scene, options, settings, n_settings, unknown, path, &error), &error, "write");
+  run_require(ss_scene_load(path, NULL, 0, &r.scene, &error), &error, "load");
   run_compile(&r, NULL);
   run_finish(&r);
   const ss_motion motion = ss_sim_motion(r.sim, 0);
   run_close(&r);
-  assert_int_equal(remove("test_bvp_solved.yaml"), 0);
+  assert_int_equal(remove(path), 0);
   return motion;
 }
 

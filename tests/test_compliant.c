@@ -8,9 +8,10 @@
 
 static ss_patch *make_patch(ss_arena *arena, int elements, int directions, ss_elastic a, ss_elastic b) {
   const ss_compliance_def def = {.given = true, .elements = elements, .spacing = 0.5};
+  const ss_surface side[2] = {{.elastic = a}, {.elastic = b}};
   ss_patch *patch = NULL;
   ss_error error = {0};
-  run_require(ss_patch_create(&def, a, b, directions, arena, &patch, &error), &error, "patch");
+  run_require(ss_patch_create(&def, side, false, directions, arena, &patch, &error), &error, "patch");
   return patch;
 }
 
@@ -65,18 +66,19 @@ static void given_and_rayleigh_matrices(void **state) {
   (void)state;
   ss_arena *arena = ss_arena_create();
   const double stiffness[2] = {7, 3}, damping[2] = {0.5, 0.25};
+  const ss_surface rigid[2] = {0};
   ss_compliance_def def = {.given = true, .elements = 2, .spacing = 1, .stiffness = stiffness, .n_stiffness = 2};
   ss_error error = {0};
   ss_patch *p;
   def.law = SS_DAMPING_RAYLEIGH, def.rayleigh[0] = 2, def.rayleigh[1] = 0.1;
-  run_require(ss_patch_create(&def, (ss_elastic){0}, (ss_elastic){0}, 3, arena, &p, &error), &error, "Rayleigh");
+  run_require(ss_patch_create(&def, rigid, false, 3, arena, &p, &error), &error, "Rayleigh");
   int n = p->n;
   assert_int_equal(n, 12);
   check_near(AT(p->K, 3, 3), 7, 0, "K_nn");
   check_near(AT(p->K, 5, 5), 3, 0, "K_oo");
   check_near(AT(p->C, 5, 5), 2 + 0.1 * 3, 1e-15, "C = a + b K");
   def.law = SS_DAMPING_GIVEN, def.damping = damping, def.n_damping = 2;
-  run_require(ss_patch_create(&def, (ss_elastic){0}, (ss_elastic){0}, 2, arena, &p, &error), &error, "given");
+  run_require(ss_patch_create(&def, rigid, false, 2, arena, &p, &error), &error, "given");
   n = p->n;
   check_near(AT(p->C, 1, 1), 0.25, 0, "C_tt");
   run_require(ss_patch_prepare(p, 0.1, &error), &error, "prepare");

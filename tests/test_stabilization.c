@@ -271,6 +271,28 @@ static void sparse_lu_keeps_chains_sparse(void **state) {
   ss_lu_free(&lu);
 }
 
+/* A ball that falls slantwise on a rough floor: the blow takes mu times its normal impulse from the speed along the floor,
+ * v - mu (u + g t), and sliding the rest. At position level the fall ends in two steps, one before and one after the
+ * projection. */
+static void projection_leaves_the_friction_of_a_blow(void **state) {
+  (void)state;
+  static const char text[] =
+      "materials: [{name: default, friction: 0.25}]\n"
+      "world: {shapes: [{type: half-space, normal: [0, 0, 1]}]}\n"
+      "bodies: [{name: puck, mass: 1, freedom: [x, z], position: [0, 0, 0.5], velocity: [3, 0, -1], shapes: [{type: "
+      "point}]}]\n"
+      "simulation: {scheme: stewart-trinkle, step: 0.001, duration: 0.5, stabilization: projection}\n";
+  static const char *const schemes[] = {"stewart-trinkle", "stewart-trinkle-implicit", "anitescu-potra", "moreau"};
+  for (int k = 0; k < 4; k++) {
+    run r;
+    run_parse(&r, text, &(change){.scheme = schemes[k]});
+    run_finish(&r);
+    const double fall = (sqrt(1 + 2 * 9.81 * 0.5) - 1) / 9.81, blow = 1 + 9.81 * fall;
+    check_near(run_velocity(&r, 0).x, 3 - 0.25 * (blow + 9.81 * (0.5 - fall)), 0.01, schemes[k]);
+    run_close(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(long_chain_does_not_drift),
@@ -280,6 +302,7 @@ int main(void) {
       cmocka_unit_test(anitescu_hart_is_refused_where_it_does_not_fit),
       cmocka_unit_test(anitescu_hart_makes_no_ball_jump),
       cmocka_unit_test(projection_lands_boxes),
+      cmocka_unit_test(projection_leaves_the_friction_of_a_blow),
       cmocka_unit_test(penetration_is_removed),
       cmocka_unit_test(collisions_with_stabilisation),
       cmocka_unit_test(sparse_lu_solves),

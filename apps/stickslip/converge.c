@@ -93,7 +93,7 @@ static ss_status list_named(scheme_list *list, const char *text, ss_error *error
 }
 
 static ss_status list_schemes(scheme_list *list, const char *wanted, const session *s, ss_error *error) {
-  if (wanted && strcmp(wanted, "all") == 0) return list_all(list, s->scene && s->scene->compliance.given, error);
+  if (wanted && strcmp(wanted, "all") == 0) return list_all(list, s->scene && ss_scene_is_compliant(s->scene), error);
   return list_named(list, wanted ? wanted : s->simulation.scheme, error);
 }
 

@@ -26,13 +26,28 @@ typedef struct ss_elastic {
   double young, poisson;
 } ss_elastic;
 
+typedef enum ss_damping {
+  SS_DAMPING_CRITICAL, /* C = 2 sqrt(K) */
+  SS_DAMPING_RAYLEIGH, /* C = a + b K */
+  SS_DAMPING_GIVEN
+} ss_damping;
+
+/* How the surface of a body gives, for the compliant schemes. All zero: it is rigid. */
+typedef struct ss_surface {
+  ss_elastic elastic;
+  double stiffness[2]; /* instead of elastic: normal and tangential, per element */
+  bool has_damping;    /* else the scene's */
+  ss_damping law;
+  double damping[2]; /* SS_DAMPING_RAYLEIGH: a and b; SS_DAMPING_GIVEN: normal and tangential, per element */
+} ss_surface;
+
 typedef struct ss_material_def {
   const char *name;
   double friction;
   double restitution;
-  double torsion;        /* soft finger: moment about the normal per normal force, a length */
-  double rolling;        /* rolling resistance: moment about the tangents per normal force, a length */
-  ss_elastic compliance; /* compliant schemes */
+  double torsion; /* soft finger: moment about the normal per normal force, a length */
+  double rolling; /* rolling resistance: moment about the tangents per normal force, a length */
+  ss_surface compliance;
   ss_mark mark;
 } ss_material_def;
 
@@ -53,6 +68,8 @@ typedef struct ss_contact_def {
   double torsion, rolling;
   bool has_restitution_law; /* else that of the simulation */
   ss_restitution restitution_law;
+  /* Of this pair, before what its materials say; what it leaves out is the scene's. Lives as long as the scene. */
+  const struct ss_compliance_def *compliance;
   ss_mark mark;
 } ss_contact_def;
 
@@ -183,21 +200,16 @@ typedef struct ss_force_def {
 
 /* Compliant contact (DCC section 2.2): a patch of elements x elements (planar: elements) springs and dampers around
  * every contact, lambda = K delta + C delta'. K is the inverse of the elastic half-space's influence matrix, or given. */
-typedef enum ss_damping {
-  SS_DAMPING_CRITICAL, /* C = 2 sqrt(K) */
-  SS_DAMPING_RAYLEIGH, /* C = rayleigh[0] + rayleigh[1] K */
-  SS_DAMPING_GIVEN
-} ss_damping;
-
 typedef struct ss_compliance_def {
   bool given;
   ss_elastic elastic; /* of contacts between materials that have none of their own: one elastic body on a rigid one */
-  int elements;       /* along a side; 1: the lumped model */
-  double spacing;     /* of neighbouring elements */
+  int elements;       /* along a side; 1: the lumped model; 0: not said (a pair: the scene's; the scene: 1) */
+  double spacing;     /* of neighbouring elements; 0: not said */
   /* K and C as given, row-major, elements in the order of rows along the second tangent, (n, t, o) per element
    * (planar: (n, t)). n_stiffness numbers: 0 none, 2 normal and tangential per element, else the whole matrix. */
   const double *stiffness, *damping;
   int n_stiffness, n_damping;
+  bool has_damping; /* a pair: else the materials', or the scene's */
   ss_damping law;
   double rayleigh[2];
   ss_mark mark;
@@ -321,8 +333,11 @@ ss_status ss_scene_add_force(ss_scene *scene, const ss_force_def *force, ss_erro
 /* Index of the body with this name, SS_WORLD for "world", -2 if there is none. */
 int ss_scene_find_body(const ss_scene *scene, const char *name);
 
-/* Whether the scheme of this name is for contacts that give; such a scheme needs the scene's `compliance`. */
+/* Whether the scheme of this name is for contacts that give; such a scheme needs a compliant scene. */
 bool ss_scheme_is_compliant(const char *name);
+
+/* Whether the scene, one of its materials or one of its pairs says how contacts give. */
+bool ss_scene_is_compliant(const ss_scene *scene);
 
 /* Tables (name and one line of explanation per row, ended by NULL) behind `stickslip list`. */
 const ss_table_row *ss_table_schemes(void);

@@ -6,6 +6,14 @@
 
 #include <stickslip/bvp.h>
 
+/* What the last run that was measured says about its scheme. */
+typedef struct ss_shot_report {
+  bool touched;         /* there were contacts */
+  bool velocity_level;  /* contacts hold in their velocities, and nothing puts positions right */
+  bool mean_velocities; /* constraints act on the mean of two velocities, and the end of slip is not located */
+  double penetration;   /* the largest */
+} ss_shot_report;
+
 /* F(u): runs the simulation from velocities u and leaves the conditions' residuals in f (m of them). */
 typedef struct ss_shooting {
   ss_scene scene; /* a copy whose bodies' velocities are ours to set */
@@ -17,6 +25,7 @@ typedef struct ss_shooting {
   ss_error error;
   double psi; /* of the last run, BVP (24); measured only where asked for */
   bool measure;
+  ss_shot_report shot;  /* likewise */
   bool fitted;          /* segments were made to fit together and to meet the conditions */
   double best_residual; /* over all runs */
   double *best_u, *best_f;
@@ -31,6 +40,22 @@ bool ss_shoot(ss_shooting *s, const double *u, double *f);
 
 /* Residuals of the conditions for a simulation that has reached its end and began with the scene's velocities. */
 void ss_shooting_conditions(const ss_shooting *s, const ss_sim *sim, double *f);
+
+/* A search for solutions (solve.c, report.c). */
+typedef struct ss_bvp_solver {
+  ss_arena *arena;
+  ss_shooting *shooting;
+  ss_bvp_result *result;
+  double *scratch;
+  double *binverse; /* [n][n]; NULL: no fixed point */
+  double *u;        /* [n] */
+} ss_bvp_solver;
+
+/* (M_v + N_v + horizon N_q)^-1 on the unknowns, for as many conditions; false: singular. */
+bool ss_bvp_invert_conditions(ss_bvp_solver *v, double horizon, double *inverse);
+
+/* The best point, the contraction there, and the reason where there is no solution. */
+ss_status ss_bvp_report(ss_bvp_solver *v, ss_error *error);
 
 double ss_largest(const double *x, int n);
 

@@ -3,7 +3,7 @@
 #include "bvp/bvp.h"
 
 #include "core/math3.h"
-#include "model/model.h"
+#include "step/workspace.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -126,6 +126,17 @@ static ss_status run(ss_shooting *s, ss_sim *sim, ss_error *error) {
   return status;
 }
 
+static void note_scheme(ss_shooting *s, const ss_sim *sim) {
+  const ss_report *report = ss_sim_report(sim);
+  const bool corrected = s->options.stabilization != SS_STABILIZATION_NONE;
+  s->shot = (ss_shot_report){
+      .touched = report->contacts_maximum > 0,
+      .velocity_level = !sim->scheme->compliant && !sim->scheme->position_level && !corrected,
+      .mean_velocities = !sim->scheme->compliant && sim->alpha < 1 && !(sim->located & SS_EVENT_STICK_SLIP),
+      .penetration = report->certificate.penetration,
+  };
+}
+
 static void keep_best(ss_shooting *s, const double *u, const double *f) {
   const double residual = ss_largest(f, s->m);
   if (!(residual < s->best_residual)) return;
@@ -149,6 +160,7 @@ bool ss_shoot(ss_shooting *s, const double *u, double *f) {
   if (status == SS_OK) {
     ss_shooting_conditions(s, sim, f);
     keep_best(s, u, f);
+    if (s->measure) note_scheme(s, sim);
   }
   ss_sim_destroy(sim);
   ss_model_destroy(model);

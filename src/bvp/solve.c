@@ -1,67 +1,31 @@
 /* The strategy: several starts, from each the accelerated fixed point and then Powell's method; continuation before.
  *
  * The fixed point needs B = M_v + N_v (BVP (27)); conditions on positions alone make it singular, then T N_q is added:
- * q(T) = q(0) + T v where nothing happens. Where no start succeeds the best residual is reported with the reason: a
- * condition that does not answer to the unknowns any more, or a minimum of the residual. */
+ * q(T) = q(0) + T v where nothing happens. report.c tells what came of it. */
 #include "bvp/bvp.h"
 
 #include "core/math3.h"
-#include "la/lu.h"
-#include "la/symmetric.h"
-#include "model/model.h"
 
 #include <stickslip/io.h>
 
 #include <stdio.h>
 #include <string.h>
 
-typedef struct solver {
-  ss_arena *arena;
-  ss_shooting *shooting;
-  ss_bvp_result *result;
-  double *scratch;
-  double *binverse; /* [n][n]; NULL: no fixed point */
-  double *u;        /* [n] */
-} solver;
-
 enum { MOST_SOLUTIONS = 64, FIXED_POINT_RUNS = 40 };
 
 static ss_status out_of_memory(ss_error *error) { return ss_fail(error, SS_ERROR_MEMORY, "out of memory"); }
 
-/* ---- matrices of the conditions ---- */
+/* ---- starts ---- */
 
-/* B[m][n] = M_v + N_v + horizon N_q on the unknowns. */
-static void condition_matrix(const ss_shooting *s, double horizon, double *b) {
-  memset(b, 0, sizeof(double) * (size_t)(s->m * s->n));
-  for (int i = 0; i < s->m; i++) {
-    const ss_condition_def *c = &s->boundary->conditions[i];
-    for (int k = 0; k < c->n; k++)
-      for (int j = 0; j < s->n; j++) {
-        const ss_quantity *q = &c->quantities[k], *u = &s->boundary->unknown[j];
-        if (q->body != u->body) continue;
-        if (q->coordinate == u->coordinate) b[i * s->n + j] += c->factors[k];
-        if (q->coordinate == u->coordinate - SS_VELOCITY) b[i * s->n + j] += horizon * c->factors[k];
-      }
-  }
-}
-
-static bool invert_matrix(solver *v, double horizon, double *inverse) {
-  const ss_shooting *s = v->shooting;
-  double *b = v->scratch;
-  condition_matrix(s, horizon, b);
-  return ss_invert(b, s->n, inverse) && isfinite(ss_largest(inverse, s->n * s->n));
-}
-
-static ss_status prepare_fixed_point(solver *v, ss_error *error) {
+static ss_status prepare_fixed_point(ss_bvp_solver *v, ss_error *error) {
   const ss_shooting *s = v->shooting;
   if (s->m != s->n) return SS_OK;
   double *inverse = SS_ARENA_ARRAY(v->arena, double, (size_t)s->n *(size_t)s->n);
   if (!inverse) return out_of_memory(error);
-  if (invert_matrix(v, 0, inverse) || invert_matrix(v, s->options.duration, inverse)) v->binverse = inverse;
+  if (ss_bvp_invert_conditions(v, 0, inverse) || ss_bvp_invert_conditions(v, s->options.duration, inverse))
+    v->binverse = inverse;
   return SS_OK;
 }
-
-/* ---- starts ---- */
 
 static double random_next(unsigned long long *seed) {
   *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -69,7 +33,7 @@ static double random_next(unsigned long long *seed) {
 }
 
 /* 0: the scene's velocities; 1: one plain fixed-point step from there; then random ones around both, wider and wider. */
-static void choose_start(const solver *v, int index, const double *guess, double *u) {
+static void choose_start(const ss_bvp_solver *v, int index, const double *guess, double *u) {
   const ss_shooting *s = v->shooting;
   double size = 1;
   for (int i = 0; i < s->n; i++) size = fmax(size, fabs(guess[i]));
@@ -82,7 +46,7 @@ static void choose_start(const solver *v, int index, const double *guess, double
 
 /* Many segments first, where asked for: what they find is then polished by single shots, because a run has to reproduce
  * it from the initial velocities alone. */
-static bool attempt(solver *v, int index, double *u) {
+static bool attempt(ss_bvp_solver *v, int index, double *u) {
   ss_shooting *s = v->shooting;
   const double tolerance = s->boundary->tolerance;
   if (s->boundary->segments > 1) {
@@ -96,7 +60,7 @@ static bool attempt(solver *v, int index, double *u) {
 
 /* ---- solutions ---- */
 
-static ss_status make_solution(const solver *v, ss_bvp_solution *out, ss_error *error) {
+static ss_status make_solution(const ss_bvp_solver *v, ss_bvp_solution *out, ss_error *error) {
   const ss_shooting *s = v->shooting;
   out->unknown = SS_ARENA_ARRAY(v->arena, double, s->n);
   out->conditions = SS_ARENA_ARRAY(v->arena, double, s->m);
@@ -109,7 +73,7 @@ static double distance(const double *a, const double *b, int n) {
   return sqrt(sum);
 }
 
-static ss_status add_solution(solver *v, const double *u, ss_error *error) {
+static ss_status add_solution(ss_bvp_solver *v, const double *u, ss_error *error) {
   ss_shooting *s = v->shooting;
   ss_bvp_result *r = v->result;
   const double size = 1 + ss_largest(u, s->n);
@@ -136,7 +100,7 @@ static ss_status add_solution(solver *v, const double *u, ss_error *error) {
   return SS_OK;
 }
 
-static ss_status search(solver *v, double *u, ss_error *error) {
+static ss_status search(ss_bvp_solver *v, double *u, ss_error *error) {
   ss_shooting *s = v->shooting;
   const int n = s->n;
   double *guess = SS_ARENA_ARRAY(v->arena, double, n), *f = SS_ARENA_ARRAY(v->arena, double, s->m);
@@ -164,8 +128,8 @@ static ss_status search(solver *v, double *u, ss_error *error) {
 
 /* Solves the same scene with the parameter at other values, each from the solution of the one before; leaves the last
  * solution in u. */
-static ss_status continue_from(solver *v, const ss_scene *scene, const char *const *settings, int n_settings, double *u,
-                               ss_error *error) {
+static ss_status continue_from(ss_bvp_solver *v, const ss_scene *scene, const char *const *settings, int n_settings,
+                               double *u, ss_error *error) {
   const ss_boundary_def *b = &scene->boundary;
   if (!b->parameter) return SS_OK;
   if (!scene->text) return ss_fail(error, SS_ERROR_INPUT, "continuation needs a scene that was read from a file");
@@ -187,7 +151,7 @@ static ss_status continue_from(solver *v, const ss_scene *scene, const char *con
     ss_simulation options = v->shooting->options;
     options.duration = variant->simulation.duration;
     options.step = variant->simulation.step;
-    solver inner = *v;
+    ss_bvp_solver inner = *v;
     inner.binverse = NULL;
     status = ss_shooting_create(variant, &options, v->arena, &inner.shooting, error);
     if (status == SS_OK) status = prepare_fixed_point(&inner, error);
@@ -200,108 +164,8 @@ static ss_status continue_from(solver *v, const ss_scene *scene, const char *con
   return SS_OK;
 }
 
-/* ---- the report ---- */
-
-/* |(M_v + N_v)^-1 N|: N's columns are all quantities that occur. */
-static double condition_norm(solver *v) {
-  const ss_shooting *s = v->shooting;
-  const int n = s->n;
-  double *inverse = SS_ARENA_ARRAY(v->arena, double, 4 * (size_t)n * (size_t)n + 2 * (size_t)n);
-  if (!inverse || s->m != n || !invert_matrix(v, 0, inverse)) return NAN;
-  double *gram = inverse + (ptrdiff_t)n * n, *nn = gram + (ptrdiff_t)n * n, *vectors = nn + (ptrdiff_t)n * n;
-  double *values = vectors + (ptrdiff_t)n * n, *scratch = values + n;
-  for (int i = 0; i < n; i++) /* N N^T */
-    for (int j = 0; j < n; j++) {
-      const ss_condition_def *a = &s->boundary->conditions[i], *b = &s->boundary->conditions[j];
-      for (int k = 0; k < a->n; k++)
-        for (int l = 0; l < b->n; l++) {
-          const ss_quantity *p = &a->quantities[k], *q = &b->quantities[l];
-          if (p->final && q->final && p->body == q->body && p->coordinate == q->coordinate)
-            nn[i * n + j] += a->factors[k] * b->factors[l];
-        }
-    }
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      for (int k = 0; k < n; k++)
-        for (int l = 0; l < n; l++) gram[i * n + j] += inverse[i * n + k] * nn[k * n + l] * inverse[j * n + l];
-  if (!ss_symmetric_eigen(gram, n, vectors, values, scratch)) return NAN;
-  return sqrt(ss_largest(values, n));
-}
-
-/* Norm of 1 - B^-1 F': how much a fixed-point step shrinks differences. */
-static double observed_contraction(const solver *v, const double *jacobian) {
-  const int n = v->shooting->n;
-  double sum = 0;
-  if (!v->binverse) return NAN;
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) {
-      double entry = i == j;
-      for (int k = 0; k < n; k++) entry -= v->binverse[i * n + k] * jacobian[k * n + j];
-      sum += entry * entry;
-    }
-  return sqrt(sum);
-}
-
-static ss_status explain(solver *v, const double *jacobian, ss_error *error) {
-  const ss_shooting *s = v->shooting;
-  ss_bvp_result *r = v->result;
-  char text[512];
-  (void)snprintf(text, sizeof text, "the best residual is a minimum: nearby velocities only make it worse");
-  if (s->fitted) {
-    (void)snprintf(text, sizeof text,
-                   "the segments fit together and meet the conditions, but a run from their initial velocities does "
-                   "not: the motion magnifies rounding errors up to %.2g",
-                   s->best_residual);
-  } else if (!isfinite(s->best_residual)) {
-    (void)snprintf(text, sizeof text, "no run from any start could be certified");
-  } else if (jacobian) {
-    const double largest = ss_largest(jacobian, s->m * s->n);
-    for (int i = 0; i < s->m; i++) {
-      const double answer = ss_largest(jacobian + (ptrdiff_t)i * s->n, s->n);
-      if (fabs(s->best_f[i]) <= s->boundary->tolerance || answer > 1e-7 * (1 + largest)) continue;
-      (void)snprintf(text, sizeof text,
-                     "'%.300s' does not answer to the unknown velocities there: contact or friction has brought the "
-                     "motion to rest before the end",
-                     s->boundary->conditions[i].text);
-      break;
-    }
-  }
-  r->reason = ss_arena_strdup(v->arena, text);
-  return r->reason ? SS_OK : out_of_memory(error);
-}
-
-static ss_status report(solver *v, ss_error *error) {
-  ss_shooting *s = v->shooting;
-  ss_bvp_result *r = v->result;
-  r->best.method = s->best_method;
-  r->best.residual = s->best_residual;
-  memcpy(r->best.unknown, s->best_u, sizeof(double) * (size_t)s->n);
-  memcpy(r->best.conditions, s->best_f, sizeof(double) * (size_t)s->m);
-  r->contraction = (ss_bvp_contraction){.psi = NAN, .growth = NAN, .bound = NAN, .observed = NAN};
-  double *jacobian = SS_ARENA_ARRAY(v->arena, double, (size_t)s->m *(size_t)s->n);
-  double *u = SS_ARENA_ARRAY(v->arena, double, s->n), *f = SS_ARENA_ARRAY(v->arena, double, s->m);
-  if (!jacobian || !u || !f) return out_of_memory(error);
-  memcpy(u, r->best.unknown, sizeof(double) * (size_t)s->n);
-  bool known = false;
-  if (isfinite(s->best_residual)) {
-    s->measure = true;
-    if (ss_shoot(s, u, f)) {
-      const double norm = condition_norm(v);
-      r->contraction.psi = s->psi;
-      r->contraction.growth = exp(s->options.duration * s->psi);
-      r->contraction.applies = isfinite(norm);
-      r->contraction.bound = norm > 0 ? 1 + 1 / norm : (isfinite(norm) ? (double)INFINITY : (double)NAN);
-    }
-    s->measure = false;
-    known = ss_shoot_differences(s, u, f, jacobian);
-    if (known) r->contraction.observed = observed_contraction(v, jacobian);
-  }
-  r->simulations = s->simulations;
-  return r->n_solutions ? SS_OK : explain(v, known ? jacobian : NULL, error);
-}
-
-static ss_status solve(solver *v, const ss_scene *scene, const ss_simulation *options, const char *const *settings,
-                       int n_settings, ss_error *error) {
+static ss_status solve(ss_bvp_solver *v, const ss_scene *scene, const ss_simulation *options,
+                       const char *const *settings, int n_settings, ss_error *error) {
   ss_status status = ss_shooting_create(scene, options, v->arena, &v->shooting, error);
   if (status == SS_OK && scene->boundary.exact_sensitivities) status = ss_jacobian_possible(v->shooting, error);
   if (status != SS_OK) return status;
@@ -319,7 +183,7 @@ static ss_status solve(solver *v, const ss_scene *scene, const ss_simulation *op
   ss_shooting_start(s, v->u);
   if (status == SS_OK) status = continue_from(v, scene, settings, n_settings, v->u, error);
   if (status == SS_OK) status = search(v, v->u, error);
-  return status == SS_OK ? report(v, error) : status;
+  return status == SS_OK ? ss_bvp_report(v, error) : status;
 }
 
 ss_status ss_bvp_solve(const ss_scene *scene, const ss_simulation *options, const char *const *settings, int n_settings,
@@ -334,7 +198,7 @@ ss_status ss_bvp_solve(const ss_scene *scene, const ss_simulation *options, cons
     return out_of_memory(error);
   }
   result->arena = arena;
-  solver v = {.arena = arena, .result = result};
+  ss_bvp_solver v = {.arena = arena, .result = result};
   const ss_status status = solve(&v, scene, options, settings, n_settings, error);
   if (status == SS_OK)
     *out = result;

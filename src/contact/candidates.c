@@ -13,7 +13,10 @@ bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
   out->law = ss_model_law(model, a, b);
   out->shape[0] = swapped ? j : i;
   out->shape[1] = swapped ? i : j;
-  if (swapped) out->law.frame = 1 - out->law.frame;
+  if (swapped) {
+    out->law.frame = 1 - out->law.frame;
+    out->law.compliance_side = 1 - out->law.compliance_side;
+  }
   return out->law.collide;
 }
 

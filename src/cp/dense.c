@@ -7,6 +7,8 @@
 #include "cp/dense.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 static const double good_pivot = 0.1;
 static const double good_ratio = 10; /* largest multiplier |l| that a diagonal pivot may cause */
@@ -109,8 +111,7 @@ void dense_forward(const double *A, int stride, int rank, double *x) {
   }
 }
 
-static double scaled_maxima(const double *A, int n, int stride, const double *s, double *largest) {
-  double overall = 0;
+static void scaled_maxima(const double *A, int n, int stride, const double *s, double *largest) {
   for (int i = 0; i < n; i++) largest[i] = 0;
   for (int i = 0; i < n; i++) {
     const double *row = A + (size_t)i * (size_t)stride;
@@ -121,16 +122,26 @@ static double scaled_maxima(const double *A, int n, int stride, const double *s,
       if (x > largest[j]) largest[j] = x;
     }
     if (own > largest[i]) largest[i] = own;
-    if (own > overall) overall = own;
   }
-  return overall;
+}
+
+/* Whether an entry of the scaled matrix is larger than `limit`: what is found nearly never, faster than the maxima. */
+static bool exceeds(const double *A, int n, int stride, const double *s, double limit) {
+  int64_t count = 0;
+  for (int i = 0; i < n && count == 0; i++) {
+    const double *row = A + (size_t)i * (size_t)stride;
+    for (int j = 0; j < n; j++) count += s[i] * s[j] * fabs(row[j]) > limit;
+  }
+  return count > 0;
 }
 
 void dense_scales(const double *A, int n, int stride, double *s, double *largest) {
   enum { PASSES = 6 };
   static const double acceptable = 16;
   for (int i = 0; i < n; i++) s[i] = inverse_root_power(A[(size_t)i * ((size_t)stride + 1)]);
-  for (int pass = 0; pass < PASSES && scaled_maxima(A, n, stride, s, largest) > acceptable; pass++)
+  for (int pass = 0; pass < PASSES && exceeds(A, n, stride, s, acceptable); pass++) {
+    scaled_maxima(A, n, stride, s, largest);
     for (int i = 0; i < n; i++)
       if (largest[i] > acceptable / 4) s[i] *= inverse_root_power(largest[i]);
+  }
 }

@@ -7,7 +7,7 @@
  *                        (Alart & Curnier 1991). All cones; the linear pieces are the states of active.h. |F|^2 has kinks. */
 #include "cp/nonsmooth.h"
 
-#include "cp/active.h"
+#include "cp/projection.h"
 #include "cp/reduce.h"
 #include "cp/subproblem.h"
 
@@ -57,64 +57,6 @@ static void fischer_map(void *user, const ss_cp *cp, const double *z, const doub
   }
 }
 
-/* The projection P of x on the set of size R as the site's state has it: its value, its derivative by x (n x n) and by
- * R. */
-typedef struct projection {
-  double P[SS_FRICTION_ROWS], by_x[SS_FRICTION_ROWS][SS_FRICTION_ROWS], by_R[SS_FRICTION_ROWS];
-} projection;
-
-static void project_axes(int slip, const double *x, double R, int n, projection *p) {
-  for (int i = 0; i < n; i++, slip /= 3) {
-    p->by_R[i] = slip % 3 - 1;
-    p->by_x[i][i] = slip % 3 == 1;
-    p->P[i] = slip % 3 == 1 ? x[i] : p->by_R[i] * R;
-  }
-}
-
-static void project_disc(const double *x, double R, int n, projection *p) {
-  double norm = 0;
-  for (int i = 0; i < n; i++) norm = hypot(norm, x[i]);
-  for (int i = 0; i < n; i++) p->by_R[i] = x[i] / norm;
-  for (int i = 0; i < n; i++) {
-    p->P[i] = R * p->by_R[i];
-    for (int j = 0; j < n; j++) p->by_x[i][j] = R / norm * ((i == j) - p->by_R[i] * p->by_R[j]);
-  }
-}
-
-static void project_polygon(const site *s, int slip, const double *x, double R, projection *p) {
-  const double *c = s->corners + (slip - 1) / 2 * 2, *d = c + 2;
-  const bool edge = slip % 2 == 0;
-  const double length = hypot(d[0] - c[0], d[1] - c[1]), t[2] = {(d[0] - c[0]) / length, (d[1] - c[1]) / length};
-  for (int i = 0; i < 2; i++) {
-    p->by_R[i] = edge ? (c[i] + d[i]) / 2 : c[i];
-    p->P[i] = R * p->by_R[i];
-    for (int j = 0; edge && j < 2; j++) {
-      p->by_x[i][j] = t[i] * t[j];
-      p->P[i] += p->by_x[i][j] * x[j];
-    }
-  }
-}
-
-static projection project(const site *s, int slip, const double *x, double R) {
-  const ss_block *block = s->block;
-  const int n = block->size - 1;
-  projection p = {0};
-  if (block->mu == 0) return p;
-  if (n == 1 || block->cone == SS_CONE_PYRAMID) {
-    project_axes(slip, x, R, n, &p);
-  } else if (slip == SLIP_STICKS) {
-    for (int i = 0; i < n; i++) {
-      p.P[i] = x[i];
-      p.by_x[i][i] = 1;
-    }
-  } else if (block->cone == SS_CONE_QUADRATIC) {
-    project_disc(x, R, n, &p);
-  } else {
-    project_polygon(s, slip, x, R, &p);
-  }
-  return p;
-}
-
 /* z_n - max(0, x_n), and z_t - P(x_t) with R = mu (max(0, x_n) + extra), where x = z - rho w. */
 static void friction_rows(const site *s, const double *z, const double *w, const double *rho, nonsmooth_row *rows) {
   const ss_block *block = s->block;
@@ -126,7 +68,8 @@ static void friction_rows(const site *s, const double *z, const double *w, const
   for (int i = 0; i < n; i++) x[i] = z[1 + i] - rho[1 + i] * w[1 + i];
   projection p = {0}; /* open: P = 0 */
   if (s->state != SITE_OPEN)
-    p = project(s, s->state - 1 - (closed ? 0 : s->slips), x, block->mu * ((closed ? normal : 0) + block->extra));
+    p = project_on_set(s, s->state - 1 - (closed ? 0 : s->slips), x,
+                       block->mu * ((closed ? normal : 0) + block->extra));
   for (int i = 0; i < n; i++) {
     nonsmooth_row *r = &rows[1 + i];
     *r = (nonsmooth_row){.F = z[1 + i] - p.P[i], .first = first, .size = block->size};

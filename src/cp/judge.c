@@ -17,8 +17,10 @@ static const double pi = 3.14159265358979323846;
 static int tangents(const ss_block *block) { return block->size - 1; }
 
 static double norm(const double *p, int n) {
-  double sum = fabs(p[0]);
-  for (int i = 1; i < n; i++) sum = hypot(sum, p[i]);
+  double squares = 0, sum = fabs(p[0]);
+  for (int i = 0; i < n; i++) squares += p[i] * p[i];
+  if (squares > 1e-280 && squares < 1e280) return n > 1 ? sqrt(squares) : sum;
+  for (int i = 1; i < n; i++) sum = hypot(sum, p[i]); /* where the squares leave the range of numbers */
   return sum;
 }
 

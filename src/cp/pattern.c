@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* The groups in the order of the rows; returns how many. */
-static int list_groups(const ss_cp *problem, int *group, int *first, int *size) {
+static int list_groups(const ss_cp *problem, int *first, int *size) {
   int n = 0;
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
@@ -14,18 +14,32 @@ static int list_groups(const ss_cp *problem, int *group, int *first, int *size) 
     for (int i = block->first; i < block->first + block->size; i += together, n++) {
       first[n] = i;
       size[n] = together;
-      for (int k = 0; k < together; k++) group[i + k] = n;
     }
   }
   return n;
 }
 
-/* Marks what a row of G meets, in both directions. */
-static void mark_row(const ss_cp *problem, const int *group, int row, int n, char *meets) {
-  const double *line = problem->G + (size_t)row * (size_t)problem->n;
-  const size_t own = (size_t)group[row];
-  for (int j = 0; j < problem->n; j++)
-    if (line[j] != 0) meets[own * (size_t)n + (size_t)group[j]] = meets[(size_t)group[j] * (size_t)n + own] = 1;
+static bool any_entry(const double *line, int size) {
+  for (int k = 0; k < size; k++)
+    if (line[k] != 0) return true;
+  return false;
+}
+
+/* Marks the groups that meet in G, in either direction. */
+static void mark_meetings(const ss_cp *problem, const int *first, const int *size, int n, char *meets) {
+  for (int g = 0; g < n; g++) {
+    char *own = meets + (size_t)g * (size_t)n;
+    for (int i = first[g]; i < first[g] + size[g]; i++) {
+      const double *line = problem->G + (size_t)i * (size_t)problem->n;
+      for (int h = 0; h < n; h++)
+        if (!own[h] && any_entry(line + first[h], size[h])) own[h] = 1;
+    }
+  }
+  for (int g = 0; g < n; g++)
+    for (int h = 0; h < g; h++) {
+      char *a = &meets[(size_t)g * (size_t)n + (size_t)h], *b = &meets[(size_t)h * (size_t)n + (size_t)g];
+      *a = *b = *a || *b;
+    }
 }
 
 /* Appends what can be reached from `start` to order[0 .. count - 1], level by level; returns the new count. */
@@ -80,17 +94,17 @@ static void list_meetings(pattern *p, const char *meets, const int *order) {
 ss_status pattern_create(const ss_cp *problem, ss_cp_workspace *w, pattern *out, ss_error *error) {
   const size_t rows = (size_t)problem->n;
   int *kept = SCRATCH(w, int, 5 * rows + 1);
-  int *temporary = SCRATCH(w, int, 4 * rows);
+  int *temporary = SCRATCH(w, int, 3 * rows);
   char *meets = SCRATCH(w, char, rows *rows + rows);
   if (!kept || !temporary || !meets) return out_of_memory(error);
-  int *group = temporary, *first = group + rows, *size = first + rows, *order = size + rows;
+  int *first = temporary, *size = first + rows, *order = size + rows;
   *out = (pattern){.place = kept, .row = kept + rows, .size = kept + 2 * rows, .least = kept + 3 * rows};
   out->start = kept + 4 * rows;
-  const int n = out->n = list_groups(problem, group, first, size);
+  const int n = out->n = list_groups(problem, first, size);
   char *done = meets + (size_t)n * (size_t)n;
   for (size_t i = 0; i < (size_t)n * (size_t)n; i++) meets[i] = 0;
   for (int b = 0; b < n; b++) meets[(size_t)b * ((size_t)n + 1)] = 1;
-  for (int i = 0; i < problem->n; i++) mark_row(problem, group, i, n, meets);
+  mark_meetings(problem, first, size, n, meets);
   out->meets = SCRATCH(w, int, count_meetings(meets, n));
   if (!out->meets) return out_of_memory(error);
   find_order(meets, n, order, done);

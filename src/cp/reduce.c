@@ -42,7 +42,10 @@ static void load(reduction *r) {
     const double *row = problem->G + (size_t)r->order[i] * (size_t)n;
     double *a = r->A + (size_t)i * (size_t)r->stride;
     const double s = r->scale[i];
-    for (int j = 0; j < n; j++) a[j] = s * row[r->order[j]] * r->scale[j];
+    if (r->n_free == 0) /* in their order */
+      for (int j = 0; j < n; j++) a[j] = s * row[j] * r->scale[j];
+    else
+      for (int j = 0; j < n; j++) a[j] = s * row[r->order[j]] * r->scale[j];
     a[n] = s * problem->g[r->order[i]];
   }
 }

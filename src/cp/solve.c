@@ -27,6 +27,7 @@ static const solver_row rows[] = {
     {"nsgs", solve_nsgs},
     {"nsgs-newton", solve_nsgs_newton},
     {"prox", solve_prox},
+    {"range-newton", solve_range_newton},
     {"facets", solve_facets},
     {"enumeration", solve_enumeration},
 };
@@ -57,6 +58,8 @@ static const ss_cp_solver_info infos[] = {
     {"nsgs", "Gauss-Seidel sweeps over the blocks, each solved exactly; all cones"},
     {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
     {"prox", "proximal point method around nsgs-newton, for redundant contacts; all cones"},
+    {"range-newton",
+     "proximal steps by Newton's method in the range of a symmetric matrix, for redundant contacts; all cones"},
     {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {"large", "islands of contacts one by one, each by the solvers below in turn; any matrix form; all cones"},
@@ -92,20 +95,21 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
+    {{"range-newton", solve_redundant}, ALWAYS, 100},
     {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
     {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
-    {{"newton-sparse", solve_newton_sparse}, ALWAYS, 0}, /* stacks that are held many times over */
+    {{"range-newton", solve_range_newton}, ALWAYS, 0},
     {{"lemke", solve_lemke}, MEDIUM, 0},
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
     {{"prox", solve_prox}, ALWAYS, 150},
     {{"interior-point", solve_interior_point}, ALWAYS, 0},
-    {{"lemke", solve_lemke}, MODERATE, 0},
     {{"prox", solve_prox}, ALWAYS, 0},
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"admm", solve_admm}, ALWAYS, 0}, /* contacts that nearly repeat each other: long valleys for the others */
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
+    {{"lemke", solve_lemke}, MODERATE, 0},
 };
 enum {
   N_RUNGS = sizeof ladder / sizeof *ladder,
@@ -114,7 +118,9 @@ enum {
   SMALL_LCP = 100,
   MEDIUM_LCP = 240,
   MODERATE_LCP = 1500,
-  ACTIVE_ROWS = 1500
+  ACTIVE_ROWS = 1500,
+  RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
+  LAST_RESORT = 1200 /* rows up to which the dense solvers come to an end in bearable time */
 };
 
 const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
@@ -173,7 +179,9 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
   ss_cp_options options = *c->options;
   if (options.iteration_limit <= 0) options.iteration_limit = limit;
   for (int i = 0; i < c->problem->n; i++) c->trial[i] = warm ? c->start[i] : 0;
+  const scratch_mark mark = scratch_now(c->workspace);
   ss_status status = row->solve(c->problem, &options, warm, c->trial, c->workspace, &own, error);
+  scratch_release(c->workspace, mark);
   *outcome = own.outcome;
   c->result->iterations += own.iterations;
   if (status || own.outcome == SS_NOT_ADMITTED) return status;
@@ -239,33 +247,62 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
   return status;
 }
 
+/* The way of large sparse problems, before the ladder: what is solved from its start or in the range of its matrix needs
+ * no sweeps. *ended: that was all. */
+static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
+  static const solver_row redundant = {"range-newton", solve_redundant};
+  const struct {
+    const solver_row *row;
+    int limit;
+    bool wanted;
+  } tries[] = {{&rows[0], 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
+               {&redundant, 100, c->problem->G && c->problem->n <= RANGE_ROWS},
+               {&any_form[0], 0, true}};
+  *ended = true;
+  for (int k = 0; k < 3; k++) {
+    if (!tries[k].wanted) continue;
+    ss_outcome outcome;
+    const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm, &outcome, error);
+    if (status || c->result->outcome == SS_SOLVED) return status;
+    if (outcome != SS_NOT_ADMITTED || k == 2) c->result->fallbacks++;
+  }
+  *ended = c->problem->n > LAST_RESORT;
+  return SS_OK;
+}
+
+static ss_status climb_any(climb *c, bool warm, ss_error *error) {
+  bool ended = false;
+  const ss_status status = large_wanted(c->problem) ? climb_large(c, warm, &ended, error) : SS_OK;
+  if (status || ended) return status;
+  ss_cp dense;
+  const ss_cp *given = c->problem;
+  if (!given->G) {
+    if (given->n > SS_CP_DENSE_ROWS) return SS_OK;
+    const ss_status made = storage_dense(given, c->workspace, &dense, error);
+    if (made) return made;
+    c->problem = &dense;
+  }
+  const ss_status climbed = climb_ladder(c, warm, error);
+  c->problem = given;
+  return climbed;
+}
+
 /* The problem has the form that the solver needs, or none that it could be given. */
 static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
-  enum { LAST_RESORT = 1200 }; /* rows up to which the dense solvers come to an end in bearable time */
   const bool automatic = strcmp(c->options->solver, "auto") == 0;
+  const bool any = automatic || find_row(any_form, N_ANY_FORM, c->options->solver);
   const ss_cp *given = c->problem;
   ss_cp dense;
-  if (automatic && large_wanted(c->problem)) {
-    ss_outcome outcome;
-    if (warm && c->problem->G && c->problem->n <= ACTIVE_ROWS) { /* a pile at rest */
-      const ss_status status = try_row(c, &rows[0], 3, true, &outcome, error);
-      if (status || c->result->outcome == SS_SOLVED) return status;
-      c->result->fallbacks++;
-    }
-    const ss_status status = try_row(c, &any_form[0], 0, warm, &outcome, error);
-    if (status || c->result->outcome == SS_SOLVED || c->problem->n > LAST_RESORT) return status;
-    c->result->fallbacks++;
-  }
-  if (!c->problem->G && !find_row(any_form, N_ANY_FORM, c->options->solver)) {
-    if (c->problem->n > SS_CP_DENSE_ROWS) {
-      if (!automatic) c->result->outcome = SS_NOT_ADMITTED;
+  if (!given->G && (!any || (automatic && given->n <= RANGE_ROWS))) {
+    if (given->n > SS_CP_DENSE_ROWS) {
+      c->result->outcome = SS_NOT_ADMITTED;
       return SS_OK;
     }
-    const ss_status status = storage_dense(c->problem, c->workspace, &dense, error);
+    const ss_status status = storage_dense(given, c->workspace, &dense, error);
     if (status) return status;
     c->problem = &dense;
   }
-  const ss_status status = automatic ? climb_ladder(c, warm, error) : run_named(c, warm, error);
+  const ss_status status = automatic ? climb_any(c, warm, error) : run_named(c, warm, error);
   c->problem = given;
   return status;
 }

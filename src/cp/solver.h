@@ -5,7 +5,8 @@
 #include "cp/workspace.h"
 
 /* Like ss_cp_solve, but sets only outcome and iterations: the caller judges z. A solver that has asked the judge about this
- * very z sets the residual as well; the caller sets it to -1 before. */
+ * very z sets the residual as well; the caller sets it to -1 before. What a solver takes from the workspace, its caller
+ * releases. */
 typedef ss_status cp_solve_function(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
 
@@ -19,9 +20,11 @@ cp_solve_function solve_fischer_burmeister; /* equations.c */
 cp_solve_function solve_alart_curnier;
 cp_solve_function solve_nsgs_newton; /* nsgs.c */
 cp_solve_function solve_nsgs;
-cp_solve_function solve_prox;        /* prox.c */
-cp_solve_function solve_facets;      /* facets.c */
-cp_solve_function solve_enumeration; /* enumerate.c */
+cp_solve_function solve_prox;         /* prox.c */
+cp_solve_function solve_range_newton; /* range_newton.c */
+cp_solve_function solve_redundant;    /* the same where contacts are many on few bodies, else not admitted */
+cp_solve_function solve_facets;       /* facets.c */
+cp_solve_function solve_enumeration;  /* enumerate.c */
 
 cp_solve_function solve_large; /* large_solve.c; these take matrices of every form */
 cp_solve_function solve_nsgs_sparse;

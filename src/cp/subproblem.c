@@ -30,8 +30,11 @@ static void copy_blocks(const reduction *r, ss_block *blocks, int *count, const 
   }
 }
 
-/* Scales for the Schur complement on top of the reduction's, the same for the tangential rows of a contact. */
+/* Scales for the Schur complement on top of the reduction's, the same for the tangential rows of a contact. Where nothing
+ * has been eliminated, the reduction's are good enough. */
 static void scales(const reduction *r, const double *S, int rows, double *s, double *scratch) {
+  for (int i = 0; i < rows; i++) s[i] = 1;
+  if (r->rank == 0) return;
   dense_scales(S, rows, r->stride, s, scratch);
   for (int i = 0; i < rows; i++) s[i] = fmin(s[i], 0x1p20); /* what has nearly vanished is noise */
   int row = r->n_free - r->rest;

@@ -197,6 +197,7 @@ static const ss_key contact_keys[] = {
     {"restitution_law", read_contact_law, 0, false, 0},
     {"torsion", ss_read_nonnegative, offsetof(ss_contact_def, torsion), false, 0},
     {"rolling", ss_read_nonnegative, offsetof(ss_contact_def, rolling), false, 0},
+    {"compliance", ss_read_pair_compliance, offsetof(ss_contact_def, compliance), false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_contact = {"contact", contact_keys};
@@ -227,9 +228,9 @@ ss_status ss_read_contacts(ss_reader *reader, const ss_yaml *node, void *scene) 
                               .mark = item->mark};
     SS_TRY(ss_read_section(reader, item, &ss_section_contact, -1, NULL, &contact));
     if (item->count == 1)
-      return SS_READ_FAIL(
-          reader, item,
-          "the contact says nothing: expected 'collide', 'friction', 'restitution', 'torsion' or 'rolling'");
+      return SS_READ_FAIL(reader, item,
+                          "the contact says nothing: expected 'collide', 'friction', 'restitution', 'torsion', "
+                          "'rolling' or 'compliance'");
     SS_TRY(check_anisotropy(reader, item, &contact));
     SS_TRY(ss_scene_add_contact(scene, &contact, reader->error));
   }

@@ -271,17 +271,18 @@ static ss_status read_continuation(ss_reader *reader, const ss_yaml *node, void 
   return ss_read_section(reader, node, &ss_section_continuation, -1, NULL, object);
 }
 
+static const ss_word sensitivity_words[] = {
+    {"differences", false, false},
+    {"exact", true, false},
+    {NULL, 0, false},
+};
+const ss_words ss_words_sensitivities = {"sensitivities", sensitivity_words};
+
 static ss_status read_sensitivities(ss_reader *reader, const ss_yaml *node, void *exact) {
-  static const char *const names[] = {"differences", "exact"};
-  const char *name = NULL;
-  SS_TRY(ss_read_name(reader, node, &name));
-  for (int i = 0; i < 2; i++)
-    if (strcmp(name, names[i]) == 0) {
-      *(bool *)exact = i == 1;
-      return SS_OK;
-    }
-  return SS_READ_FAIL(reader, node, "'%s' must be exact or differences, not '%s'", reader->key,
-                      ss_printable(name).text);
+  int value = 0;
+  SS_TRY(ss_read_word(reader, node, &ss_words_sensitivities, &value));
+  *(bool *)exact = value;
+  return SS_OK;
 }
 
 static const ss_key boundary_keys[] = {

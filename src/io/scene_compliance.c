@@ -1,4 +1,4 @@
-/* How contacts give: the section `compliance`, and the one of a material. */
+/* How contacts give: the section `compliance` of the scene and of a pair, and the one of a material. */
 #include "io/scene_reader.h"
 
 #include <math.h>
@@ -24,25 +24,38 @@ static ss_status read_elements(ss_reader *reader, const ss_yaml *node, void *ele
   return SS_OK;
 }
 
+/* Two numbers, normal and tangential. */
+static ss_status read_two(ss_reader *reader, const ss_yaml *node,
+                          ss_status (*read)(ss_reader *, const ss_yaml *, void *), double out[2]) {
+  SS_TRY(ss_expect_list(reader, node, "two numbers (normal, tangential)"));
+  if (node->count != 2)
+    return SS_READ_FAIL(reader, node, "'%s' must be two numbers (normal, tangential), not %d", reader->key,
+                        node->count);
+  for (int i = 0; i < 2; i++) SS_TRY(read(reader, node->items[i].value, &out[i]));
+  return SS_OK;
+}
+
+/* Rows and columns of a patch's matrix; elements that a pair does not give are the scene's. */
+static int matrix_size(const ss_scene *scene, const ss_compliance_def *c) {
+  int side = c->elements > 0 ? c->elements : scene->compliance.elements;
+  if (side == 0) side = 1;
+  return scene->planar == SS_SPATIAL ? 3 * side * side : 2 * side;
+}
+
 /* Two numbers (normal, tangential), or a matrix as a list of rows. */
-static ss_status read_matrix(ss_reader *reader, const ss_yaml *node, const double **numbers, int *count) {
-  const ss_compliance_def *c = &reader->scene->compliance;
+static ss_status read_matrix(ss_reader *reader, const ss_yaml *node, const ss_compliance_def *c, const double **numbers,
+                             int *count) {
   SS_TRY(ss_expect_list(reader, node, "two numbers (normal, tangential) or of rows of a matrix"));
   const bool matrix = node->count > 0 && node->items[0].value->kind == SS_YAML_LIST;
-  const int elements = reader->scene->planar == SS_SPATIAL ? c->elements * c->elements : c->elements;
-  const int size = elements * (reader->scene->planar == SS_SPATIAL ? 3 : 2);
+  const int size = matrix_size(reader->scene, c);
   if (node->count != (matrix ? size : 2))
     return SS_READ_FAIL(reader, node, "'%s' must be two numbers (normal, tangential) or a matrix of %d rows, not %d",
                         reader->key, size, node->count);
   double *out = SS_ARENA_ARRAY(reader->scene->arena, double, matrix ? (size_t)size *(size_t)size : 2);
   if (!out) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = 0; i < node->count; i++) {
-    const ss_yaml *item = node->items[i].value;
-    if (matrix)
-      SS_TRY(ss_read_numbers(reader, item, size, out + (ptrdiff_t)i * size));
-    else
-      SS_TRY(ss_read_nonnegative(reader, item, &out[i]));
-  }
+  if (!matrix) SS_TRY(read_two(reader, node, ss_read_nonnegative, out));
+  for (int i = 0; matrix && i < size; i++)
+    SS_TRY(ss_read_numbers(reader, node->items[i].value, size, out + (ptrdiff_t)i * size));
   *numbers = out;
   *count = matrix ? size * size : 2;
   return SS_OK;
@@ -50,13 +63,11 @@ static ss_status read_matrix(ss_reader *reader, const ss_yaml *node, const doubl
 
 static ss_status read_stiffness(ss_reader *reader, const ss_yaml *node, void *object) {
   ss_compliance_def *c = object;
-  return read_matrix(reader, node, &c->stiffness, &c->n_stiffness);
+  return read_matrix(reader, node, c, &c->stiffness, &c->n_stiffness);
 }
 
-static ss_status read_rayleigh(ss_reader *reader, const ss_yaml *node, void *object) {
-  ss_compliance_def *c = object;
-  c->law = SS_DAMPING_RAYLEIGH;
-  return ss_read_numbers(reader, node, 2, c->rayleigh);
+static ss_status read_rayleigh(ss_reader *reader, const ss_yaml *node, void *factors) {
+  return ss_read_numbers(reader, node, 2, factors);
 }
 
 static const ss_key damping_keys[] = {
@@ -71,13 +82,23 @@ static const ss_word damping_words[] = {
 };
 const ss_words ss_words_damping = {"damping_law", damping_words};
 
+/* A law by name or by its factors; a list is left to the caller. */
+static ss_status read_damping_law(ss_reader *reader, const ss_yaml *node, ss_damping *law, double factors[2]) {
+  int value = SS_DAMPING_CRITICAL;
+  if (node->kind == SS_YAML_SCALAR) SS_TRY(ss_read_word(reader, node, &ss_words_damping, &value));
+  if (node->kind == SS_YAML_MAP) {
+    SS_TRY(ss_read_section(reader, node, &ss_section_damping, -1, NULL, factors));
+    value = SS_DAMPING_RAYLEIGH;
+  }
+  *law = node->kind == SS_YAML_LIST ? SS_DAMPING_GIVEN : (ss_damping)value;
+  return SS_OK;
+}
+
 static ss_status read_damping(ss_reader *reader, const ss_yaml *node, void *object) {
   ss_compliance_def *c = object;
-  int value = 0;
-  if (node->kind == SS_YAML_SCALAR) return ss_read_word(reader, node, &ss_words_damping, &value);
-  if (node->kind == SS_YAML_MAP) return ss_read_section(reader, node, &ss_section_damping, -1, NULL, c);
-  c->law = SS_DAMPING_GIVEN;
-  return read_matrix(reader, node, &c->damping, &c->n_damping);
+  c->has_damping = true;
+  SS_TRY(read_damping_law(reader, node, &c->law, c->rayleigh));
+  return c->law == SS_DAMPING_GIVEN ? read_matrix(reader, node, c, &c->damping, &c->n_damping) : SS_OK;
 }
 
 static const ss_key compliance_keys[] = {
@@ -91,26 +112,66 @@ static const ss_key compliance_keys[] = {
 };
 const ss_section ss_section_compliance = {"compliance", compliance_keys};
 
-ss_status ss_read_compliance(ss_reader *reader, const ss_yaml *node, void *scene) {
-  ss_compliance_def *c = &((ss_scene *)scene)->compliance;
-  *c = (ss_compliance_def){.given = true, .elements = 1, .spacing = NAN, .mark = node->mark};
+static ss_status read_compliance(ss_reader *reader, const ss_yaml *node, ss_compliance_def *c) {
+  *c = (ss_compliance_def){.given = true, .mark = node->mark};
   SS_TRY(ss_read_section(reader, node, &ss_section_compliance, -1, NULL, c));
-  if (isnan(c->spacing)) {
-    if (!c->n_stiffness || c->elements > 1) return SS_READ_FAIL(reader, node, "the compliance lacks the key 'spacing'");
-    c->spacing = 1; /* a single element with a given stiffness has no extent */
-  }
   if (c->n_stiffness && c->elastic.young > 0)
     return SS_READ_FAIL(reader, ss_yaml_get(node, "young"), "give either 'young' or 'stiffness', not both");
+  const ss_yaml *poisson = ss_yaml_get(node, "poisson");
+  if (poisson && !(c->elastic.young > 0)) return SS_READ_FAIL(reader, poisson, "'poisson' needs 'young'");
   return SS_OK;
 }
 
+ss_status ss_read_compliance(ss_reader *reader, const ss_yaml *node, void *scene) {
+  ss_compliance_def *c = &((ss_scene *)scene)->compliance;
+  SS_TRY(read_compliance(reader, node, c));
+  if (c->elements == 0) c->elements = 1;
+  /* a single element with a given stiffness has no extent */
+  if (!(c->spacing > 0) && (c->elements > 1 || c->elastic.young > 0))
+    return SS_READ_FAIL(reader, node, "the compliance lacks the key 'spacing'");
+  return SS_OK;
+}
+
+ss_status ss_read_pair_compliance(ss_reader *reader, const ss_yaml *node, void *pointer) {
+  ss_compliance_def *c = SS_ARENA_ARRAY(reader->scene->arena, ss_compliance_def, 1);
+  if (!c) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+  SS_TRY(read_compliance(reader, node, c));
+  if (node->count == 0) return SS_READ_FAIL(reader, node, "the compliance says nothing");
+  *(const ss_compliance_def **)pointer = c;
+  return SS_OK;
+}
+
+/* ---- materials ---- */
+
+static ss_status read_springs(ss_reader *reader, const ss_yaml *node, void *object) {
+  return read_two(reader, node, ss_read_positive, ((ss_surface *)object)->stiffness);
+}
+
+static ss_status read_dampers(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_surface *surface = object;
+  surface->has_damping = true;
+  SS_TRY(read_damping_law(reader, node, &surface->law, surface->damping));
+  return surface->law == SS_DAMPING_GIVEN ? read_two(reader, node, ss_read_nonnegative, surface->damping) : SS_OK;
+}
+
 static const ss_key elastic_keys[] = {
-    {"young", ss_read_positive, offsetof(ss_elastic, young), true, 0},
-    {"poisson", read_poisson, offsetof(ss_elastic, poisson), false, 0},
+    {"young", ss_read_positive, offsetof(ss_surface, elastic.young), false, 0},
+    {"poisson", read_poisson, offsetof(ss_surface, elastic.poisson), false, 0},
+    {"stiffness", read_springs, 0, false, 0},
+    {"damping", read_dampers, 0, false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_elastic = {"elastic", elastic_keys};
 
-ss_status ss_read_elastic(ss_reader *reader, const ss_yaml *node, void *elastic) {
-  return ss_read_section(reader, node, &ss_section_elastic, -1, NULL, elastic);
+ss_status ss_read_elastic(ss_reader *reader, const ss_yaml *node, void *object) {
+  const ss_surface *surface = object;
+  SS_TRY(ss_read_section(reader, node, &ss_section_elastic, -1, NULL, object));
+  const bool springs = surface->stiffness[0] > 0, half_space = surface->elastic.young > 0;
+  if (springs && half_space)
+    return SS_READ_FAIL(reader, ss_yaml_get(node, "young"), "give either 'young' or 'stiffness', not both");
+  if (!springs && !half_space)
+    return SS_READ_FAIL(reader, node, "a material's compliance lacks the key 'young' (or 'stiffness')");
+  const ss_yaml *poisson = ss_yaml_get(node, "poisson");
+  if (poisson && springs) return SS_READ_FAIL(reader, poisson, "'poisson' needs 'young'");
+  return SS_OK;
 }

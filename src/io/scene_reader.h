@@ -121,6 +121,7 @@ ss_status ss_read_simulation(ss_reader *reader, const ss_yaml *node, void *scene
 ss_status ss_read_compliance(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_boundary(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_start(ss_reader *reader, const ss_yaml *node, void *scene);
+ss_status ss_read_pair_compliance(ss_reader *reader, const ss_yaml *node, void *pointer);
 ss_status ss_read_elastic(ss_reader *reader, const ss_yaml *node, void *elastic); /* compliance of a material */
 ss_status ss_read_shape(ss_reader *reader, const ss_yaml *node, ss_shape_def *shape);
 ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node); /* node NULL: none are declared */
@@ -131,6 +132,6 @@ extern const ss_section ss_section_scene, ss_section_material, ss_section_contac
     ss_section_boundary, ss_section_continuation, ss_section_start;
 extern const ss_words ss_words_planar, ss_words_freedom, ss_words_axis, ss_words_shape, ss_words_joint, ss_words_force,
     ss_words_jacobian, ss_words_cone, ss_words_restitution, ss_words_event, ss_words_stabilization,
-    ss_words_later_scheme, ss_words_damping;
+    ss_words_later_scheme, ss_words_damping, ss_words_sensitivities;
 
 #endif

@@ -205,7 +205,7 @@ static void put_contacts(FILE *f, const ss_scene *scene) {
 
 static bool has_only_what_is_written(const ss_scene *s) {
   bool good = s->planar == SS_SPATIAL && s->n_forces == 0 && s->n_parameters == 0 && !s->compliance.given;
-  for (int i = 0; i < s->n_contacts; i++) good = good && !s->contacts[i].collide;
+  for (int i = 0; i < s->n_contacts; i++) good = good && !s->contacts[i].collide && !s->contacts[i].compliance;
   for (int i = 0; i < s->n_bodies; i++) good = good && s->bodies[i].has_inertia;
   for (int i = 0; i < s->n_joints; i++) {
     const ss_joint_type t = s->joints[i].type;

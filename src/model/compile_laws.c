@@ -56,7 +56,8 @@ static bool side_matches(const ss_law_override *override, int side, const ss_sha
                                        : override->body[side] == shape->body;
 }
 
-static void apply_override(ss_law *law, const ss_law_override *o, int frame) {
+/* `first`: which shape is the first of `between`. */
+static void apply_override(ss_law *law, const ss_law_override *o, int first) {
   law->collide = o->collide;
   if (!isnan(o->friction)) {
     law->friction = o->friction;
@@ -65,7 +66,7 @@ static void apply_override(ss_law *law, const ss_law_override *o, int frame) {
   if (o->has_axis) {
     law->across = o->across;
     law->axis = o->axis;
-    law->frame = frame;
+    law->frame = first;
   }
   if (!isnan(o->restitution)) law->restitution = o->restitution;
   if (o->has_restitution_law) {
@@ -74,6 +75,10 @@ static void apply_override(ss_law *law, const ss_law_override *o, int frame) {
   }
   if (!isnan(o->torsion)) law->torsion = o->torsion;
   if (!isnan(o->rolling)) law->rolling = o->rolling;
+  if (o->compliance) {
+    law->compliance = o->compliance;
+    law->compliance_side = first;
+  }
 }
 
 ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b) {
@@ -82,7 +87,8 @@ ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b)
                 .friction = a->material == b->material ? ma->friction : sqrt(ma->friction * mb->friction),
                 .restitution = fmax(ma->restitution, mb->restitution),
                 .torsion = fmax(ma->torsion, mb->torsion),
-                .rolling = fmax(ma->rolling, mb->rolling)};
+                .rolling = fmax(ma->rolling, mb->rolling),
+                .compliance = &model->compliance};
   for (int i = 0; i < model->n_overrides; i++) {
     const ss_law_override *o = &model->overrides[i];
     const bool straight = side_matches(o, 0, a) && side_matches(o, 1, b);
@@ -91,24 +97,4 @@ ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b)
   law.mu = law.anisotropic ? fmax(law.friction, law.across) : law.friction;
   if (law.mu == 0) law.mu = fmax(law.torsion, law.rolling);
   return law;
-}
-
-static bool copy_numbers(ss_arena *arena, const double **numbers, int count) {
-  if (count == 0) return true;
-  double *copy = SS_ARENA_ARRAY(arena, double, count);
-  if (copy) memcpy(copy, *numbers, sizeof(double) * (size_t)count);
-  *numbers = copy;
-  return copy != NULL;
-}
-
-ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error) {
-  ss_compliance_def *c = &model->compliance;
-  *c = scene->compliance;
-  if (!c->given) return SS_OK;
-  if (!copy_numbers(model->arena, &c->stiffness, c->n_stiffness) ||
-      !copy_numbers(model->arena, &c->damping, c->n_damping))
-    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  if (c->elements < 1 || !(c->spacing > 0))
-    return ss_fail_at(error, scene, c->mark, SS_ERROR_INPUT, "compliance needs elements >= 1 and a positive spacing");
-  return SS_OK;
 }

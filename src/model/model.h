@@ -56,6 +56,12 @@ typedef struct ss_force {
   const ss_expression *force[3], *torque[3];
 } ss_force;
 
+/* How contacts of a pair give. */
+typedef struct ss_compliance_law {
+  ss_compliance_def def;           /* complete: what the pair does not say is the scene's */
+  bool own_stiffness, own_damping; /* said by the pair itself: goes before what its materials say */
+} ss_compliance_law;
+
 /* What happens between two materials or bodies. */
 typedef struct ss_law {
   bool collide, anisotropic;
@@ -68,6 +74,8 @@ typedef struct ss_law {
   ss_restitution restitution_law;
   ss_vec3 axis; /* anisotropic: in the frame of the body of shape `frame` (0 or 1) */
   int frame;
+  const ss_compliance_law *compliance;
+  int compliance_side; /* which shape (0 or 1) is the first of the pair's `between`; without: the first in the model */
 } ss_law;
 
 typedef struct ss_law_override {
@@ -78,6 +86,7 @@ typedef struct ss_law_override {
   ss_vec3 axis;
   bool has_restitution_law;
   ss_restitution restitution_law;
+  const ss_compliance_law *compliance; /* NULL: keep */
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };
 
@@ -99,10 +108,11 @@ struct ss_model {
   ss_law_override *overrides;
   double length; /* typical length: tolerances are relative to it */
   bool restitution_anywhere, friction_anywhere;
-  bool newton_anywhere;     /* a contact that obeys Newton's law of restitution whatever the simulation says */
-  bool moments_anywhere;    /* torsion or rolling resistance */
-  ss_simulation simulation; /* the scene's own */
-  ss_compliance_def compliance;
+  bool newton_anywhere;          /* a contact that obeys Newton's law of restitution whatever the simulation says */
+  bool moments_anywhere;         /* torsion or rolling resistance */
+  ss_simulation simulation;      /* the scene's own */
+  ss_compliance_law compliance;  /* of pairs that do not say otherwise */
+  bool compliant;                /* the scene, a material or a pair says how contacts give */
   double *q0;                    /* systems: coordinates at t = 0 */
   double *v0;                    /* velocities at t = 0 */
   const ss_system_model *system; /* a user-defined system: no bodies, shapes, joints or forces then; else NULL */

@@ -33,32 +33,6 @@ double ss_element_gap(const ss_sim *sim, const ss_contact *c, const ss_contact_p
 
 /* ---- the beginning: narrow phase ---- */
 
-/* The materials' own moduli; where neither has one, the scene's: it belongs to the body that can move, and is shared by
- * two that both can (then normal and tangential deformations do not couple). */
-static ss_status find_law(ss_sim *sim, ss_contact *c, ss_error *error) {
-  const ss_model *model = sim->model;
-  if (c->law->anisotropic || c->law->torsion > 0 || c->law->rolling > 0)
-    return ss_fail(error, SS_ERROR_UNSUPPORTED,
-                   "%s: patches have isotropic friction, and torsion and rolling resistance of their own making",
-                   sim->scheme->name);
-  const int a = model->shapes[c->shape[0]].material, b = model->shapes[c->shape[1]].material;
-  const int which = c->body[0] < 0 ? 1 : c->body[1] < 0 ? 0 : 2;
-  ss_patch **law = &sim->patches[3 * ((ptrdiff_t)a * model->n_materials + b) + which];
-  if (!*law) {
-    ss_elastic ea = model->materials[a].compliance, eb = model->materials[b].compliance;
-    if (!(ea.young > 0) && !(eb.young > 0)) {
-      const ss_elastic given = model->compliance.elastic, half = {2 * given.young, given.poisson};
-      if (which != 1) ea = which == 2 ? half : given;
-      if (which != 0) eb = which == 2 ? half : given;
-    }
-    const ss_status status =
-        ss_patch_create(&model->compliance, ea, eb, model->planar == SS_SPATIAL ? 3 : 2, sim->arena, law, error);
-    if (status != SS_OK) return status;
-  }
-  c->patch = *law;
-  return SS_OK;
-}
-
 /* The frame of the last step, turned with the normal; planar: in the plane. */
 static void carry_frame(const ss_sim *sim, ss_contact *c, const ss_touch *touch) {
   const ss_vec3 n = c->at.normal;
@@ -76,7 +50,7 @@ static void carry_frame(const ss_sim *sim, ss_contact *c, const ss_touch *touch)
 }
 
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *c, const ss_touch *touch, ss_error *error) {
-  ss_status status = find_law(sim, c, error);
+  ss_status status = ss_patch_find_law(sim, c, error);
   if (status != SS_OK) return status;
   const int n = c->patch->n;
   c->memory = sim->n_patch;

@@ -1,13 +1,11 @@
 /* Stiffness and damping of a patch.
  *
- * The influence matrix Xi of the elastic half-space (DCC appendix A, after Boussinesq and Cerruti) gives the
- * deformations from the forces: Xi = K^-1. Corrections to the printed formulas (MATH section 4): no pi in the diagonal
- * of xi_nn (with it Xi is indefinite), and the factor nu in xi_to. Two elastic bodies: delta is the displacement of a's
- * surface relative to b's, so compliances add, except for the coupling of normal and tangential directions, which
- * subtracts: pressed surfaces both move towards the load.
+ * Two surfaces that give are in series: compliances add, K^-1 = Xi_a + Xi_b (influence.c). So do those of the dampers,
+ * C^-1 = C_a^-1 + C_b^-1, where the materials have dampers of their own: exact where both have the same ratio of damping
+ * to stiffness, else the law of a single spring and damper that has the right stiffness at rest and the right force at
+ * a sudden blow. Else C = 2 sqrt(K) (DCC), C = a + b K (Rayleigh), or given.
  *
- * Damping: C = 2 sqrt(K) (DCC), C = a + b K (Rayleigh), or given. Fails where K or C is not positive definite; C may be
- * zero. */
+ * Fails where K or C is not positive definite; C may be zero, but not in one of two materials only. */
 #include "patch/patch.h"
 
 #include "la/symmetric.h"
@@ -15,55 +13,21 @@
 #include <math.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
 static ss_status out_of_memory(ss_error *error) { return ss_fail(error, SS_ERROR_MEMORY, "out of memory"); }
 
-/* What the two materials contribute to the four kinds of entries. */
-typedef struct moduli {
-  double normal;   /* (1 - nu^2) / E */
-  double shear;    /* (1 + nu) nu / E: the part of xi_tt and xi_to that depends on the direction */
-  double self;     /* (1 + nu) (2 - nu) / E */
-  double coupling; /* (1 - 2 nu) (1 + nu) / (2 E), a's minus b's */
-} moduli;
-
-static void add_material(moduli *m, ss_elastic e, double side) {
-  if (!(e.young > 0)) return;
-  m->normal += (1 - e.poisson * e.poisson) / e.young;
-  m->shear += (1 + e.poisson) * e.poisson / e.young;
-  m->self += (1 + e.poisson) * (2 - e.poisson) / e.young;
-  m->coupling += side * (1 - 2 * e.poisson) * (1 + e.poisson) / (2 * e.young);
-}
-
-/* Displacement in direction a (0 n, 1 t, 2 o) at the offset r from a unit force in direction b. */
-static double influence(const moduli *m, const double r[2], int a, int b) {
-  const double distance = hypot(r[0], r[1]);
-  if (a == 0 && b == 0) return m->normal / (pi * distance);
-  if (a == 0) return m->coupling / pi * r[b - 1] / (distance * distance);
-  if (b == 0) return -m->coupling / pi * r[a - 1] / (distance * distance);
-  const double along = r[a - 1] * r[b - 1] / (distance * distance);
-  return ((a == b ? m->normal : 0) + m->shear * along) / (pi * distance);
-}
-
-static double self_influence(const moduli *m, double spacing, int a, int b) {
-  if (a != b) return 0;
-  return a == 0 ? 0.95 * m->normal / spacing : m->self / (sqrt(pi) * spacing);
-}
-
-static void fill_influence(const ss_patch *p, const moduli *m, double spacing, double *xi) {
-  const int d = p->n_directions;
-  for (int i = 0; i < p->n; i++)
-    for (int j = 0; j < p->n; j++) {
-      const double *ri = p->place + 2 * (ptrdiff_t)(i / d), *rj = p->place + 2 * (ptrdiff_t)(j / d);
-      const double r[2] = {ri[0] - rj[0], ri[1] - rj[1]};
-      xi[(size_t)i * (size_t)p->n + (size_t)j] =
-          i / d == j / d ? self_influence(m, spacing, i % d, j % d) : influence(m, r, i % d, j % d);
-    }
+/* Where component i lies in the frame of the other body: normal and first tangent point the other way, so that elements
+ * change places along the first tangent; a's motion relative to b is b's relative to a, against the turned directions.
+ * Along the second tangent, which stays, it changes its sign. */
+static int turned_component(const ss_patch *p, int i, double *sign) {
+  const int d = p->n_directions, element = i / d;
+  const int side = d == 3 ? (int)lround(sqrt(p->n_elements)) : p->n_elements;
+  *sign = i % d == 2 ? -1 : 1;
+  return (element / side * side + side - 1 - element % side) * d + i % d;
 }
 
 /* Numbers as the scene gives them: normal and tangential per element, or the whole matrix. */
-static ss_status fill_given(const ss_patch *p, const double *numbers, int count, const char *what, double *out,
-                            ss_error *error) {
+static ss_status fill_given(const ss_patch *p, const double *numbers, int count, bool turned, const char *what,
+                            double *out, ss_error *error) {
   const size_t n = (size_t)p->n;
   if (count == 2) {
     for (size_t i = 0; i < n; i++) out[i * n + i] = numbers[i % (size_t)p->n_directions ? 1 : 0];
@@ -72,21 +36,26 @@ static ss_status fill_given(const ss_patch *p, const double *numbers, int count,
   if ((size_t)count != n * n)
     return ss_fail(error, SS_ERROR_INPUT, "%s: expected 2 numbers or a matrix of %d x %d, got %d numbers", what, p->n,
                    p->n, count);
-  memcpy(out, numbers, sizeof(double) * n * n);
   for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < i; j++)
-      if (fabs(out[i * n + j] - out[j * n + i]) > 1e-9 * (fabs(out[i * n + i]) + fabs(out[j * n + j])))
+    for (size_t j = 0; j < n; j++) {
+      const double value = numbers[i * n + j];
+      if (fabs(value - numbers[j * n + i]) > 1e-9 * (fabs(numbers[i * n + i]) + fabs(numbers[j * n + j])))
         return ss_fail(error, SS_ERROR_INPUT, "%s must be symmetric", what);
+      double row = 1, column = 1;
+      const size_t to_i = turned ? (size_t)turned_component(p, (int)i, &row) : i;
+      const size_t to_j = turned ? (size_t)turned_component(p, (int)j, &column) : j;
+      out[to_i * n + to_j] = row * column * value;
+    }
   return SS_OK;
 }
 
 /* out = 2 sqrt(K) */
-static ss_status critical(const ss_patch *p, double *out, ss_error *error) {
+static ss_status critical(const ss_patch *p, const double *K, double *out, ss_error *error) {
   const size_t n = (size_t)p->n;
   double *v = ss_alloc(sizeof(double) * n * (n + 2));
   if (!v) return out_of_memory(error);
   double *values = v + n * n, *scratch = values + n;
-  bool good = ss_symmetric_eigen(p->K, p->n, v, values, scratch);
+  bool good = ss_symmetric_eigen(K, p->n, v, values, scratch);
   for (size_t k = 0; k < n && good; k++) good = values[k] > 0;
   for (size_t i = 0; i < n && good; i++)
     for (size_t j = 0; j <= i; j++) {
@@ -98,22 +67,89 @@ static ss_status critical(const ss_patch *p, double *out, ss_error *error) {
   return good ? SS_OK : ss_fail(error, SS_ERROR_INPUT, "compliance: the stiffness is not positive definite");
 }
 
-static ss_status fill_stiffness(ss_patch *p, const ss_compliance_def *def, const moduli *m, ss_error *error) {
-  if (def->n_stiffness) return fill_given(p, def->stiffness, def->n_stiffness, "compliance: stiffness", p->K, error);
-  fill_influence(p, m, def->spacing, p->K);
+static void rayleigh(const ss_patch *p, const double *K, const double factors[2], double *out) {
+  const size_t n = (size_t)p->n;
+  for (size_t i = 0; i < n * n; i++) out[i] = factors[1] * K[i];
+  for (size_t i = 0; i < n; i++) out[i * n + i] += factors[0];
+}
+
+static ss_status fill_stiffness(const ss_patch *p, const ss_compliance_def *def, const ss_surface side[2], bool turned,
+                                ss_error *error) {
+  if (!ss_surface_gives(&side[0]) && !ss_surface_gives(&side[1]))
+    return fill_given(p, def->stiffness, def->n_stiffness, turned, "compliance: stiffness", p->K, error);
+  for (int i = 0; i < 2; i++)
+    if (ss_surface_gives(&side[i])) ss_surface_influence(p, &side[i], i, def->spacing, p->K);
   if (ss_spd_invert(p->K, p->n)) return SS_OK;
   return ss_fail(error, SS_ERROR_INPUT, "compliance: the influence matrix is not positive definite");
 }
 
-static ss_status fill_damping(ss_patch *p, const ss_compliance_def *def, ss_error *error) {
-  const size_t n = (size_t)p->n;
-  if (def->law == SS_DAMPING_CRITICAL) return critical(p, p->C, error);
+/* ---- damping ---- */
+
+/* The dampers of one side: out = C_side. */
+static ss_status side_damping(const ss_patch *p, const ss_surface *side, int which, double spacing, double *out,
+                              ss_error *error) {
+  const size_t square = (size_t)p->n * (size_t)p->n;
+  if (side->law == SS_DAMPING_GIVEN) return fill_given(p, side->damping, 2, false, "damping", out, error);
+  double *K = ss_alloc(sizeof(double) * square);
+  if (!K) return out_of_memory(error);
+  memset(K, 0, sizeof(double) * square);
+  ss_surface_influence(p, side, which, spacing, K);
+  ss_status status = SS_OK;
+  if (!ss_spd_invert(K, p->n))
+    status = ss_fail(error, SS_ERROR_INPUT, "compliance: the influence matrix is not positive definite");
+  else if (side->law == SS_DAMPING_CRITICAL)
+    status = critical(p, K, out, error);
+  else
+    rayleigh(p, K, side->damping, out);
+  ss_free(K);
+  return status;
+}
+
+static bool all_zero(const double *matrix, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (matrix[i] != 0) return false;
+  return true;
+}
+
+/* C = (C_a^-1 + C_b^-1)^-1 in place of a; zero where both are. */
+static ss_status in_series(const ss_patch *p, double *a, double *b, ss_error *error) {
+  const size_t square = (size_t)p->n * (size_t)p->n;
+  if (all_zero(a, square) && all_zero(b, square)) return SS_OK;
+  bool good = ss_spd_invert(a, p->n) && ss_spd_invert(b, p->n);
+  for (size_t i = 0; i < square; i++) a[i] += b[i];
+  good = good && ss_spd_invert(a, p->n);
+  return good ? SS_OK
+              : ss_fail(error, SS_ERROR_INPUT,
+                        "compliance: of two materials both must have a positive damping, or none");
+}
+
+static ss_status damp_sides(const ss_patch *p, const ss_compliance_def *def, const ss_surface side[2],
+                            ss_error *error) {
+  const bool both = ss_surface_gives(&side[0]) && ss_surface_gives(&side[1]);
+  const int first = ss_surface_gives(&side[0]) ? 0 : 1;
+  ss_status status = side_damping(p, &side[first], first, def->spacing, p->C, error);
+  if (status != SS_OK || !both) return status;
+  const size_t square = (size_t)p->n * (size_t)p->n;
+  double *other = ss_alloc(sizeof(double) * square);
+  if (!other) return out_of_memory(error);
+  memset(other, 0, sizeof(double) * square);
+  status = side_damping(p, &side[1], 1, def->spacing, other, error);
+  if (status == SS_OK) status = in_series(p, p->C, other, error);
+  ss_free(other);
+  return status;
+}
+
+static ss_status fill_damping(const ss_patch *p, const ss_compliance_def *def, const ss_surface side[2], bool turned,
+                              ss_error *error) {
+  if (side[0].has_damping || side[1].has_damping) return damp_sides(p, def, side, error);
+  if (def->law == SS_DAMPING_CRITICAL) return critical(p, p->K, p->C, error);
   if (def->law == SS_DAMPING_GIVEN)
-    return fill_given(p, def->damping, def->n_damping, "compliance: damping", p->C, error);
-  for (size_t i = 0; i < n * n; i++) p->C[i] = def->rayleigh[1] * p->K[i];
-  for (size_t i = 0; i < n; i++) p->C[i * n + i] += def->rayleigh[0];
+    return fill_given(p, def->damping, def->n_damping, turned, "compliance: damping", p->C, error);
+  rayleigh(p, p->K, def->rayleigh, p->C);
   return SS_OK;
 }
+
+/* ---- the patch ---- */
 
 /* A square lattice about the contact point; a line in planar scenes. */
 static void place_elements(ss_patch *p, const ss_compliance_def *def) {
@@ -126,13 +162,23 @@ static void place_elements(ss_patch *p, const ss_compliance_def *def) {
   }
 }
 
-ss_status ss_patch_create(const ss_compliance_def *def, ss_elastic a, ss_elastic b, int directions, ss_arena *arena,
-                          ss_patch **out, ss_error *error) {
-  moduli m = {0};
-  add_material(&m, a, 1);
-  add_material(&m, b, -1);
-  if (!def->n_stiffness && !(m.normal > 0))
-    return ss_fail(error, SS_ERROR_INPUT, "compliance: young is given neither for the scene nor for the materials");
+/* What the parts below rely on. */
+static ss_status check(const ss_compliance_def *def, const ss_surface side[2], ss_error *error) {
+  const bool gives[2] = {ss_surface_gives(&side[0]), ss_surface_gives(&side[1])};
+  if (!gives[0] && !gives[1] && !def->n_stiffness)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "compliance: neither 'young' nor 'stiffness' is given for the scene, the pair or its materials");
+  if (!(def->spacing > 0) && (def->elements > 1 || side[0].elastic.young > 0 || side[1].elastic.young > 0))
+    return ss_fail(error, SS_ERROR_INPUT, "compliance: 'spacing' is given neither for the scene nor for the pair");
+  if (gives[0] && gives[1] && side[0].has_damping != side[1].has_damping)
+    return ss_fail(error, SS_ERROR_INPUT, "compliance: of two materials that give only one has a 'damping' of its own");
+  return SS_OK;
+}
+
+ss_status ss_patch_create(const ss_compliance_def *def, const ss_surface side[2], bool turned, int directions,
+                          ss_arena *arena, ss_patch **out, ss_error *error) {
+  ss_status status = check(def, side, error);
+  if (status != SS_OK) return status;
   ss_patch *p = SS_ARENA_ARRAY(arena, ss_patch, 1);
   if (!p) return out_of_memory(error);
   p->n_elements = directions == 3 ? def->elements * def->elements : def->elements;
@@ -146,8 +192,8 @@ ss_status ss_patch_create(const ss_compliance_def *def, ss_elastic a, ss_elastic
   p->flexibility = p->C + square;
   p->recovery = p->flexibility + square;
   place_elements(p, def);
-  ss_status status = fill_stiffness(p, def, &m, error);
-  if (status == SS_OK) status = fill_damping(p, def, error);
+  status = fill_stiffness(p, def, side, turned, error);
+  if (status == SS_OK) status = fill_damping(p, def, side, turned, error);
   *out = p;
   return status;
 }

@@ -22,10 +22,16 @@ typedef struct ss_patch {
   double *recovery;                /* [n][n] E^-1 K */
 } ss_patch;
 
-/* Builds the law for an elastic body a on an elastic body b (young 0: rigid; at least one is not, or the stiffness is
- * given). `directions` is 2 in planar scenes, else 3. */
-ss_status ss_patch_create(const ss_compliance_def *def, ss_elastic a, ss_elastic b, int directions, ss_arena *arena,
-                          ss_patch **out, ss_error *error);
+/* Builds the law for two surfaces; where both are rigid, the definition's stiffness counts. `directions` is 2 in planar
+ * scenes, else 3. Matrices of the definition are for a normal that points to the other body where `turned`. */
+ss_status ss_patch_create(const ss_compliance_def *def, const ss_surface side[2], bool turned, int directions,
+                          ss_arena *arena, ss_patch **out, ss_error *error);
+
+/* Whether a surface is not rigid. */
+bool ss_surface_gives(const ss_surface *side);
+
+/* out += the influence matrix of the side (0: of a, 1: of b). */
+void ss_surface_influence(const ss_patch *patch, const ss_surface *side, int which, double spacing, double *out);
 
 /* flexibility and recovery for steps of size h. */
 ss_status ss_patch_prepare(ss_patch *patch, double h, ss_error *error);

@@ -74,8 +74,19 @@ static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error)
   }
 }
 
+/* At position level a contact closes with what is left of the approach, gap / h; the next step stops it, with the friction
+ * that belongs to the blow. Stopped here, the blow would lose a part of its friction that does not vanish with h. */
+static void leave_approach(const ss_sim *sim) {
+  if (!sim->scheme->position_level || sim->locate_collisions) return;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const int row = sim->contacts[i].row;
+    if (row >= 0) sim->problem.g[row] = fmax(0, sim->problem.g[row]);
+  }
+}
+
 /* The problem is the one that project_position has left. */
 static ss_status project_velocity(ss_sim *sim, bool *certified, ss_error *error) {
+  leave_approach(sim);
   const ss_status status = ss_solve_problem(sim, certified, error);
   if (status != SS_OK || !*certified) return status;
   ss_velocity_change(sim);

@@ -39,7 +39,7 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "the scheme %s is for patches between the surfaces of bodies, which a system does not have",
                    sim->scheme->name);
-  if (sim->scheme->compliant && !sim->model->compliance.given)
+  if (sim->scheme->compliant && !sim->model->compliant)
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s needs the section compliance:", sim->scheme->name);
   if (sim->scheme->compliant && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT,
@@ -125,8 +125,6 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
-  sim->patches = SS_ARENA_ARRAY(sim->arena, ss_patch *, 3 * (size_t)model->n_materials * (size_t)model->n_materials);
-  if (!sim->patches) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
   if (status == SS_OK) status = ss_coupling_prepare(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);

@@ -303,8 +303,11 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
 
 ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   if (ss_sim_done(sim)) return SS_OK;
-  const bool last = sim->state.step + 1 >= sim->steps_total;
-  const double end = last ? sim->options.duration : (double)(sim->state.step + 1) * sim->options.step;
+  /* A last step that is whole ends where it would in a longer run, to the last bit: a run that goes on from there is that
+   * run. */
+  const double whole = (double)(sim->state.step + 1) * sim->options.step, duration = sim->options.duration;
+  const bool cut = sim->state.step + 1 >= sim->steps_total && fabs(whole - duration) > 1e-12 * duration;
+  const double end = cut ? duration : whole;
   bool collided = false;
   if (sim->timed) sim->clock = ss_seconds();
   memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);

@@ -131,7 +131,7 @@ struct ss_sim {
   double *guess;                   /* [n_v] outer iteration: v+ - v of the iterate before */
   ss_problem problem;
   int *first_row;                  /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
-  ss_patch **patches;              /* [n_materials][n_materials][3] laws, made when first needed; compliant schemes */
+  struct ss_patch_entry *patches;  /* laws of pairs, made when first needed (patch/pair_law.c); compliant schemes */
   double *patch_start, *patch_end; /* [n_patch] narrow phase, advance: deformations and impulses of the contacts */
   int n_patch, patch_capacity[2];
   double *ainv;                           /* [n_bodies][36] forces: inverse of A's blocks (n x n) */
@@ -370,7 +370,10 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error);
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
 void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the last step knew of it */
 
-/* Compliant contact: patches of contacts (patch/contact_patch.c) ... */
+/* Compliant contact: the law of a contact's patch (patch/pair_law.c) ... */
+ss_status ss_patch_find_law(ss_sim *sim, ss_contact *c, ss_error *error);
+
+/* ... patches of contacts (patch/contact_patch.c) ... */
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
 ss_vec3 ss_element_shift(const ss_contact *contact, int element); /* from the contact point, world */
 double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at, int element);

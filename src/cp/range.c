@@ -1,0 +1,107 @@
+/* Factors of a matrix that lacks rank: contacts that outnumber the directions in which their bodies can move make a G of many
+ * rows and small rank, and what is solved in its range is small however many contacts there are.
+ *
+ * Column by column: a pivot row i with what is left on its diagonal, d_i = G_ii - L_i . U_i, makes the columns
+ *
+ *     L_jc = (G_ji - L_j . U_i) / sqrt(d_i),   U_jc = (G_ij - L_i . U_j) / sqrt(d_i),   d_j -= L_jc U_jc,
+ *
+ * first from all rows with a good pivot, in the order given, then from the largest that is left, until nothing is. In a G =
+ * J A^-1 J^T with definite A a row without anything left on its diagonal has nothing left at all. Assumes that noise and
+ * rank are apart (the scaled d of dependent rows comes out below 1e-12). */
+#include "cp/range.h"
+
+#include <math.h>
+
+static const double good_pivot = 1e-3, nothing = 1e-10, asymmetry = 1e-14, indefinite = 1e-6, fill = 1e-13;
+
+static bool symmetric(const double *G, int n) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < i; j++)
+      if (fabs(G[(size_t)i * (size_t)n + (size_t)j] - G[(size_t)j * (size_t)n + (size_t)i]) > asymmetry) return false;
+  return true;
+}
+
+static double rest(const double *l, const double *u, int first, int end, double entry) {
+  for (int k = first; k < end; k++) entry -= l[k] * u[k];
+  return entry;
+}
+
+/* Sets column c of row j. */
+static void put(range *r, int j, int c, double l, double u) {
+  double *L = r->L + (size_t)j * (size_t)r->n, *U = r->U + (size_t)j * (size_t)r->n;
+  if (r->first[j] == r->n) r->first[j] = r->end[j] = c;
+  for (int k = r->end[j]; k < c; k++) L[k] = U[k] = 0;
+  L[c] = l;
+  U[c] = u;
+  r->end[j] = c + 1;
+}
+
+/* The column of pivot row i. Rows that have been pivots are complete: their d is NAN. */
+static void add_column(range *r, const double *G, double *d, int i) {
+  const size_t n = (size_t)r->n;
+  const int c = r->rank++;
+  const double root = sqrt(d[i]), inverse = 1 / root;
+  const double *Li = r->L + (size_t)i * n, *Ui = r->U + (size_t)i * n;
+  for (int j = 0; j < r->n; j++) {
+    if (isnan(d[j]) || j == i) continue;
+    const double in = G[(size_t)i * n + (size_t)j], out = r->L == r->U ? in : G[(size_t)j * n + (size_t)i];
+    const int end = r->end[i] < r->end[j] ? r->end[i] : r->end[j];
+    const int first = r->first[i] > r->first[j] ? r->first[i] : r->first[j];
+    if (in == 0 && out == 0 && first >= end) continue;
+    const double l = inverse * rest(r->L + (size_t)j * n, Ui, first, end, out);
+    const double u = r->L == r->U ? l : inverse * rest(Li, r->U + (size_t)j * n, first, end, in);
+    if (fabs(l) < fill && fabs(u) < fill) continue;
+    put(r, j, c, l, u);
+    d[j] -= l * u;
+  }
+  put(r, i, c, root, root);
+  d[i] = NAN;
+}
+
+ss_status range_create(const ss_cp *problem, const pattern *order, ss_cp_workspace *w, range *out, bool *admitted,
+                       ss_error *error) {
+  const int n = problem->n;
+  const double *G = problem->G;
+  *out = (range){.n = n, .L = SCRATCH(w, double, (size_t)n *(size_t)n), .first = SCRATCH(w, int, 2 * (size_t)n)};
+  out->U = symmetric(G, n) ? out->L : SCRATCH(w, double, (size_t)n *(size_t)n);
+  double *d = SCRATCH(w, double, n);
+  if (!out->L || !out->U || !out->first || !d) return out_of_memory(error);
+  out->end = out->first + n;
+  for (int i = 0; i < n; i++) {
+    out->first[i] = n;
+    out->end[i] = 0;
+    d[i] = G[(size_t)i * ((size_t)n + 1)];
+  }
+  for (int k = 0; k < order->n; k++)
+    for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++)
+      if (d[i] > good_pivot) add_column(out, G, d, i);
+  for (;;) {
+    int best = -1;
+    for (int i = 0; i < n; i++)
+      if (d[i] > (best < 0 ? nothing : d[best])) best = i;
+    if (best < 0) break;
+    add_column(out, G, d, best);
+  }
+  *admitted = true;
+  for (int i = 0; i < n; i++)
+    if (d[i] < -indefinite) *admitted = false;
+  return SS_OK;
+}
+
+void range_apply(const range *r, const double *g, const double *y, double *w) {
+  for (int i = 0; i < r->n; i++) {
+    const double *row = r->L + (size_t)i * (size_t)r->n;
+    double sum = g[i];
+    for (int k = r->first[i]; k < r->end[i]; k++) sum += row[k] * y[k];
+    w[i] = sum;
+  }
+}
+
+void range_collect(const range *r, const double *z, double *y) {
+  for (int k = 0; k < r->rank; k++) y[k] = 0;
+  for (int i = 0; i < r->n; i++) {
+    if (z[i] == 0) continue;
+    const double *row = r->U + (size_t)i * (size_t)r->n;
+    for (int k = r->first[i]; k < r->end[i]; k++) y[k] += row[k] * z[i];
+  }
+}

@@ -1,0 +1,305 @@
+/* The proximal point method (Rockafellar 1976) in the range of G, for redundant contacts.
+ *
+ * With G = L L^T (range.c) and y = L^T z, the velocities that the impulses make, one proximal step from the anchor a is
+ *
+ *     y = L^T z(a - (L y + g) / eps),                                                                            (1)
+ *
+ * z the impulses that Coulomb's law assigns to x = a - w / eps (response.c): as many equations as bodies have directions to
+ * move in, well conditioned for every number of contacts. Newton's method on (1), with the matrix 1 + L^T z' L / eps.
+ * Where that does not descend, the law of the cone with the shift s = mu |w_t| frozen takes over for some steps (De Saxce;
+ * Cadoux 2009): then (1) is the gradient of the convex function |y|^2 / 2 + eps (x z - |z|^2 / 2), and Newton's method
+ * with a line search on it always converges. The result is the next anchor; eps is lowered while that is easy.
+ *
+ * Assumes a symmetric positive semi-definite G, else it is not admitted. Rounding errors leave a residual of about 1e-16 /
+ * eps, and slopes that friction makes steep (mu well above 1, impacts) may keep it from converging: it ends at the limit. */
+#include "cp/range.h"
+#include "cp/response.h"
+#include "cp/solver.h"
+#include "cp/subproblem.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DEFAULT_LIMIT = 300, VERY_EASY = 1, EASY = 6, TURNS = 4, CONE_STEPS = 10 };
+static const double rank_tolerance = 1e-12;
+static const double first_eps = 1e-1, least_eps = 1e-12, most_eps = 1e-1, inner = 0.03;
+static const double rounding = 1e-15, enough = 1e-14, nearly = 1e-12;
+
+typedef enum contact_law { COULOMB, CONE } contact_law;
+
+typedef struct point {
+  double *y, *F; /* [rank] F = y - U^T (z - a) */
+  response z;
+  double norm, merit; /* |F|; what descends: |F| or the convex function */
+} point;
+
+typedef struct descent {
+  const ss_cp *cp;
+  pattern pattern;
+  range range;
+  active_set set;
+  bool cones; /* the cone's law is there for all blocks */
+  double eps;
+  point now, trial;
+  double *anchor, *slack, *best;         /* [n] a and G a + g; the best a so far */
+  double *w, *x, *change, *shift, *none; /* [n]; change: z - a; none: zeros */
+  double *K, *H, *step;                  /* [rank][rank], [rank]; K = U^T z' L */
+  double (*D)[SS_FRICTION_ROWS];         /* [n] the z' that K has been made of */
+  int *first, *last;                     /* [rank] envelope of H */
+  int newtons, limit;
+} descent;
+
+static bool create_point(point *p, int rank, int n, ss_cp_workspace *w) {
+  p->y = SCRATCH(w, double, 2 * (size_t)rank);
+  p->z.z = SCRATCH(w, double, n);
+  p->z.D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, (size_t)n *SS_FRICTION_ROWS);
+  p->F = p->y + rank;
+  return p->y && p->z.z && p->z.D;
+}
+
+/* The columns that the contacts connect. */
+static void bound_envelope(descent *d) {
+  const int rank = d->range.rank;
+  const pattern *p = &d->pattern;
+  for (int k = 0; k < rank; k++) d->first[k] = d->last[k] = k;
+  for (int g = 0; g < p->n; g++) {
+    int first = rank, end = 0;
+    for (int i = p->row[g]; i < p->row[g] + p->size[g]; i++) {
+      if (d->range.first[i] < first) first = d->range.first[i];
+      if (d->range.end[i] > end) end = d->range.end[i];
+    }
+    for (int k = first; k < end; k++) {
+      if (first < d->first[k]) d->first[k] = first;
+      if (end - 1 > d->last[k]) d->last[k] = end - 1;
+    }
+  }
+}
+
+static ss_status create(descent *d, ss_cp_workspace *w, bool *admitted, ss_error *error) {
+  const size_t n = (size_t)d->cp->n;
+  ss_status status = pattern_create(d->cp, w, &d->pattern, error);
+  if (!status) status = range_create(d->cp, &d->pattern, w, &d->range, admitted, error);
+  d->anchor = SCRATCH(w, double, 8 * n);
+  if (status || !d->anchor) return status ? status : out_of_memory(error);
+  d->slack = d->anchor + n;
+  d->best = d->slack + n;
+  d->w = d->best + n;
+  d->x = d->w + n;
+  d->change = d->x + n;
+  d->shift = d->change + n;
+  d->none = d->shift + n;
+  for (size_t i = 0; i < n; i++) d->none[i] = d->shift[i] = 0;
+  status = active_set_create_bare(d->cp, NULL, w, &d->set, error);
+  const size_t rank = (size_t)d->range.rank;
+  d->K = SCRATCH(w, double, 2 * rank * rank);
+  d->D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, n *SS_FRICTION_ROWS);
+  d->step = SCRATCH(w, double, rank);
+  d->first = SCRATCH(w, int, 2 * rank);
+  if (!create_point(&d->now, d->range.rank, d->cp->n, w) || !create_point(&d->trial, d->range.rank, d->cp->n, w) ||
+      !d->K || !d->D || !d->step || !d->first)
+    return status ? status : out_of_memory(error);
+  d->H = d->K + rank * rank;
+  for (size_t i = 0; i < rank * rank; i++) d->K[i] = 0;
+  memset(d->D, 0, n * sizeof *d->D);
+  d->last = d->first + rank;
+  d->cones = cones_admitted(d->cp);
+  bound_envelope(d);
+  return status;
+}
+
+static double dot(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* Everything at p->y. */
+static void evaluate(descent *d, contact_law law, point *p) {
+  const int n = d->cp->n, rank = d->range.rank;
+  const double stiffness = 1 / d->eps;
+  range_apply(&d->range, d->slack, p->y, d->w);
+  for (int i = 0; i < n; i++) d->x[i] = d->anchor[i] - stiffness * (d->w[i] + (law == CONE ? d->shift[i] : 0));
+  if (law == CONE)
+    respond_by_cone(&d->set, d->x, &p->z);
+  else
+    respond_by_coulomb(&d->set, d->x, d->none, &p->z);
+  for (int i = 0; i < n; i++) d->change[i] = p->z.z[i] - d->anchor[i];
+  range_collect(&d->range, d->change, p->F);
+  for (int k = 0; k < rank; k++) p->F[k] = p->y[k] - p->F[k];
+  p->norm = p->merit = sqrt(dot(p->F, p->F, rank));
+  if (law == COULOMB) return;
+  p->merit = dot(p->y, p->y, rank) / 2 + d->eps * (dot(d->x, p->z.z, n) - dot(p->z.z, p->z.z, n) / 2);
+  for (int i = 0; i < n; i++) p->merit += d->anchor[i] * (d->w[i] - d->slack[i]);
+}
+
+/* K += U_i (sum of (D_ij - old D_ij) L_j) for one row i of a group. Most rows keep their D from step to step. */
+static void update_row(descent *d, int i, int first_row, int size) {
+  const range *r = &d->range;
+  const size_t n = (size_t)r->n, rank = (size_t)r->rank;
+  double *t = d->step, change[SS_FRICTION_ROWS];
+  int first = r->rank, end = 0;
+  for (int j = 0; j < size; j++) {
+    change[j] = d->now.z.D[i][j] - d->D[i][j];
+    d->D[i][j] = d->now.z.D[i][j];
+    if (change[j] == 0) continue;
+    if (r->first[first_row + j] < first) first = r->first[first_row + j];
+    if (r->end[first_row + j] > end) end = r->end[first_row + j];
+  }
+  if (first >= end) return;
+  for (int k = first; k < end; k++) t[k] = 0;
+  for (int j = 0; j < size; j++) {
+    const double *line = r->L + (size_t)(first_row + j) * n;
+    for (int k = r->first[first_row + j]; change[j] != 0 && k < r->end[first_row + j]; k++) t[k] += change[j] * line[k];
+  }
+  const double *own = r->U + (size_t)i * n;
+  for (int l = r->first[i]; l < r->end[i]; l++) {
+    double *restrict row = d->K + (size_t)l * rank;
+    const double f = own[l];
+    for (int k = first; k < end; k++) row[k] += f * t[k];
+  }
+}
+
+/* d->step from the Newton equation at d->now. */
+static bool newton_step(descent *d) {
+  const pattern *p = &d->pattern;
+  const int rank = d->range.rank;
+  const double stiffness = 1 / d->eps;
+  for (int g = 0; g < p->n; g++)
+    for (int i = p->row[g]; i < p->row[g] + p->size[g]; i++) update_row(d, i, p->row[g], p->size[g]);
+  for (int k = 0; k < rank; k++) {
+    double *row = d->H + (size_t)k * (size_t)rank;
+    const double *from = d->K + (size_t)k * (size_t)rank;
+    for (int l = d->first[k]; l <= d->last[k]; l++) row[l] = stiffness * from[l];
+    row[k] += 1;
+  }
+  d->newtons++;
+  if (!envelope_factor(d->H, rank, d->first, d->last)) return false;
+  for (int k = 0; k < rank; k++) d->step[k] = -d->now.F[k];
+  envelope_solve(d->H, rank, d->first, d->last, d->step);
+  return true;
+}
+
+/* Goes along the step until the merit is at most `bound` plus a part of the slope; false where it never is. */
+static bool search_line(descent *d, contact_law law, double bound, double slope, int halvings) {
+  double length = 1;
+  for (int h = 0; h < halvings; h++, length /= 2) {
+    for (int k = 0; k < d->range.rank; k++) d->trial.y[k] = d->now.y[k] + length * d->step[k];
+    evaluate(d, law, &d->trial);
+    if (!(d->trial.merit <= bound + 1e-4 * length * slope)) continue;
+    const point last = d->now;
+    d->now = d->trial;
+    d->trial = last;
+    return true;
+  }
+  return false;
+}
+
+static void coulomb_phase(descent *d, double goal) {
+  evaluate(d, COULOMB, &d->now);
+  while (d->now.norm > goal && d->newtons < d->limit)
+    if (!newton_step(d) || !search_line(d, COULOMB, 0.9 * d->now.norm, 0, 3)) return;
+}
+
+static void cone_phase(descent *d, double goal) {
+  range_apply(&d->range, d->slack, d->now.y, d->w);
+  cone_shift(&d->set, d->w, d->shift);
+  evaluate(d, CONE, &d->now);
+  goal = fmax(goal, 1e-2 * d->now.norm);
+  for (int k = 0; k < CONE_STEPS && d->now.norm > goal && d->newtons < d->limit; k++) {
+    if (!newton_step(d)) return;
+    const double slope = dot(d->now.F, d->step, d->range.rank);
+    if (!search_line(d, CONE, d->now.merit + 1e-14 * fabs(d->now.merit), slope, 15)) return;
+  }
+}
+
+/* One proximal step from the anchor; returns whether it was solved. */
+static bool proximal_step(descent *d, double goal) {
+  goal = fmax(goal, rounding);
+  coulomb_phase(d, goal);
+  for (int k = 0; k < TURNS && d->now.norm > goal && d->cones && d->newtons < d->limit; k++) {
+    cone_phase(d, goal);
+    coulomb_phase(d, goal);
+  }
+  return d->now.norm <= goal;
+}
+
+/* Whether to go on after a proximal step has brought the residual from `last` to `residual`. */
+static bool promising(const descent *d, bool solved, double last, double residual, double tolerance, int *vain) {
+  if (residual <= 0.3 * last) {
+    *vain = 0;
+    return true;
+  }
+  *vain += residual <= tolerance || !solved || d->eps <= least_eps ? 1 : 0;
+  return residual > nearly && *vain < (residual <= tolerance ? 2 : 4);
+}
+
+/* The next eps: lower where the step was easy or brought little, higher where it was too hard. */
+static double next_eps(double eps, bool solved, int newtons, bool slow) {
+  if (!solved) return fmin(5 * eps, most_eps);
+  if (newtons <= VERY_EASY) return fmax(eps / 100, least_eps);
+  return slow || newtons <= EASY ? fmax(eps / 10, least_eps) : eps;
+}
+
+/* Leaves the best anchor in d->best; returns its residual. */
+static double run_outer(descent *d, double target, double tolerance) {
+  const int n = d->cp->n;
+  double residual = ss_cp_judge(d->cp, d->anchor, d->slack), lowest = HUGE_VAL, last;
+  int vain = 0;
+  bool solved;
+  do {
+    const int before = d->newtons;
+    for (int i = 0; i < d->range.rank; i++) d->now.y[i] = 0;
+    solved = proximal_step(d, inner * fmin(residual, 1));
+    for (int i = 0; i < n; i++) d->anchor[i] = d->now.z.z[i];
+    last = residual;
+    residual = ss_cp_judge(d->cp, d->anchor, d->slack);
+    if (residual < lowest) {
+      lowest = residual;
+      for (int i = 0; i < n; i++) d->best[i] = d->anchor[i];
+    } else if (!solved) {
+      for (int i = 0; i < n; i++) d->anchor[i] = d->best[i];
+      residual = ss_cp_judge(d->cp, d->anchor, d->slack);
+    }
+    d->eps = next_eps(d->eps, solved, d->newtons - before, residual > 0.3 * last);
+  } while (d->newtons < d->limit && residual > target && promising(d, solved, last, residual, tolerance, &vain));
+  return lowest;
+}
+
+/* Whether a Newton step is cheap beside what the rows of G cost: many contacts on few bodies. */
+static bool redundant(const descent *d) {
+  static const double cheap = 7;
+  double operations = 0;
+  for (int k = 0; k < d->range.rank; k++) {
+    const double width = d->last[k] - d->first[k] + 1;
+    operations += width * width;
+  }
+  return operations <= cheap * d->cp->n * d->cp->n;
+}
+
+static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool warm, bool only_redundant, double *z,
+                       ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+  subproblem sub;
+  descent d = {.eps = first_eps, .limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT};
+  bool admitted = false;
+  ss_status status = subproblem_create(problem, rank_tolerance, w, &sub, error);
+  d.cp = &sub.cp;
+  if (!status) status = create(&d, w, &admitted, error);
+  result->outcome = SS_NOT_ADMITTED;
+  if (status || !admitted || (only_redundant && !redundant(&d))) return status;
+  for (int i = 0; i < sub.cp.n; i++) d.anchor[i] = 0;
+  if (warm) subproblem_start(&sub, z, d.anchor);
+  const double residual = run_outer(&d, enough * fmax(1, sub.cp.n / 96.0), options->tolerance);
+  result->iterations = d.newtons;
+  result->outcome = residual <= options->tolerance ? SS_SOLVED : SS_LIMIT;
+  return subproblem_recover(&sub, d.best, z, w, error);
+}
+
+ss_status solve_range_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  return solve(problem, options, warm, false, z, workspace, result, error);
+}
+
+ss_status solve_redundant(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                          ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  return solve(problem, options, warm, true, z, workspace, result, error);
+}

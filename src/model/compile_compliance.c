@@ -1,0 +1,88 @@
+/* How contacts give: what a pair says goes before its materials, these before the scene; the scene's section fills what
+ * is left out. */
+#include "model/model.h"
+
+#include <string.h>
+
+static bool copy_numbers(ss_arena *arena, const double **numbers, int count) {
+  if (count == 0) return true;
+  double *copy = SS_ARENA_ARRAY(arena, double, count);
+  if (copy) memcpy(copy, *numbers, sizeof(double) * (size_t)count);
+  *numbers = copy;
+  return copy != NULL;
+}
+
+/* The pair's definition completed by the scene's. Moduli and stiffness exclude each other: the pair's choice counts. */
+static ss_compliance_def complete(const ss_compliance_def *pair, const ss_compliance_def *scene) {
+  ss_compliance_def c = *scene;
+  c.given = true;
+  c.mark = pair->mark;
+  if (pair->elements > 0) c.elements = pair->elements;
+  if (pair->spacing > 0) c.spacing = pair->spacing;
+  if (pair->elastic.young > 0 || pair->n_stiffness) {
+    c.elastic = pair->elastic;
+    c.stiffness = pair->stiffness;
+    c.n_stiffness = pair->n_stiffness;
+  }
+  if (pair->has_damping) {
+    c.law = pair->law;
+    c.damping = pair->damping;
+    c.n_damping = pair->n_damping;
+    memcpy(c.rayleigh, pair->rayleigh, sizeof c.rayleigh);
+  }
+  return c;
+}
+
+static ss_status check(const ss_model *model, const ss_scene *scene, const ss_compliance_def *c, ss_error *error) {
+  const int size = model->planar == SS_SPATIAL ? 3 * c->elements * c->elements : 2 * c->elements;
+  if (c->elements < 1 || !(c->spacing >= 0))
+    return ss_fail_at(error, scene, c->mark, SS_ERROR_INPUT, "compliance needs elements >= 1 and a positive spacing");
+  if (!(c->spacing > 0) && (c->elements > 1 || c->elastic.young > 0))
+    return ss_fail_at(error, scene, c->mark, SS_ERROR_INPUT, "the compliance lacks the key 'spacing'");
+  const struct {
+    const char *name;
+    int count;
+  } given[] = {{"stiffness", c->n_stiffness}, {"damping", c->n_damping}};
+  for (int i = 0; i < 2; i++)
+    if (given[i].count > 2 && given[i].count != size * size)
+      return ss_fail_at(error, scene, c->mark, SS_ERROR_INPUT,
+                        "compliance: the scene's '%s' is a matrix for another number of elements: expected %d rows",
+                        given[i].name, size);
+  return SS_OK;
+}
+
+static ss_status compile(ss_model *model, const ss_scene *scene, ss_compliance_law *law, ss_error *error) {
+  if (law->def.elements == 0) law->def.elements = 1;
+  if (!copy_numbers(model->arena, &law->def.stiffness, law->def.n_stiffness) ||
+      !copy_numbers(model->arena, &law->def.damping, law->def.n_damping))
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  return check(model, scene, &law->def, error);
+}
+
+bool ss_scene_is_compliant(const ss_scene *scene) {
+  bool yes = scene->compliance.given;
+  for (int i = 0; i < scene->n_materials; i++) {
+    const ss_surface *surface = &scene->materials[i].compliance;
+    yes = yes || surface->elastic.young > 0 || surface->stiffness[0] > 0;
+  }
+  for (int i = 0; i < scene->n_contacts; i++) yes = yes || scene->contacts[i].compliance;
+  return yes;
+}
+
+ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error) {
+  model->compliance.def = scene->compliance;
+  model->compliant = ss_scene_is_compliant(scene);
+  ss_status status = compile(model, scene, &model->compliance, error);
+  for (int i = 0; i < scene->n_contacts && status == SS_OK; i++) {
+    const ss_compliance_def *pair = scene->contacts[i].compliance;
+    if (!pair) continue;
+    ss_compliance_law *law = SS_ARENA_ARRAY(model->arena, ss_compliance_law, 1);
+    if (!law) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    *law = (ss_compliance_law){.def = complete(pair, &scene->compliance),
+                               .own_stiffness = pair->elastic.young > 0 || pair->n_stiffness > 0,
+                               .own_damping = pair->has_damping};
+    model->overrides[i].compliance = law;
+    status = compile(model, scene, law, error);
+  }
+  return status;
+}
