@@ -7,6 +7,7 @@
 #include "core/math3.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* x -> length * (rotation (mirrored x) ) + shift; times and masses are multiplied. */
 typedef struct transform {
@@ -17,6 +18,13 @@ typedef struct transform {
 } transform;
 
 static inline transform transform_none(void) { return (transform){quat_identity(), {0, 0, 0}, false, 1, 1, 1}; }
+
+/* A scene owns what it lets be read only. */
+static inline void *transform_writable(const void *read_only) {
+  void *same;
+  memcpy(&same, &read_only, sizeof same);
+  return same;
+}
 
 /* Directions, and axes of rotation (which a mirror turns the other way). */
 static inline ss_vec3 transform_direction(const transform *t, ss_vec3 v) {
@@ -45,7 +53,8 @@ static inline void transform_shape(const transform *t, ss_shape_def *s, bool wor
   s->length *= l;
   s->size = v3_scale(l, s->size);
   s->semi_axes = v3_scale(l, s->semi_axes);
-  for (int i = 0; i < s->n_points; i++) ((ss_vec3 *)(uintptr_t)s->points)[i] = transform_local(t, s->points[i]);
+  for (int i = 0; i < s->n_points; i++)
+    ((ss_vec3 *)transform_writable(s->points))[i] = transform_local(t, s->points[i]);
   if (t->mirror) s->axis = v3(-s->axis.x, s->axis.y, s->axis.z);
   if (s->type != SS_SHAPE_HALF_SPACE) return;
   s->pose = pose_identity();
@@ -66,7 +75,7 @@ static inline void transform_body(const transform *t, ss_body_def *b) {
   b->pose.orientation = quat_multiply(t->turn, transform_mirrored(t, b->pose.orientation));
   b->velocity = v3_scale(l / t->time, transform_direction(t, b->velocity));
   b->angular_velocity = v3_scale(1 / t->time, transform_axial(t, b->angular_velocity));
-  for (int i = 0; i < b->n_shapes; i++) transform_shape(t, (ss_shape_def *)(uintptr_t)&b->shapes[i], false);
+  for (int i = 0; i < b->n_shapes; i++) transform_shape(t, transform_writable(&b->shapes[i]), false);
 }
 
 /* Directions are in the world's frame: joints that are given by a point of it. */
