@@ -4,6 +4,7 @@
 #define GEOM_SUPPORT_H
 
 #include "geom/hull.h"
+#include "geom/mesh.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -64,6 +65,8 @@ static inline ss_pose moved(ss_pose p, ss_vec3 velocity, ss_vec3 spin, double ti
 static const ss_vec3 cube_points[8] = {{-.5, -.5, -.5}, {.5, -.5, -.5}, {-.5, .5, -.5}, {.5, .5, -.5},
                                        {-.5, -.5, .5},  {.5, -.5, .5},  {-.5, .5, .5},  {.5, .5, .5}};
 
+static const double flat_heights[6] = {0};
+
 /* Freed by the operating system. */
 static inline ss_arena *geom_arena(void) {
   static ss_arena *arena;
@@ -82,6 +85,10 @@ static inline ss_shape_def shape_definition(ss_shape_type type) {
                         .axis = {1, 0, 0},
                         .points = cube_points,
                         .n_points = 8,
+                        .heights = flat_heights,
+                        .rows = 2,
+                        .columns = 3,
+                        .spacing = {1, 2, 0},
                         .normal = {0, 0, 1}};
 }
 
@@ -92,7 +99,29 @@ static inline ss_shape compiled(const ss_shape_def *definition) {
   return shape;
 }
 
+/* The surface of a convex body as a mesh: what is known about hulls holds for it. */
+static inline ss_shape mesh_of_hull(const struct ss_hull *hull) {
+  int triangles[3 * 64];
+  ss_shape_def d = shape_definition(SS_SHAPE_MESH);
+  d.points = hull->vertex;
+  d.n_points = hull->n_vertices;
+  d.triangles = triangles;
+  for (int f = 0; f < hull->n_faces; f++)
+    for (int k = 1; k + 1 < hull->face[f].count; k++) {
+      const int *loop = hull->loop + hull->face[f].first;
+      assert_true(d.n_triangles < 64);
+      triangles[3 * d.n_triangles] = loop[0];
+      triangles[3 * d.n_triangles + 1] = loop[k];
+      triangles[3 * d.n_triangles++ + 2] = loop[k + 1];
+    }
+  return compiled(&d);
+}
+
 static inline ss_shape random_shape(ss_shape_type type) {
+  if (type == SS_SHAPE_MESH) {
+    const ss_shape hull = random_shape(SS_SHAPE_CONVEX);
+    return mesh_of_hull(hull.hull);
+  }
   ss_shape_def d = shape_definition(type);
   ss_vec3 points[12];
   if (type == SS_SHAPE_CONVEX) { /* scattered, so that its faces are triangles mostly; a prism now and then */
@@ -139,6 +168,12 @@ static inline double support(const ss_shape *s, const ss_pose *p, ss_vec3 n) {
     for (int i = 0; i < s->hull->n_vertices; i++) furthest = fmax(furthest, v3_dot(local, s->hull->vertex[i]));
     return center + furthest;
   }
+  case SS_SHAPE_MESH:
+  case SS_SHAPE_HEIGHT_FIELD: {
+    double furthest = -INFINITY;
+    for (int i = 0; i < s->mesh->n_vertices; i++) furthest = fmax(furthest, v3_dot(local, s->mesh->vertex[i]));
+    return center + furthest;
+  }
   case SS_SHAPE_CYLINDER:
     return center + fabs(local.x) * s->half.x + hypot(local.y, local.z) * s->radius;
   case SS_SHAPE_CAPSULE:
@@ -181,16 +216,14 @@ static inline ss_vec3 project_ellipsoid(ss_vec3 half, ss_vec3 y) {
   return v3(x[0], x[1], x[2]);
 }
 
-/* Closest point of the convex hull of points: among their triangles, unless y is inside, which is seen by the faces. */
-static inline ss_vec3 project_hull(const struct ss_hull *h, ss_vec3 y) {
-  bool inside = true;
-  for (int i = 0; i < h->n_faces && inside; i++) inside = v3_dot(h->face[i].normal, y) <= h->face[i].offset;
+/* Closest point of the convex hull of points to y, which is outside: among all their triangles. */
+static inline ss_vec3 project_points(const ss_vec3 *vertex, int n, ss_vec3 y) {
   ss_vec3 best = y;
-  double least = inside ? 0 : INFINITY;
-  for (int i = 0; i < h->n_vertices && !inside; i++)
-    for (int j = 0; j < h->n_vertices; j++)
+  double least = INFINITY;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
       for (int k = 0; k <= i && k <= j; k++) {
-        const ss_vec3 a = h->vertex[i], u = v3_sub(h->vertex[j], a), v = v3_sub(h->vertex[k], a), d = v3_sub(y, a);
+        const ss_vec3 a = vertex[i], u = v3_sub(vertex[j], a), v = v3_sub(vertex[k], a), d = v3_sub(y, a);
         const double uu = v3_dot(u, u), uv = v3_dot(u, v), vv = v3_dot(v, v), du = v3_dot(d, u), dv = v3_dot(d, v);
         const double det = uu * vv - uv * uv;
         double s = det > 1e-12 * uu * vv ? (vv * du - uv * dv) / det : -1;
@@ -206,12 +239,25 @@ static inline ss_vec3 project_hull(const struct ss_hull *h, ss_vec3 y) {
   return best;
 }
 
+static inline ss_vec3 project_hull(const struct ss_hull *h, ss_vec3 y) {
+  bool inside = true;
+  for (int i = 0; i < h->n_faces && inside; i++) inside = v3_dot(h->face[i].normal, y) <= h->face[i].offset;
+  return inside ? y : project_points(h->vertex, h->n_vertices, y);
+}
+
+static inline ss_vec3 project_mesh(const struct ss_mesh *m, ss_vec3 y) {
+  bool inside = true;
+  for (int i = 0; i < m->n_facets && inside; i++) inside = facet_height(m, i, y) <= 0;
+  return inside ? y : project_points(m->vertex, m->n_vertices, y);
+}
+
 /* The point of the shape that is closest to x. */
 static inline ss_vec3 project(const ss_shape *s, const ss_pose *p, ss_vec3 x) {
   ss_vec3 y = pose_local(p, x), core = v3(0, 0, 0);
   if (s->type == SS_SHAPE_HALF_SPACE) return pose_point(p, v3(y.x, y.y, y.z < 0 ? y.z : 0));
   if (s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE) return pose_point(p, project_ellipsoid(s->half, y));
   if (s->type == SS_SHAPE_CONVEX) return pose_point(p, project_hull(s->hull, y));
+  if (s->type == SS_SHAPE_MESH) return pose_point(p, project_mesh(s->mesh, y));
   if (s->type == SS_SHAPE_CYLINDER) {
     const double rho = hypot(y.y, y.z), shrink = rho > s->radius ? s->radius / rho : 1;
     return pose_point(p, v3(clip(y.x, s->half.x), shrink * y.y, shrink * y.z));

@@ -44,6 +44,19 @@ static inline ss_quat transform_mirrored(const transform *t, ss_quat q) {
   return t->mirror ? (ss_quat){q.w, q.x, -q.y, -q.z} : q;
 }
 
+static inline void transform_mesh(const transform *t, ss_shape_def *s) {
+  ss_vec3 *points = transform_writable(s->points);
+  int *triangles = transform_writable(s->triangles);
+  double *heights = transform_writable(s->heights);
+  for (int i = 0; i < s->n_points; i++) points[i] = transform_local(t, points[i]);
+  for (int i = 0; t->mirror && i < s->n_triangles; i++) {
+    const int corner = triangles[3 * i];
+    triangles[3 * i] = triangles[3 * i + 1], triangles[3 * i + 1] = corner;
+  }
+  for (int i = 0; i < s->rows * s->columns; i++) heights[i] *= t->length;
+  s->spacing = v3_scale(t->length, s->spacing);
+}
+
 static inline void transform_shape(const transform *t, ss_shape_def *s, bool world) {
   const double l = t->length;
   s->pose.position = world ? transform_place(t, s->pose.position) : transform_local(t, s->pose.position);
@@ -53,8 +66,7 @@ static inline void transform_shape(const transform *t, ss_shape_def *s, bool wor
   s->length *= l;
   s->size = v3_scale(l, s->size);
   s->semi_axes = v3_scale(l, s->semi_axes);
-  for (int i = 0; i < s->n_points; i++)
-    ((ss_vec3 *)transform_writable(s->points))[i] = transform_local(t, s->points[i]);
+  transform_mesh(t, s);
   if (t->mirror) s->axis = v3(-s->axis.x, s->axis.y, s->axis.z);
   if (s->type != SS_SHAPE_HALF_SPACE) return;
   s->pose = pose_identity();

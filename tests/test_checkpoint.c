@@ -46,6 +46,33 @@ static void resumes_bit_by_bit(void **state) {
   (void)unlink(file);
 }
 
+/* A run that was cut short after whole steps goes on as the longer one, also where the end in the file, 0.23, and 23 steps of
+ * 0.01 are not the same number. */
+static void resumes_after_a_shorter_duration(void **state) {
+  (void)state;
+  static const char *const scenes[] = {"four-balls", "bouncing-ball", "bvp-compliant-ball"};
+  for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
+    for (int k = 21; k < 31; k++) {
+      run whole, first, second;
+      ss_error error = {0};
+      char end[32];
+      (void)snprintf(end, sizeof end, "0.%d", k);
+      run_open(&whole, scenes[i], &(change){.step = 0.01, .duration = 0.4});
+      run_open(&first, scenes[i], &(change){.step = 0.01, .duration = strtod(end, NULL)});
+      run_open(&second, scenes[i], &(change){.step = 0.01, .duration = 0.4});
+      run_finish(&first);
+      run_require(ss_checkpoint_write(first.sim, file, &error), &error, "write");
+      run_require(ss_checkpoint_read(second.sim, file, &error), &error, "read");
+      run_finish(&whole);
+      run_finish(&second);
+      check_identical(&whole, &second);
+      run_close(&whole);
+      run_close(&first);
+      run_close(&second);
+    }
+  (void)unlink(file);
+}
+
 /* A run that stopped between two grid points goes on to the next one. */
 static void resumes_inside_a_step(void **state) {
   (void)state;
@@ -105,6 +132,7 @@ static void refuses_damage_and_strangers(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(resumes_bit_by_bit),
+      cmocka_unit_test(resumes_after_a_shorter_duration),
       cmocka_unit_test(resumes_inside_a_step),
       cmocka_unit_test(refuses_damage_and_strangers),
   };

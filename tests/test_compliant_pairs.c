@@ -134,6 +134,71 @@ static void springs_on_a_half_space(void **state) {
   ss_arena_destroy(arena);
 }
 
+/* ---- a table whose legs differ ---- */
+
+enum { LEGS = 5 };
+
+typedef struct leg {
+  double x, y, k;
+} leg;
+
+/* Forces k (d + a x + b y) that carry the weight at (x, y): three equations for d, a, b, solved by Cramer's rule. */
+static void elastic_forces(const leg *legs, double weight, double x, double y, double *out) {
+  double m[3][3] = {{0}};
+  const double right[3] = {weight, weight * x, weight * y};
+  for (int i = 0; i < LEGS; i++) {
+    const double u[3] = {1, legs[i].x, legs[i].y};
+    for (int a = 0; a < 3; a++)
+      for (int b = 0; b < 3; b++) m[a][b] += legs[i].k * u[a] * u[b];
+  }
+  const ss_vec3 c0 = v3(m[0][0], m[1][0], m[2][0]), c1 = v3(m[0][1], m[1][1], m[2][1]);
+  const ss_vec3 c2 = v3(m[0][2], m[1][2], m[2][2]), r = v3(right[0], right[1], right[2]);
+  const double all = v3_dot(c0, v3_cross(c1, c2));
+  const double d = v3_dot(r, v3_cross(c1, c2)) / all, a = v3_dot(c0, v3_cross(r, c2)) / all;
+  const double b = v3_dot(c0, v3_cross(c1, r)) / all;
+  for (int i = 0; i < LEGS; i++) out[i] = legs[i].k * (d + a * legs[i].x + b * legs[i].y);
+}
+
+static int write_table(char *text, size_t size, const leg *legs) {
+  int n = snprintf(text, size, "materials:\n  - {name: floor, friction: 0.4}\n");
+  for (int i = 0; i < LEGS; i++)
+    n += snprintf(text + n, size - (size_t)n,
+                  "  - {name: leg%d, friction: 0.4, compliance: {stiffness: [%g, %g], damping: [%g, %g]}}\n", i,
+                  legs[i].k, legs[i].k, 0.02 * legs[i].k, 0.02 * legs[i].k);
+  n += snprintf(text + n, size - (size_t)n,
+                "world: {shapes: [{type: half-space, normal: [0, 0, 1], material: floor}]}\n"
+                "bodies:\n  - name: table\n    mass: 10\n    inertia: [1, 1, 1.5]\n    center_of_mass: [-0.2, 0.1, "
+                "0.7]\n    shapes:\n");
+  for (int i = 0; i < LEGS; i++)
+    n += snprintf(text + n, size - (size_t)n, "      - {type: point, position: [%g, %g, 0], material: leg%d}\n",
+                  legs[i].x, legs[i].y, i);
+  return n + snprintf(text + n, size - (size_t)n, "simulation: {scheme: compliant-theta, step: 0.002, duration: 1}\n");
+}
+
+static void every_leg_carries_its_share(void **state) {
+  (void)state;
+  static const leg legs[LEGS] = {
+      {0.5, 0.3, 1e6}, {-0.6, 0.3, 1e6}, {-0.5, -0.4, 4e6}, {0.5, -0.3, 1e6}, {0, 0.45, 2e6}};
+  char text[2048];
+  double expected[LEGS];
+  assert_true(write_table(text, sizeof text, legs) < (int)sizeof text);
+  elastic_forces(legs, 98.1, -0.2, 0.1, expected);
+  run r;
+  run_parse(&r, text, NULL);
+  run_finish(&r);
+  ss_contact_report contacts[LEGS];
+  assert_int_equal(ss_sim_contacts(r.sim, contacts, LEGS), LEGS);
+  for (int i = 0; i < LEGS; i++) {
+    int nearest = 0;
+    for (int k = 1; k < LEGS; k++)
+      if (hypot(contacts[i].point.x - legs[k].x, contacts[i].point.y - legs[k].y) <
+          hypot(contacts[i].point.x - legs[nearest].x, contacts[i].point.y - legs[nearest].y))
+        nearest = k;
+    check_near(fabs(contacts[i].impulse.z) / 0.002, expected[nearest], 2e-5 * 98.1, "force of a leg");
+  }
+  run_close(&r);
+}
+
 /* ---- which body comes first ---- */
 
 #define DISC                                                                                                           \
@@ -268,13 +333,10 @@ static void a_pair_that_does_not_give(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_pair_has_its_own),
-      cmocka_unit_test(later_entries_win),
-      cmocka_unit_test(materials_in_series),
-      cmocka_unit_test(springs_on_a_half_space),
-      cmocka_unit_test(the_order_of_bodies_does_not_matter),
-      cmocka_unit_test(turned_matrices_in_space),
-      cmocka_unit_test(units_scale),
+      cmocka_unit_test(each_pair_has_its_own),       cmocka_unit_test(later_entries_win),
+      cmocka_unit_test(materials_in_series),         cmocka_unit_test(springs_on_a_half_space),
+      cmocka_unit_test(every_leg_carries_its_share), cmocka_unit_test(the_order_of_bodies_does_not_matter),
+      cmocka_unit_test(turned_matrices_in_space),    cmocka_unit_test(units_scale),
       cmocka_unit_test(a_pair_that_does_not_give),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,47 @@ static void hertz(void **state) {
   run_close(&r);
 }
 
+/* Two elastic spheres of different materials and sizes, not along an axis, in other units: 11 x 11 elements, so that a row of
+ * them is 9 % of the radius. */
+static void hertz_of_two_spheres(void **state) {
+  (void)state;
+  static const char text[] =
+      "parameters: {R: 10, Q: 20, a: 1, E: 1e6, F: 3e5, modulus: 1/((1 - 0.3^2)/E + (1 - 0.45^2)/F), R1: 1/(1/R + "
+      "1/Q),\n"
+      "  load: 4/3*modulus*a^3/R1, omega: sqrt(2*modulus*a/0.05)}\n"
+      "gravity: [0, 0, 0]\n"
+      "materials: [{name: one, compliance: {young: E, poisson: 0.3}}, {name: other, compliance: {young: F, poisson: "
+      "0.45}}]\n"
+      "bodies:\n"
+      "  - {name: a, mass: 0.1, position: [R/3, 2*R/3, 2*R/3], shapes: [{type: sphere, radius: R, material: one}]}\n"
+      "  - {name: b, mass: 0.1, position: [-Q/3, -2*Q/3, -2*Q/3], shapes: [{type: sphere, radius: Q, material: "
+      "other}]}\n"
+      "forces:\n"
+      "  - {type: applied, on: a, force: [-load/3, -2*load/3, -2*load/3]}\n"
+      "  - {type: applied, on: b, force: [load/3, 2*load/3, 2*load/3]}\n"
+      "compliance: {elements: 11, spacing: 0.2*a, damping: {rayleigh: [0, 2/omega]}}\n"
+      "simulation: {scheme: compliant-theta, theta: 0, step: 0.235/omega, duration: 25/omega}\n";
+  enum { FEWER = 121 };
+  run r;
+  run_parse(&r, text, NULL);
+  run_finish(&r);
+  ss_element_report e[FEWER];
+  assert_int_equal(ss_sim_elements(r.sim, 0, e, FEWER), FEWER);
+  const double modulus = 1 / ((1 - 0.09) / 1e6 + (1 - 0.2025) / 3e5), smaller = 1 / (1 / 10.0 + 1 / 20.0);
+  const double load = 4.0 / 3 * modulus / smaller;
+  double total = 0, moment = 0;
+  for (int i = 0; i < FEWER; i++) {
+    total += e[i].force[0];
+    moment += e[i].force[0] * (e[i].place[0] * e[i].place[0] + e[i].place[1] * e[i].place[1]);
+  }
+  const double approach = 30 - run_distance(run_position(&r, 0), run_position(&r, 1));
+  print_message("radius %.4f, approach %.4f\n", sqrt(2.5 * moment / total), approach * smaller);
+  check_near(total, load, 1e-6 * load, "load");
+  check_near(sqrt(2.5 * moment / total), 1, 0.04, "contact radius");
+  check_near(approach, 1 / smaller, 0.03 / smaller, "approach");
+  run_close(&r);
+}
+
 /* What the traction field says: radii from second moments, <r^2> = 2/5 radius^2 of a Hertzian distribution. The pressure
  * has radius a, and what friction lacks to its limit, mu p - t, has the stick radius c (Johnson 7.2). */
 typedef struct radii {
@@ -92,6 +133,7 @@ static void cattaneo_mindlin(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hertz), cmocka_unit_test(cattaneo_mindlin)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(hertz), cmocka_unit_test(hertz_of_two_spheres),
+                                     cmocka_unit_test(cattaneo_mindlin)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,7 @@ static void print_events(const run_result *r) {
   if (count[SS_LIMIT_HIT]) (void)printf(", %ld limits hit", count[SS_LIMIT_HIT]);
   const long ends = count[SS_SPIN_END] + count[SS_ROLL_END];
   if (ends) (void)printf(", %ld ends of spin and rolling", ends);
+  if (count[SS_FACET]) (void)printf(", %ld changes of friction facets", count[SS_FACET]);
   (void)printf("\n");
   for (long i = 0; i < r->events->n; i++) {
     const ss_event *e = &r->events->items[i];

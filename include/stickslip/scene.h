@@ -53,11 +53,17 @@ typedef struct ss_material_def {
 
 typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss_restitution;
 
+/* How the polygon of a polyhedral cone, or the square of a pyramid, lies in the tangent plane: turned in every part of a
+ * step so that a corner (an axis) points along the slip, or fixed. */
+typedef enum ss_polygon { SS_POLYGON_TURNING, SS_POLYGON_FIXED } ss_polygon;
+
 /* Override for a pair of materials, of bodies, or of one of each. NAN: keep what the materials say, which is the
  * geometric mean of the two frictions and the larger of the two restitutions, torsions and rolling resistances.
  *
  * Where has_axis, friction is anisotropic: friction forces fill an ellipse with the half axes friction (along the axis)
- * and friction_across, in units of the normal force; the axis is fixed to the body of the first of `between`. */
+ * and friction_across, in units of the normal force; the axis is fixed to the body of the first of `between`. With a
+ * fixed polygon friction_across may be NAN: the axis is where its first corner points, and friction is the same in all
+ * directions but for the corners. */
 typedef struct ss_contact_def {
   const char *between[2]; /* names of materials or bodies, or "world" */
   bool collide;
@@ -68,6 +74,8 @@ typedef struct ss_contact_def {
   double torsion, rolling;
   bool has_restitution_law; /* else that of the simulation */
   ss_restitution restitution_law;
+  bool has_polygon; /* likewise */
+  ss_polygon polygon;
   /* Of this pair, before what its materials say; what it leaves out is the scene's. Lives as long as the scene. */
   const struct ss_compliance_def *compliance;
   ss_mark mark;
@@ -83,6 +91,8 @@ typedef enum ss_shape_type {
   SS_SHAPE_ELLIPSOID,
   SS_SHAPE_ELLIPSE, /* planar scenes: an elliptic cylinder of depth 1 across the plane */
   SS_SHAPE_CYLINDER,
+  SS_SHAPE_MESH,         /* triangles, in the world only: solid behind them */
+  SS_SHAPE_HEIGHT_FIELD, /* heights over a grid, in the world only: solid below */
   SS_SHAPE_TYPES
 } ss_shape_type;
 
@@ -94,8 +104,14 @@ typedef struct ss_shape_def {
   ss_vec3 size;          /* box: full edge lengths */
   ss_vec3 semi_axes;     /* ellipsoid; ellipse: 0 along the axis across the plane */
   ss_vec3 axis;          /* capsule, cylinder: direction in the shape's frame, any length but zero */
-  const ss_vec3 *points; /* convex: at least four, not in one plane, at most 200; copied */
+  const ss_vec3 *points; /* convex: at least four, not in one plane; mesh: corners of the triangles; copied */
   int n_points;
+  int corners;          /* convex: so many of the hull's corners are kept, at most 200; 0: all, and more are an error */
+  const int *triangles; /* mesh: three points each, from 0, counterclockwise from outside; copied */
+  int n_triangles;
+  const double *heights; /* height-field: along z, row by row; the rows follow each other along y, their numbers along x */
+  int rows, columns;     /* at least two of each */
+  ss_vec3 spacing;       /* of the grid: x, y; the shape's origin is in the middle of the grid */
   ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
   double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
   const char *material; /* NULL: the one named "default" */
@@ -216,7 +232,13 @@ typedef struct ss_compliance_def {
 } ss_compliance_def;
 
 /* Events that are located inside a step. */
-enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4 };
+enum {
+  SS_EVENT_COLLISION = 1,
+  SS_EVENT_STICK_SLIP = 2,
+  SS_EVENT_TAKE_OFF = 4,
+  SS_EVENT_FACET = 8,
+  SS_EVENTS_ALL = 15
+};
 
 /* What is done about positions that drift off their joints and contacts (docs/stabilization.md). */
 typedef enum ss_stabilization {
@@ -236,6 +258,7 @@ typedef struct ss_simulation {
   double tolerance, largest_step;
   ss_cone cone;
   int directions;
+  ss_polygon polygon;
   ss_restitution restitution;
   bool has_events; /* false: the scheme's own choice */
   unsigned events;

@@ -38,11 +38,13 @@ typedef struct ss_touch {
   int hops;           /* those of them that did not bounce, or took no time */
   bool closed;        /* carries force, or would */
   bool stuck;         /* friction holds it */
+  int face;           /* of a fixed friction polygon: which corners carry (event/facets.c) */
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
   double turn[3];     /* acceleration of its slip by the forces of constraints, world frame */
+  double grip;        /* and by its own friction alone, in size */
   int patch;          /* compliant contact: where its numbers start in ss_state.patch; -1: rigid */
   int n_patch; /* how many: deformations, then impulses, element by element in (normal, tangent, second tangent) */
   double tangent[3]; /* compliant contact: the patch's first tangent, world frame */
@@ -188,6 +190,7 @@ typedef enum ss_event_kind {
   SS_LIMIT_HIT,
   SS_SPIN_END, /* torsion has stopped the spin about the normal */
   SS_ROLL_END, /* rolling resistance has stopped the rolling */
+  SS_FACET,    /* other corners of a fixed friction polygon carry */
   SS_EVENT_KINDS
 } ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);

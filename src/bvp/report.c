@@ -97,17 +97,24 @@ static double observed_contraction(const ss_bvp_solver *v, const double *jacobia
 /* ---- why there may be none ---- */
 
 /* The first condition that is not met and that no unknown changes; NULL: each of them answers. */
-static const char *deaf_condition(const ss_shooting *s, const double *jacobian) {
+static const ss_condition_def *deaf_condition(const ss_shooting *s, const double *jacobian) {
   const double largest = ss_largest(jacobian, s->m * s->n);
   for (int i = 0; i < s->m; i++)
     if (fabs(s->best_f[i]) > s->boundary->tolerance &&
         ss_largest(jacobian + (ptrdiff_t)i * s->n, s->n) <= 1e-7 * (1 + largest))
-      return s->boundary->conditions[i].text;
+      return &s->boundary->conditions[i];
   return NULL;
 }
 
+/* Whether the freedoms of the bodies leave nothing of it. */
+static bool is_locked(const ss_shooting *s, const ss_condition_def *c) {
+  for (int k = 0; k < c->n; k++)
+    if (s->scene.bodies[c->quantities[k].body].freedom >> (c->quantities[k].coordinate % SS_VELOCITY) & 1) return false;
+  return true;
+}
+
 static void describe(const ss_shooting *s, const double *jacobian, text *out) {
-  const char *deaf = jacobian ? deaf_condition(s, jacobian) : NULL;
+  const ss_condition_def *deaf = jacobian ? deaf_condition(s, jacobian) : NULL;
   if (s->fitted)
     add(out,
         "the segments fit together and meet the conditions, but a run from their initial velocities does "
@@ -115,11 +122,15 @@ static void describe(const ss_shooting *s, const double *jacobian, text *out) {
         s->best_residual);
   else if (!isfinite(s->best_residual))
     add(out, "no run from any start could be certified");
+  else if (deaf && is_locked(s, deaf))
+    add(out, "'%.300s' cannot be met: the body's freedom locks that coordinate", deaf->text);
+  else if (deaf && !s->shot.touched)
+    add(out, "'%.300s' does not depend on the unknown velocities: nothing carries them there", deaf->text);
   else if (deaf)
     add(out,
         "'%.300s' does not answer to the unknown velocities there: contact or friction has brought the "
         "motion to rest before the end",
-        deaf);
+        deaf->text);
   else
     add(out, "the best residual is a minimum: nearby velocities only make it worse");
 }

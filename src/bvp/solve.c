@@ -148,9 +148,9 @@ static ss_status continue_from(ss_bvp_solver *v, const ss_scene *scene, const ch
     ss_status status =
         ss_scene_parse(scene->text, strlen(scene->text), scene->file, all, n_settings + 1, &variant, error);
     if (status != SS_OK) return status;
-    ss_simulation options = v->shooting->options;
-    options.duration = variant->simulation.duration;
-    options.step = variant->simulation.step;
+    ss_simulation options = v->shooting->options; /* those of the command line, but for what the parameter changes */
+    if (variant->simulation.duration != scene->simulation.duration) options.duration = variant->simulation.duration;
+    if (variant->simulation.step != scene->simulation.step) options.step = variant->simulation.step;
     ss_bvp_solver inner = *v;
     inner.binverse = NULL;
     status = ss_shooting_create(variant, &options, v->arena, &inner.shooting, error);

@@ -4,6 +4,13 @@
 #include "contact/limits.h"
 #include "core/arena.h"
 
+/* Meshes have features of 32 bits, and are in the world, whose shapes are the last ones: their number from the end is short
+ * (ss_compile_bodies sees to that). */
+static uint64_t key_of_shapes(const ss_model *model, const int shape[2]) {
+  if (!model->shapes[shape[1]].mesh) return (uint64_t)shape[0] << 44 | (uint64_t)shape[1] << 24;
+  return UINT64_C(1) << 62 | (uint64_t)shape[0] << 44 | (uint64_t)(model->n_shapes - 1 - shape[1]) << 32;
+}
+
 bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
   const ss_shape *a = &model->shapes[i], *b = &model->shapes[j];
   if (a->body == b->body) return false;
@@ -13,6 +20,7 @@ bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
   out->law = ss_model_law(model, a, b);
   out->shape[0] = swapped ? j : i;
   out->shape[1] = swapped ? i : j;
+  out->key = key_of_shapes(model, out->shape);
   if (swapped) {
     out->law.frame = 1 - out->law.frame;
     out->law.compliance_side = 1 - out->law.compliance_side;
@@ -20,9 +28,7 @@ bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
   return out->law.collide;
 }
 
-uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature) {
-  return (uint64_t)candidate->shape[0] << 44 | (uint64_t)candidate->shape[1] << 24 | (feature & 0xffffffu);
-}
+uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature) { return candidate->key | feature; }
 
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
                    ss_contact_point *out) {

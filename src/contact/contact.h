@@ -31,8 +31,13 @@ typedef struct ss_contact {
   int hits;                                /* collisions in this step so far */
   int hops;                                /* those of them that did not bounce, or took no time */
   ss_vec3 turn;                            /* acceleration of its slip by the forces of constraints */
+  double grip;                             /* and by its own friction alone, in size */
   double last_load, last_ratio, last_when; /* of that part: mean normal force, friction over its limit, its middle */
   double load, ratio, when;                /* of this part */
+  bool slow;                               /* forces may turn its slip anywhere within the part */
+  bool undirected;                         /* its friction polygon lies anyhow: neither slip nor a force turned it */
+  bool fixed;                              /* the polygon of its friction does not turn with the slip */
+  int last_face, face;                     /* fixed: which corners carry, in the last part and in this one */
   ss_vec3 direction[SS_CONTACT_ROWS];      /* of its rows: the normal, friction forces, friction moments */
   int row, n_rows;                         /* row -1: none */
   int n_forces;                            /* rows that are forces, the normal one included; the others are moments */
@@ -53,6 +58,7 @@ typedef struct ss_contact {
 typedef struct ss_candidate {
   const ss_pair *pair;
   int shape[2];
+  uint64_t key; /* of the two shapes: what the keys of their contacts have in common */
   ss_law law;
 } ss_candidate;
 

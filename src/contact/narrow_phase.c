@@ -6,6 +6,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
   if (touch) {
     contact->closed = touch->closed;
     contact->was_stuck = touch->stuck;
+    contact->last_face = touch->face;
     contact->hits = touch->hits;
     contact->hops = touch->hops;
     contact->pressed_before =
@@ -13,6 +14,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     contact->last_load = touch->load;
     contact->last_ratio = touch->ratio;
     contact->last_when = touch->when;
+    contact->grip = touch->grip;
     contact->turn = v3(touch->turn[0], touch->turn[1], touch->turn[2]);
     contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
     contact->twisted = v3(touch->moment[0], touch->moment[1], touch->moment[2]);

@@ -37,13 +37,15 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .hops = c->hops,
                         .closed = c->closed,
                         .stuck = c->stuck,
+                        .face = c->face,
                         .patch = -1,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
                         .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
                         .load = c->load,
                         .ratio = c->ratio,
                         .when = c->when,
-                        .turn = {c->turn.x, c->turn.y, c->turn.z}};
+                        .turn = {c->turn.x, c->turn.y, c->turn.z},
+                        .grip = c->grip};
     if (patch && (status = ss_patch_store(sim, c, touch, error)) != SS_OK) return status;
     sorted &= touch == state->touch || touch[-1].key < touch->key;
   }

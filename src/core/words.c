@@ -27,6 +27,8 @@ ss_printable_text ss_printable(const char *text) {
   return out;
 }
 
+const char *ss_article(const char *word) { return word[0] && strchr("aeio", word[0]) ? "an" : "a"; }
+
 enum { LONGEST = 32 }; /* words of scenes are shorter; names above are not compared */
 
 static int smaller(int a, int b) { return a < b ? a : b; }

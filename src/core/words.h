@@ -11,6 +11,9 @@ typedef struct ss_printable_text {
 } ss_printable_text;
 ss_printable_text ss_printable(const char *text);
 
+/* "a" or "an", as the word wants it. */
+const char *ss_article(const char *word);
+
 /* The candidate that a mistyped word probably meant: start from {.word = word}, offer all candidates, look at best. */
 typedef struct ss_nearest {
   const char *word;

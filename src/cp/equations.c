@@ -125,16 +125,10 @@ ss_status solve_fischer_burmeister(const ss_cp *problem, const ss_cp_options *op
     result->outcome = SS_NOT_ADMITTED;
     return SS_OK;
   }
-  const scratch_mark mark = scratch_now(workspace);
-  const ss_status status = run(problem, options, warm, fischer_map, z, workspace, result, error);
-  scratch_release(workspace, mark);
-  return status;
+  return run(problem, options, warm, fischer_map, z, workspace, result, error);
 }
 
 ss_status solve_alart_curnier(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                               ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const scratch_mark mark = scratch_now(workspace);
-  const ss_status status = run(problem, options, warm, curnier_map, z, workspace, result, error);
-  scratch_release(workspace, mark);
-  return status;
+  return run(problem, options, warm, curnier_map, z, workspace, result, error);
 }

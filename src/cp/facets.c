@@ -27,22 +27,23 @@ ss_status solve_facets(const ss_cp *problem, const ss_cp_options *options, bool 
   (void)warm;
   result->outcome = SS_NOT_ADMITTED;
   if (!has_disc(problem) || has_ball(problem)) return SS_OK;
-  const scratch_mark mark = scratch_now(workspace);
   ss_block *blocks = SCRATCH(workspace, ss_block, problem->n_blocks);
   if (!blocks) return out_of_memory(error);
   ss_cp faceted = *problem;
   faceted.blocks = blocks;
+  const scratch_mark mark = scratch_now(workspace);
   ss_status status = SS_OK;
   int iterations = 0;
   for (int corners = 16; corners * problem->n_blocks <= LARGEST && !status && result->outcome != SS_SOLVED;
        corners *= 4) {
     replace_discs(problem, corners, blocks);
     status = solve_lemke(&faceted, options, false, z, workspace, result, error);
+    scratch_release(workspace, mark);
     iterations += result->iterations;
     if (!status) status = solve_nsgs_newton(problem, options, true, z, workspace, result, error);
+    scratch_release(workspace, mark);
     iterations += result->iterations;
   }
   result->iterations = iterations;
-  scratch_release(workspace, mark);
   return status;
 }

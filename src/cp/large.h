@@ -47,4 +47,11 @@ ss_status large_admm(large *l, int limit, double most, ss_cp_workspace *w, ss_er
  * what they found (interior.c). Admits and costs what ADMM does, but one factorisation per step. */
 ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error);
 
+/* The smoothing Newton method from l->x, at most `limit` steps, the first one with this sigma (smoothing.c). Admits and costs what
+ * interior points do. */
+ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error);
+
+/* Solves the worst places of l->x, `size` nodes each and at most `most` of them, with everything else fixed (patches.c). */
+ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error);
+
 #endif

@@ -20,17 +20,18 @@ enum {
   ISLAND_ROWS = 100,
   FIRST_SWEEPS = 400,
   MORE_SWEEPS = 1500,
-  ROUNDS = 3,
   PLAIN_ROUNDS = 3,
-  ADMM_PASSES = 1000,
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
+  SMOOTHING_STEPS = 150,
   NEWTON_STEPS = 20
 };
 static const double dense_share =
     0.35; /* of entries that are not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
+static const double few_places = 1e-4; /* residual below which patches come before many sweeps */
+static const double last_operations = 1e9;
 static const double last_resort = 3; /* times as much for a factorisation, where nothing else has helped */
 
 bool large_wanted(const ss_cp *problem) {
@@ -66,36 +67,74 @@ static bool admits_round_sets(const ss_cp *problem) {
   return true;
 }
 
-static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+/* Rounds of sweeps and patches. Plain sweeps come to where only few places go round for ever, patches end that; the sweeps become more, and where
+ * that does not help the patches larger. */
+static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
+  enum { ROUNDS = 20, FEW_SWEEPS = 30, SWEEPS = 500, MOST_SWEEPS = 4000, ACCELERATED = 80, SMALLEST = 60, LARGEST = 400, FEWEST = 6 };
+  const scratch_mark mark = scratch_now(w);
+  const size_t bytes = sizeof(double) * (size_t)l->cp.n;
+  double *best = SCRATCH(w, double, l->cp.n), lowest = l->residual;
+  if (!best) return out_of_memory(error);
+  memcpy(best, l->x, bytes);
+  ss_status status = SS_OK;
+  for (int k = 0, vain = 0, size = SMALLEST, sweeps = l->residual < few_places ? FEW_SWEEPS : SWEEPS;
+       k < ROUNDS && !status && lowest > l->goal; k++) {
+    int repaired = 0, most = l->G.nodes / (2 * size);
+    const double before = lowest;
+    status = large_relax(l, RELAX_COULOMB, false, sweeps, w, error);
+    if (!status) status = large_relax(l, RELAX_COULOMB, true, ACCELERATED, w, error);
+    if (!status) status = newton(l, w, error);
+    if (l->residual < lowest) {
+      lowest = l->residual;
+      memcpy(best, l->x, bytes);
+    }
+    if (lowest < 0.5 * before)
+      vain = 0;
+    else
+      vain++;
+    if (vain) sweeps = sweeps < MOST_SWEEPS / 3 ? 3 * sweeps : MOST_SWEEPS;
+    if (vain > 1 && size < LARGEST) size += size / 2;
+    if (!status && lowest > l->goal)
+      status = large_patches(l, size, most < FEWEST ? FEWEST : most, w, &repaired, error);
+    if (l->residual < lowest) {
+      lowest = l->residual;
+      memcpy(best, l->x, bytes);
+    }
+  }
+  memcpy(l->x, best, bytes);
+  l->residual = large_judge(l, l->x, l->w);
+  scratch_release(w, mark);
+  return status;
+}
+
+/* With discs. */
+static ss_status take_turns_round(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   ss_status status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
   if (!status) status = newton(l, w, error);
-  if (!status && l->residual > l->goal && admits_round_sets(&l->cp))
-    status = large_admm(l, ADMM_PASSES, affordable(l), w, error);
+  if (!status && l->residual > l->goal) status = patch_up(l, w, error);
+  const double most = fmax(last_resort * affordable(l), last_operations);
+  if (!status && l->residual > l->goal)
+    status = large_smoothing(l, fmin(1, 10 * l->residual), SMOOTHING_STEPS, most, w, error);
+  if (!status && l->residual > l->goal) status = large_interior(l, INTERIOR_STEPS / 2, most, w, error);
+  return status;
+}
+
+/* With facets: no patches, no interior points. */
+static ss_status take_turns_facets(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  ss_status status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
+  if (!status) status = newton(l, w, error);
   for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
     status = large_relax(l, RELAX_COULOMB, false, k * PLAIN_SWEEPS, w, error);
-    if (!status) status = newton(l, w, error);
-  }
-  if (status || l->residual <= l->goal) return status;
-  const scratch_mark mark = scratch_now(w);
-  const double first = l->residual;
-  double *best = SCRATCH(w, double, l->cp.n);
-  if (!best) return out_of_memory(error);
-  memcpy(best, l->x, sizeof *best * (size_t)l->cp.n);
-  large_start(l, NULL);
-  for (int k = 0; k < ROUNDS && !status && l->residual > l->goal; k++) {
-    status = large_relax(l, RELAX_ASSOCIATED, true, MORE_SWEEPS, w, error);
     if (!status) status = large_relax(l, RELAX_COULOMB, true, FIRST_SWEEPS, w, error);
     if (!status) status = newton(l, w, error);
   }
-  if (l->residual > first) {
-    memcpy(l->x, best, sizeof *best * (size_t)l->cp.n);
-    l->residual = first;
-  }
-  scratch_release(w, mark);
-  if (!status && l->residual > l->goal && admits_round_sets(&l->cp))
-    status = large_interior(l, INTERIOR_STEPS / 2, last_resort * affordable(l), w, error);
   return status;
+}
+
+static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  return admits_round_sets(&l->cp) ? take_turns_round(l, z, w, error) : take_turns_facets(l, z, w, error);
 }
 
 /* Runs `method` on the whole problem, without looking for islands. */
@@ -146,6 +185,17 @@ static ss_status admm(large *l, const double *z, ss_cp_workspace *w, ss_error *e
 static ss_status interior(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   return large_interior(l, l->limit > 0 ? l->limit : INTERIOR_STEPS, HUGE_VAL, w, error);
+}
+
+static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  return large_smoothing(l, z ? fmin(1, 3 * l->residual) : 1, l->limit > 0 ? l->limit : 200, HUGE_VAL, w, error);
+}
+
+ss_status solve_smoothing(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                          ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  result->outcome = SS_NOT_ADMITTED;
+  return admits_round_sets(problem) ? run(problem, options, smoothing, warm, z, workspace, result, error) : SS_OK;
 }
 
 ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

@@ -22,6 +22,7 @@ typedef struct search {
   int vain;       /* iterations since it was last halved */
   bool z_is_best; /* and best may be older */
   bool smooth;    /* the disc's equations change with z even where the states do not */
+  bool guessing;  /* many contacts, from nothing: where they are redundant, other solvers find the impulses faster */
 } search;
 
 static uint64_t fingerprint(const active_set *a) {
@@ -72,6 +73,7 @@ static int iterate(search *s, const ss_cp *problem, int limit, double *z, ss_out
       return k;
     }
     if (!keep(s, ss_cp_judge(problem, z, s->w), z, problem->n)) return k + 1;
+    if (s->guessing && 2 * s->a.rank <= s->a.unknowns) return k + 1;
   }
   return limit;
 }
@@ -80,6 +82,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const int n = problem->n, limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
   search s = {.smooth = has_disc(problem)};
+  s.guessing = !warm && s.smooth && n > FEW;
   s.patience = warm || !s.smooth ? MOST_VAIN : 2; /* directions that are guessed from nothing seldom settle */
   s.w = SCRATCH(workspace, double, 2 * (size_t)n);
   if (!s.w) return out_of_memory(error);
@@ -110,10 +113,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
 
 ss_status solve_active_set(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                            ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const scratch_mark mark = scratch_now(workspace);
   if (!warm)
     for (int i = 0; i < problem->n; i++) z[i] = 0;
-  const ss_status status = run(problem, options, warm, z, workspace, result, error);
-  scratch_release(workspace, mark);
-  return status;
+  return run(problem, options, warm, z, workspace, result, error);
 }

@@ -32,16 +32,10 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
 
 ss_status solve_nsgs_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const scratch_mark mark = scratch_now(workspace);
-  const ss_status status = run(problem, options, warm, true, z, workspace, result, error);
-  scratch_release(workspace, mark);
-  return status;
+  return run(problem, options, warm, true, z, workspace, result, error);
 }
 
 ss_status solve_nsgs(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const scratch_mark mark = scratch_now(workspace);
-  const ss_status status = run(problem, options, warm, false, z, workspace, result, error);
-  scratch_release(workspace, mark);
-  return status;
+  return run(problem, options, warm, false, z, workspace, result, error);
 }

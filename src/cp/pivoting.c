@@ -52,10 +52,7 @@ static ss_status solve_variant(const ss_cp *problem, const ss_cp_options *option
     result->outcome = SS_NOT_ADMITTED;
     return SS_OK;
   }
-  const scratch_mark mark = scratch_now(w);
-  const ss_status status = run(problem, options, v, z, w, result, error);
-  scratch_release(w, mark);
-  return status;
+  return run(problem, options, v, z, w, result, error);
 }
 
 ss_status solve_lemke(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

@@ -83,7 +83,7 @@ static ss_status outer(prox *p, double goal, double *lowest, ss_cp_workspace *w,
   return SS_OK;
 }
 
-static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
+ss_status solve_prox(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
                      ss_cp_result *result, ss_error *error) {
   prox p = {.limit = options->iteration_limit > 0 ? options->iteration_limit : OUTER * INNER};
   ss_status status = prox_create(&p, problem, w, error);
@@ -98,12 +98,4 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
   result->iterations = p.iterations;
   result->outcome = lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&p.sub, p.z, z, w, error);
-}
-
-ss_status solve_prox(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const scratch_mark mark = scratch_now(workspace);
-  const ss_status status = run(problem, options, warm, z, workspace, result, error);
-  scratch_release(workspace, mark);
-  return status;
 }

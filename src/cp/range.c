@@ -14,13 +14,6 @@
 
 static const double good_pivot = 1e-3, nothing = 1e-10, asymmetry = 1e-14, indefinite = 1e-6, fill = 1e-13;
 
-static bool symmetric(const double *G, int n) {
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < i; j++)
-      if (fabs(G[(size_t)i * (size_t)n + (size_t)j] - G[(size_t)j * (size_t)n + (size_t)i]) > asymmetry) return false;
-  return true;
-}
-
 static double rest(const double *l, const double *u, int first, int end, double entry) {
   for (int k = first; k < end; k++) entry -= l[k] * u[k];
   return entry;
@@ -36,15 +29,17 @@ static void put(range *r, int j, int c, double l, double u) {
   r->end[j] = c + 1;
 }
 
-/* The column of pivot row i. Rows that have been pivots are complete: their d is NAN. */
-static void add_column(range *r, const double *G, double *d, int i) {
+/* The column of pivot row i. Rows that have been pivots are complete: their d is NAN. Returns false where U = L, but G turns
+ * out not to be symmetric; rows that are no pivots depend on those that are. */
+static bool add_column(range *r, const double *G, double *d, int i) {
   const size_t n = (size_t)r->n;
   const int c = r->rank++;
   const double root = sqrt(d[i]), inverse = 1 / root;
   const double *Li = r->L + (size_t)i * n, *Ui = r->U + (size_t)i * n;
   for (int j = 0; j < r->n; j++) {
     if (isnan(d[j]) || j == i) continue;
-    const double in = G[(size_t)i * n + (size_t)j], out = r->L == r->U ? in : G[(size_t)j * n + (size_t)i];
+    const double in = G[(size_t)i * n + (size_t)j], out = G[(size_t)j * n + (size_t)i];
+    if (r->L == r->U && fabs(in - out) > asymmetry) return false;
     const int end = r->end[i] < r->end[j] ? r->end[i] : r->end[j];
     const int first = r->first[i] > r->first[j] ? r->first[i] : r->first[j];
     if (in == 0 && out == 0 && first >= end) continue;
@@ -56,31 +51,42 @@ static void add_column(range *r, const double *G, double *d, int i) {
   }
   put(r, i, c, root, root);
   d[i] = NAN;
+  return true;
+}
+
+/* All columns; returns false like add_column. */
+static bool add_columns(range *r, const double *G, const pattern *order, double *d) {
+  const int n = r->n;
+  r->rank = 0;
+  for (int i = 0; i < n; i++) {
+    r->first[i] = n;
+    r->end[i] = 0;
+    d[i] = G[(size_t)i * ((size_t)n + 1)];
+  }
+  for (int k = 0; k < order->n; k++)
+    for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++)
+      if (d[i] > good_pivot && !add_column(r, G, d, i)) return false;
+  for (;;) {
+    int best = -1;
+    for (int i = 0; i < n; i++)
+      if (d[i] > (best < 0 ? nothing : d[best])) best = i;
+    if (best < 0) return true;
+    if (!add_column(r, G, d, best)) return false;
+  }
 }
 
 ss_status range_create(const ss_cp *problem, const pattern *order, ss_cp_workspace *w, range *out, bool *admitted,
                        ss_error *error) {
   const int n = problem->n;
-  const double *G = problem->G;
   *out = (range){.n = n, .L = SCRATCH(w, double, (size_t)n *(size_t)n), .first = SCRATCH(w, int, 2 * (size_t)n)};
-  out->U = symmetric(G, n) ? out->L : SCRATCH(w, double, (size_t)n *(size_t)n);
   double *d = SCRATCH(w, double, n);
-  if (!out->L || !out->U || !out->first || !d) return out_of_memory(error);
+  if (!out->L || !out->first || !d) return out_of_memory(error);
   out->end = out->first + n;
-  for (int i = 0; i < n; i++) {
-    out->first[i] = n;
-    out->end[i] = 0;
-    d[i] = G[(size_t)i * ((size_t)n + 1)];
-  }
-  for (int k = 0; k < order->n; k++)
-    for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++)
-      if (d[i] > good_pivot) add_column(out, G, d, i);
-  for (;;) {
-    int best = -1;
-    for (int i = 0; i < n; i++)
-      if (d[i] > (best < 0 ? nothing : d[best])) best = i;
-    if (best < 0) break;
-    add_column(out, G, d, best);
+  out->U = out->L;
+  if (!add_columns(out, problem->G, order, d)) {
+    out->U = SCRATCH(w, double, (size_t)n *(size_t)n);
+    if (!out->U) return out_of_memory(error);
+    (void)add_columns(out, problem->G, order, d);
   }
   *admitted = true;
   for (int i = 0; i < n; i++)

@@ -241,9 +241,13 @@ static double next_eps(double eps, bool solved, int newtons, bool slow) {
 }
 
 /* Leaves the best anchor in d->best; returns its residual. */
-static double run_outer(descent *d, double target, double tolerance) {
+static double run_outer(descent *d, bool warm, double target, double tolerance) {
   const int n = d->cp->n;
-  double residual = ss_cp_judge(d->cp, d->anchor, d->slack), lowest = HUGE_VAL, last;
+  double residual = HUGE_VAL, lowest = HUGE_VAL, last;
+  if (warm)
+    residual = ss_cp_judge(d->cp, d->anchor, d->slack);
+  else
+    for (int i = 0; i < n; i++) d->slack[i] = d->cp->g[i];
   int vain = 0;
   bool solved;
   do {
@@ -267,13 +271,13 @@ static double run_outer(descent *d, double target, double tolerance) {
 
 /* Whether a Newton step is cheap beside what the rows of G cost: many contacts on few bodies. */
 static bool redundant(const descent *d) {
-  static const double cheap = 7;
+  static const double cheap = 4, few = 0.42;
   double operations = 0;
   for (int k = 0; k < d->range.rank; k++) {
     const double width = d->last[k] - d->first[k] + 1;
     operations += width * width;
   }
-  return operations <= cheap * d->cp->n * d->cp->n;
+  return d->range.rank <= few * d->cp->n || operations <= cheap * d->cp->n * d->cp->n;
 }
 
 static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool warm, bool only_redundant, double *z,
@@ -288,7 +292,7 @@ static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool 
   if (status || !admitted || (only_redundant && !redundant(&d))) return status;
   for (int i = 0; i < sub.cp.n; i++) d.anchor[i] = 0;
   if (warm) subproblem_start(&sub, z, d.anchor);
-  const double residual = run_outer(&d, enough * fmax(1, sub.cp.n / 96.0), options->tolerance);
+  const double residual = run_outer(&d, warm, enough * fmax(1, sub.cp.n / 96.0), options->tolerance);
   result->iterations = d.newtons;
   result->outcome = residual <= options->tolerance ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&sub, d.best, z, w, error);

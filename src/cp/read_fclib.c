@@ -55,9 +55,7 @@ static ss_status read_count(const source *s, const char *group, const char *name
 }
 
 static bool add_entry(matrix *m, double i, double j, double x) {
-  if (!(i >= 0 && i < m->rows && j >= 0 && j < m->cols)) return false;
-  m->a[(size_t)i * (size_t)m->cols + (size_t)j] += x;
-  return true;
+  return i >= 0 && i < m->rows && j >= 0 && j < m->cols && matrix_add(m, (int)i, (int)j, x);
 }
 
 static bool fill(matrix *m, int form, const double *p, hsize_t n_p, const double *i, hsize_t n_i, const double *x,
@@ -90,7 +88,7 @@ static ss_status read_csparse(source *s, const char *group, matrix *out, ss_erro
   if (!status) status = read_part(s, group, "i", &i, &n_i, error);
   if (!status) status = read_part(s, group, "x", &x, &n_x, error);
   if (!status && (rows < 0 || cols < 0)) status = fail(s, group, error);
-  if (!status) status = matrix_create(&s->t, rows, cols, out, error);
+  if (!status) status = matrix_create_entries(&s->t, rows, cols, n_x, out, error);
   if (status) return status;
   return fill(out, form, p, n_p, i, n_i, x, n_x) ? SS_OK : fail(s, group, error);
 }

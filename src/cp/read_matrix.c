@@ -6,12 +6,14 @@
 #include "cp/read_matrix.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static ss_status read_columns(tokens *t, matrix *m, int row, int rows, int col, int cols, ss_error *error) {
   for (int j = col; j < col + cols; j++)
-    for (int i = row; i < row + rows; i++)
-      if (!tokens_number(t, &m->a[(size_t)i * (size_t)m->cols + (size_t)j]))
-        return tokens_fail(t, error, "a matrix entry was expected");
+    for (int i = row; i < row + rows; i++) {
+      double x;
+      if (!tokens_number(t, &x) || !matrix_add(m, i, j, x)) return tokens_fail(t, error, "a matrix entry was expected");
+    }
   return SS_OK;
 }
 
@@ -19,6 +21,8 @@ static ss_status read_dense(tokens *t, matrix *m, ss_error *error) {
   int rows, cols;
   if (!tokens_integer(t, &rows) || !tokens_integer(t, &cols) || rows != m->rows || cols != m->cols)
     return tokens_fail(t, error, "the size of the dense matrix was expected again");
+  const ss_status status = matrix_create(t, rows, cols, m, error);
+  if (status) return status;
   return read_columns(t, m, 0, rows, 0, cols, error);
 }
 
@@ -33,6 +37,18 @@ static bool increasing(const int *ends, int count, int last) {
   for (int i = 0; i < count; i++)
     if (ends[i] <= (i ? ends[i - 1] : 0)) return false;
   return count == 0 ? last == 0 : ends[count - 1] == last;
+}
+
+/* Room for the entries of all blocks; the pointers are those of the file and may be wrong. */
+static ss_status create_for_blocks(tokens *t, matrix *m, int rows, const int *start, const int *row_ends,
+                                   const int *column, const int *col_ends, ss_error *error) {
+  size_t entries = 0;
+  for (int r = 0, k = 0; r < rows; r++)
+    for (; k < start[r + 1]; k++) {
+      const int c = column[k], high = row_ends[r] - (r ? row_ends[r - 1] : 0);
+      entries += (size_t)high * (size_t)(col_ends[c] - (c ? col_ends[c - 1] : 0));
+    }
+  return matrix_create_entries(t, m->rows, m->cols, entries, m, error);
 }
 
 static ss_status read_blocks(tokens *t, matrix *m, block_partition *parts, ss_error *error) {
@@ -53,6 +69,7 @@ static ss_status read_blocks(tokens *t, matrix *m, block_partition *parts, ss_er
   if (!start || !column) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   status = read_integers(t, pointers, start, blocks, error);
   if (!status) status = read_integers(t, indices, column, cols - 1, error);
+  if (!status) status = create_for_blocks(t, m, rows, start, row_ends, column, col_ends, error);
   for (int r = 0, k = 0; r < rows && !status; r++)
     for (; k < start[r + 1] && !status; k++) {
       int number;
@@ -78,9 +95,8 @@ static bool read_nonzeros(tokens *t, int *count) {
 
 static ss_status read_entry(tokens *t, matrix *m, int i, int j, ss_error *error) {
   double x;
-  if (i >= m->rows || j >= m->cols || !tokens_word(t, ":") || !tokens_number(t, &x))
+  if (i >= m->rows || j >= m->cols || !tokens_word(t, ":") || !tokens_number(t, &x) || !matrix_add(m, i, j, x))
     return tokens_fail(t, error, "a sparse entry was expected");
-  m->a[(size_t)i * (size_t)m->cols + (size_t)j] += x;
   return SS_OK;
 }
 
@@ -91,7 +107,8 @@ static ss_status read_sparse(tokens *t, matrix *m, ss_error *error) {
   tokens_skip_line(t);
   if (!read_nonzeros(t, &count)) return tokens_fail(t, error, "the number of nonzeros was expected");
   tokens_skip_line(t);
-  ss_status status = SS_OK;
+  if (count < 0 || (size_t)count > strlen(t->at)) return tokens_fail(t, error, "there are fewer entries than nonzeros");
+  ss_status status = matrix_create_entries(t, m->rows, m->cols, (size_t)count, m, error);
   for (int k = 0; k < count && !status; k++) {
     while (origin == 2 && tokens_word(t, "col")) {
       if (!tokens_integer(t, &j)) return tokens_fail(t, error, "a column number was expected");
@@ -109,8 +126,7 @@ static ss_status read_any(tokens *t, matrix *out, block_partition *parts, ss_err
   int storage, rows, cols;
   if (!tokens_integer(t, &storage) || storage > 2 || !tokens_integer(t, &rows) || !tokens_integer(t, &cols))
     return tokens_fail(t, error, "storage, rows and columns of a matrix were expected");
-  const ss_status status = matrix_create(t, rows, cols, out, error);
-  if (status) return status;
+  *out = (matrix){.rows = rows, .cols = cols};
   if (storage == 0) return read_dense(t, out, error);
   return storage == 1 ? read_blocks(t, out, parts, error) : read_sparse(t, out, error);
 }

@@ -15,6 +15,7 @@ ss_status file_rolling(tokens *t, int contacts, const matrix *W, const double *q
                        const double *mu_rolling, ss_cp_file *out, ss_error *error) {
   if (W->rows != 5 * contacts || W->cols != W->rows)
     return tokens_fail(t, error, "the matrix does not fit the contacts");
+  if (!W->a && contacts) return tokens_fail(t, error, "too large for rolling friction");
   double *G, *g;
   ss_block *blocks;
   const ss_status status = file_problem(t, 6 * contacts, 2 * contacts, out, &G, &g, &blocks, error);

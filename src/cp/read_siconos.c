@@ -7,6 +7,13 @@
 static ss_status finish_rows(tokens *t, const matrix *M, const double *q, int n_blocks, ss_cp_file *out,
                              ss_block **blocks, ss_error *error) {
   double *G, *g;
+  if (!M->a && M->rows) { /* large: by its rows */
+    ss_sparse *rows = SS_ARENA_ARRAY(t->arena, ss_sparse, 1);
+    *blocks = SS_ARENA_ARRAY(t->arena, ss_block, n_blocks);
+    if (!rows || !*blocks) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    out->problem = (ss_cp){.n = M->rows, .n_blocks = n_blocks, .g = q, .blocks = *blocks, .sparse = rows};
+    return M->rows == M->cols ? matrix_rows(t, M, rows, error) : tokens_fail(t, error, "the matrix is not square");
+  }
   const ss_status status = file_problem(t, M->rows, n_blocks, out, &G, &g, blocks, error);
   if (status) return status;
   const size_t n = (size_t)M->rows;
@@ -54,6 +61,7 @@ static ss_status read_mixed(tokens *t, ss_cp_file *out, ss_error *error) {
   ss_status status = read_matrix(t, &M, error);
   if (!status) status = tokens_vector(t, (size_t)M.rows, &q, error);
   if (status) return status;
+  if (!M.a) return tokens_fail(t, error, "too large for a mixed problem");
   const int equations = M.rows - m;
   if (M.cols != n + m || equations < 0)
     return tokens_fail(t, error, "the matrix does not fit the numbers of variables");

@@ -42,10 +42,7 @@ static void load(reduction *r) {
     const double *row = problem->G + (size_t)r->order[i] * (size_t)n;
     double *a = r->A + (size_t)i * (size_t)r->stride;
     const double s = r->scale[i];
-    if (r->n_free == 0) /* in their order */
-      for (int j = 0; j < n; j++) a[j] = s * row[j] * r->scale[j];
-    else
-      for (int j = 0; j < n; j++) a[j] = s * row[r->order[j]] * r->scale[j];
+    for (int j = 0; j < n; j++) a[j] = s * row[r->order[j]] * r->scale[j];
     a[n] = s * problem->g[r->order[i]];
   }
 }
@@ -98,25 +95,43 @@ static void drop_noise(reduction *r) {
   }
 }
 
-ss_status reduce_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out,
-                           ss_error *error) {
+/* Everything but A. */
+static ss_status prepare(const ss_cp *problem, ss_cp_workspace *w, reduction *out, ss_error *error) {
   const int n = problem->n;
   *out = (reduction){.problem = problem, .stride = n + 1};
-  out->A = SCRATCH(w, double, (size_t)n *(size_t)out->stride);
   double *scales = SCRATCH(w, double, 2 * n);
   int *places = SCRATCH(w, int, 3 * n);
-  if (!out->A || !scales || !places) return out_of_memory(error);
+  if (!scales || !places) return out_of_memory(error);
   out->scale = scales;
   out->order = places;
   out->row = places + n;
   out->col = places + 2 * n;
   out->n_free = order_rows(problem, out->order);
   row_scales(problem, out->order, scales + n, out->scale);
-  load(out);
-  out->rank = dense_eliminate(out->A, n, n + 1, out->stride, out->n_free, tolerance, out->row, out->col);
-  drop_noise(out);
-  sort_leftovers(out);
   return SS_OK;
+}
+
+static ss_status eliminate(reduction *r, double tolerance, ss_cp_workspace *w, ss_error *error) {
+  const int n = r->problem->n;
+  r->A = SCRATCH(w, double, (size_t)n *(size_t)r->stride);
+  if (!r->A) return out_of_memory(error);
+  load(r);
+  r->rank = dense_eliminate(r->A, n, n + 1, r->stride, r->n_free, tolerance, r->row, r->col);
+  drop_noise(r);
+  sort_leftovers(r);
+  return SS_OK;
+}
+
+ss_status reduce_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out,
+                           ss_error *error) {
+  const ss_status status = prepare(problem, w, out, error);
+  return status ? status : eliminate(out, tolerance, w, error);
+}
+
+ss_status reduce_if_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out,
+                              ss_error *error) {
+  const ss_status status = prepare(problem, w, out, error);
+  return status || out->n_free == 0 ? status : eliminate(out, tolerance, w, error);
 }
 
 ss_status reduction_recover(const reduction *r, const double *z_rest, double *z, ss_cp_workspace *w, ss_error *error) {

@@ -208,7 +208,7 @@ ss_status large_relax(large *l, relax_law law, bool accelerate, int limit, ss_cp
     if (lowest < 0.5 * milestone) {
       milestone = lowest;
       since = k;
-    } else if (k - since > PATIENCE && accelerate) {
+    } else if (k - since > (accelerate ? PATIENCE : 10 * PATIENCE)) {
       break;
     }
   }

@@ -11,9 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-static void put(response *out, int row, double z, double by_x) {
+/* Row `row`, of a block of `size`, with its derivative by the first x of the block. */
+static void put(response *out, int row, int size, double z, double by_x) {
   out->z[row] = z;
-  for (int j = 0; j < SS_FRICTION_ROWS; j++) out->D[row][j] = 0;
+  for (int j = 1; j < size; j++) out->D[row][j] = 0;
   out->D[row][0] = by_x;
 }
 
@@ -23,33 +24,54 @@ static bool respond_alone(const site *s, const double *x, response *out) {
   const int row = s->row;
   if (block->kind == SS_BLOCK_FRICTION) return false;
   if (block->kind == SS_BLOCK_NONNEGATIVE)
-    put(out, row, fmax(x[row], 0), x[row] > 0);
+    put(out, row, 1, fmax(x[row], 0), x[row] > 0);
   else
-    put(out, row, fmin(fmax(x[row], block->lower), block->upper), x[row] > block->lower && x[row] < block->upper);
+    put(out, row, 1, fmin(fmax(x[row], block->lower), block->upper), x[row] > block->lower && x[row] < block->upper);
   return true;
 }
 
 static void respond_free(const ss_cp *problem, const double *x, response *out) {
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
-    for (int i = block->first; block_is_free(block) && i < block->first + block->size; i++) put(out, i, x[i], 1);
+    for (int i = block->first; block_is_free(block) && i < block->first + block->size; i++) put(out, i, 1, x[i], 1);
+  }
+}
+
+static void stick(const site *s, const double *x, response *out) {
+  for (int i = 1; i < s->block->size; i++) {
+    put(out, s->row + i, s->block->size, x[s->row + i], 0);
+    out->D[s->row + i][i] = 1;
+  }
+}
+
+/* Sliding on a disc with a closed contact: z_t = R d, its derivative R / |x| t t^T and mu d by the normal part. */
+static void slide_on_disc(const site *s, double R, const double *x, response *out) {
+  const double *t = x + s->row + 1, norm = sqrt(t[0] * t[0] + t[1] * t[1]), d[2] = {t[0] / norm, t[1] / norm};
+  const double turn = R / norm;
+  for (int i = 0; i < 2; i++) {
+    put(out, s->row + 1 + i, 3, R * d[i], s->block->mu * d[i]);
+    for (int j = 0; j < 2; j++) out->D[s->row + 1 + i][1 + j] = turn * ((i == j) - d[i] * d[j]);
   }
 }
 
 static void coulomb(const site *s, const double *x, response *out) {
   const ss_block *block = s->block;
   const int n = block->size - 1, row = s->row;
-  const bool closed = x[row] > 0;
-  put(out, row, fmax(x[row], 0), closed);
+  const bool closed = x[row] > 0, flat = n == 2 && block->mu > 0 && block->cone != SS_CONE_PYRAMID;
+  put(out, row, block->size, fmax(x[row], 0), closed);
+  const double R = block->mu * (out->z[row] + block->extra);
   if (s->state == SITE_OPEN) {
-    for (int i = 1; i <= n; i++) put(out, row + i, 0, 0);
-    return;
-  }
-  const projection p =
-      project_on_set(s, s->state - 1 - (closed ? 0 : s->slips), x + row + 1, block->mu * (out->z[row] + block->extra));
-  for (int i = 0; i < n; i++) {
-    put(out, row + 1 + i, p.P[i], closed ? block->mu * p.by_R[i] : 0);
-    for (int j = 0; j < n; j++) out->D[row + 1 + i][1 + j] = p.by_x[i][j];
+    for (int i = 1; i <= n; i++) put(out, row + i, block->size, 0, 0);
+  } else if (flat && s->state == 1 + SLIP_STICKS) {
+    stick(s, x, out);
+  } else if (flat && closed && block->cone == SS_CONE_QUADRATIC) {
+    slide_on_disc(s, R, x, out);
+  } else {
+    const projection p = project_on_set(s, s->state - 1 - (closed ? 0 : s->slips), x + row + 1, R);
+    for (int i = 0; i < n; i++) {
+      put(out, row + 1 + i, block->size, p.P[i], closed ? block->mu * p.by_R[i] : 0);
+      for (int j = 0; j < n; j++) out->D[row + 1 + i][1 + j] = p.by_x[i][j];
+    }
   }
 }
 
@@ -163,9 +185,9 @@ void respond_by_cone(const active_set *set, const double *x, response *out) {
     const site *s = &set->sites[k];
     const int row = s->row, size = s->block->size;
     if (respond_alone(s, x, out)) continue;
-    for (int i = 0; i < size; i++) put(out, row + i, 0, 0);
+    for (int i = 0; i < size; i++) put(out, row + i, size, 0, 0);
     if (s->block->mu == 0)
-      put(out, row, fmax(x[row], 0), x[row] > 0);
+      put(out, row, size, fmax(x[row], 0), x[row] > 0);
     else if (size == 2 || s->block->cone == SS_CONE_QUADRATIC)
       ball_cone(s->block->mu, size, x + row, out->z + row, out->D + row);
     else if (s->block->cone == SS_CONE_PYRAMID)

@@ -41,6 +41,7 @@ static const solver_row any_form[] = {
     {"newton-sparse", solve_newton_sparse},
     {"admm", solve_admm},
     {"interior-point", solve_interior_point},
+    {"smoothing", solve_smoothing},
 };
 enum { N_ANY_FORM = sizeof any_form / sizeof *any_form };
 
@@ -69,6 +70,7 @@ static const ss_cp_solver_info infos[] = {
     {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {"interior-point",
      "primal-dual path following with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
+    {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; discs, intervals, boxes, LCPs"},
     {NULL, NULL},
 };
 
@@ -79,9 +81,10 @@ typedef enum rung_condition {
   FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
   FEW_ROWS,
   MANY_ROWS,
-  SMALL,   /* few enough LCP variables for a dense tableau to be the fastest */
-  MEDIUM,  /* still faster than many sweeps, where few have not helped */
-  MODERATE /* slow, but sure */
+  SEVERAL_ROWS, /* cold, between many and few */
+  SMALL,        /* few enough LCP variables for a dense tableau to be the fastest */
+  MEDIUM,       /* still faster than many sweeps, where few have not helped */
+  MODERATE      /* slow, but sure */
 } rung_condition;
 
 typedef struct rung {
@@ -96,6 +99,7 @@ static const rung ladder[] = {
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
     {{"range-newton", solve_redundant}, ALWAYS, 100},
+    {{"nsgs-accelerated", solve_nsgs_accelerated}, SEVERAL_ROWS, 60},
     {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
     {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
     {{"range-newton", solve_range_newton}, ALWAYS, 0},
@@ -166,7 +170,9 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
     return SS_OK;
   ss_cp_result own = {0};
   const ss_cp_options options = {row->name, c->options->tolerance, 3};
+  const scratch_mark mark = scratch_now(c->workspace);
   const ss_status status = solve_active_set(c->problem, &options, true, c->trial, c->workspace, &own, error);
+  scratch_release(c->workspace, mark);
   if (status) return status;
   c->result->iterations += own.iterations;
   keep_if_better(c, own.residual, SS_LIMIT, row->name);
@@ -195,6 +201,7 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == COLD_TINY_LCP) return !warm && is_tiny_lcp(c->problem);
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
   if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
+  if (condition == SEVERAL_ROWS) return !warm && c->problem->n > TINY && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
   if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
   if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;

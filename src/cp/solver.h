@@ -32,6 +32,7 @@ cp_solve_function solve_nsgs_accelerated;
 cp_solve_function solve_newton_sparse;
 cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
+cp_solve_function solve_smoothing;
 
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */

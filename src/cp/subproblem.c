@@ -34,7 +34,7 @@ static void copy_blocks(const reduction *r, ss_block *blocks, int *count, const 
  * has been eliminated, the reduction's are good enough. */
 static void scales(const reduction *r, const double *S, int rows, double *s, double *scratch) {
   for (int i = 0; i < rows; i++) s[i] = 1;
-  if (r->rank == 0) return;
+  if (r->rank == 0 || rows == 0) return;
   dense_scales(S, rows, r->stride, s, scratch);
   for (int i = 0; i < rows; i++) s[i] = fmin(s[i], 0x1p20); /* what has nearly vanished is noise */
   int row = r->n_free - r->rest;
@@ -46,26 +46,45 @@ static void scales(const reduction *r, const double *S, int rows, double *s, dou
   }
 }
 
+/* The scaled Schur complement and right side. */
+static void load_rest(const reduction *r, const double *S, int rows, const double *s, double *G, double *g) {
+  const size_t m = (size_t)rows;
+  for (int i = 0; i < rows; i++) {
+    const double *row = S + (size_t)i * (size_t)r->stride;
+    for (int j = 0; j < rows; j++) G[(size_t)i * m + (size_t)j] = s[i] * row[j] * s[j];
+    g[i] = s[i] * row[rows];
+  }
+}
+
+/* The same where nothing was to be eliminated. */
+static void load_all(const reduction *r, double *G, double *g) {
+  const size_t n = (size_t)r->problem->n;
+  const double *scale = r->scale;
+  for (size_t i = 0; i < n; i++) {
+    const double *row = r->problem->G + i * n;
+    for (size_t j = 0; j < n; j++) G[i * n + j] = scale[i] * row[j] * scale[j];
+    g[i] = scale[i] * r->problem->g[i];
+  }
+}
+
 ss_status subproblem_create(const ss_cp *problem, double rank_tolerance, ss_cp_workspace *w, subproblem *out,
                             ss_error *error) {
   reduction *r = &out->r;
-  const ss_status status = reduce_free_rows(problem, rank_tolerance, w, r, error);
+  const ss_status status = reduce_if_free_rows(problem, rank_tolerance, w, r, error);
   if (status) return status;
   const int rows = problem->n - r->rest;
   const size_t m = (size_t)rows;
   double *G = SCRATCH(w, double, m *m), *numbers = SCRATCH(w, double, 4 * m);
   ss_block *blocks = SCRATCH(w, ss_block, problem->n_blocks + 1);
   if (!G || !numbers || !blocks) return out_of_memory(error);
-  double *g = numbers, *s = numbers + m, *total = numbers + 2 * m;
-  const double *S = r->A + (size_t)r->rest * ((size_t)r->stride + 1);
-  if (rows) scales(r, S, rows, s, total);
-  double largest = 0;
-  for (int i = 0; i < rows; i++) {
-    const double *row = S + (size_t)i * (size_t)r->stride;
-    for (int j = 0; j < rows; j++) G[(size_t)i * m + (size_t)j] = s[i] * row[j] * s[j];
-    g[i] = s[i] * row[rows];
-    largest = fmax(largest, fabs(g[i]));
-  }
+  double *g = numbers, *s = numbers + m, *total = numbers + 2 * m, largest = 0;
+  const double *S = r->A ? r->A + (size_t)r->rest * ((size_t)r->stride + 1) : NULL;
+  scales(r, S, rows, s, total);
+  if (S)
+    load_rest(r, S, rows, s, G, g);
+  else
+    load_all(r, G, g);
+  for (int i = 0; i < rows; i++) largest = fmax(largest, fabs(g[i]));
   out->amplitude = 1 / inverse_power(largest);
   for (int i = 0; i < rows; i++) {
     g[i] /= out->amplitude;

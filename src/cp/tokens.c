@@ -88,7 +88,7 @@ ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error) {
 
 ss_status matrix_create(tokens *t, int rows, int cols, matrix *out, ss_error *error) {
   const size_t count = (size_t)rows * (size_t)cols;
-  *out = (matrix){rows, cols, NULL};
+  *out = (matrix){.rows = rows, .cols = cols};
   if (count > largest_matrix) return tokens_fail(t, error, "the matrix is too large");
   out->a = SS_ARENA_ARRAY(t->arena, double, count);
   return out->a ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
@@ -113,6 +113,17 @@ static void friction_blocks(ss_block *blocks, int first, int d, int contacts, co
         .kind = SS_BLOCK_FRICTION, .first = first + d * c, .size = d, .cone = SS_CONE_QUADRATIC, .mu = mu[c]};
 }
 
+static ss_status sparse_friction(tokens *t, int d, int contacts, const matrix *W, const double *q, const double *mu,
+                                 ss_cp_file *out, ss_error *error) {
+  ss_sparse *G = SS_ARENA_ARRAY(t->arena, ss_sparse, 1);
+  ss_block *blocks = SS_ARENA_ARRAY(t->arena, ss_block, contacts);
+  if (!G || !blocks) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  out->kind = "friction";
+  out->problem = (ss_cp){.n = W->rows, .n_blocks = contacts, .g = q, .blocks = blocks, .sparse = G};
+  friction_blocks(blocks, 0, d, contacts, mu);
+  return matrix_rows(t, W, G, error);
+}
+
 ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const double *q, const double *mu,
                         ss_cp_file *out, ss_error *error) {
   if (d != 2 && d != 3) return ss_fail(error, SS_ERROR_UNSUPPORTED, "contacts of dimension %d in this form", d);
@@ -120,6 +131,7 @@ ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const d
     return tokens_fail(t, error, "the matrix does not fit the contacts");
   double *G, *g;
   ss_block *blocks;
+  if (!W->a) return sparse_friction(t, d, contacts, W, q, mu, out, error);
   const ss_status status = file_problem(t, W->rows, contacts, out, &G, &g, &blocks, error);
   if (status) return status;
   out->kind = "friction";
@@ -137,6 +149,16 @@ ss_status file_global_friction(tokens *t, int d, int contacts, const matrix *M, 
   if (M->cols != m || H->rows != m || H->cols != rows) return tokens_fail(t, error, "the matrices do not fit together");
   double *G, *g;
   ss_block *blocks;
+  if (!M->a || !H->a) {
+    blocks = SS_ARENA_ARRAY(t->arena, ss_block, contacts);
+    if (!blocks) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    const ss_status done = file_global_sparse(t, d, contacts, M, H, f, b, out, &g, error);
+    out->kind = "global-friction";
+    out->problem.blocks = blocks;
+    out->problem.n_blocks = contacts;
+    friction_blocks(blocks, 0, d, contacts, mu);
+    return done;
+  }
   const ss_status status = file_problem(t, m + rows, contacts + has_free, out, &G, &g, &blocks, error);
   if (status) return status;
   out->kind = "global-friction";

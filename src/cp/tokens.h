@@ -23,13 +23,20 @@ size_t tokens_numbers_left(const tokens *t, size_t enough); /* how many numbers 
 /* `n` numbers from the arena, or an error. */
 ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error);
 
-/* A dense row-major matrix. */
+/* A matrix: dense and row-major, or by its entries where it is too large for that (read_sparse.c). */
 typedef struct matrix {
   int rows, cols;
-  double *a;
+  double *a;  /* NULL: by its entries */
+  int *i, *j; /* [count] equal places add up */
+  double *x;
+  size_t count, capacity;
 } matrix;
 
-ss_status matrix_create(tokens *t, int rows, int cols, matrix *out, ss_error *error); /* zeros */
+ss_status matrix_create(tokens *t, int rows, int cols, matrix *out, ss_error *error); /* dense, zeros */
+/* Dense where it is small, otherwise with room for so many entries. */
+ss_status matrix_create_entries(tokens *t, int rows, int cols, size_t entries, matrix *out, ss_error *error);
+bool matrix_add(matrix *m, int i, int j, double x);                                 /* false: outside, or no room */
+ss_status matrix_rows(tokens *t, const matrix *m, ss_sparse *out, ss_error *error); /* of one by its entries */
 
 /* Builds the problem: all arrays zero, blocks to be filled in. */
 ss_status file_problem(tokens *t, int n, int n_blocks, ss_cp_file *out, double **G, double **g, ss_block **blocks,
@@ -40,6 +47,10 @@ ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const d
                         ss_cp_file *out, ss_error *error);
 ss_status file_global_friction(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
                                const double *b, const double *mu, ss_cp_file *out, ss_error *error);
+
+/* The latter with matrices by their entries, and without the velocities as unknowns: matrix and g of the contacts alone. */
+ss_status file_global_sparse(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
+                             const double *b, ss_cp_file *out, double **g, ss_error *error);
 
 /* Contacts with rolling friction, d = 5 (read_rolling.c). */
 ss_status file_rolling(tokens *t, int contacts, const matrix *W, const double *q, const double *mu,

@@ -84,7 +84,8 @@ static ss_status without_newton(ss_sim *sim, bool *certified, ss_error *error) {
 static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, ss_error *error) {
   ss_problem *p = &sim->problem;
   bool certified;
-  ss_status status = ss_solve(sim, &certified, error);
+  ss_status status = ss_turn_polygons(sim, error);
+  if (status == SS_OK) status = ss_solve(sim, &certified, error);
   if (status == SS_OK && !certified && demands_speed(sim)) status = without_newton(sim, &certified, error);
   if (status != SS_OK) return status;
   if (!certified)

@@ -1,4 +1,5 @@
-/* Transitions of friction and contact inside a step: slip to stick, stick to slip, take-off (MDI section 4, LIT).
+/* Transitions of friction and contact inside a step: slip to stick, stick to slip, take-off, change of the friction facets
+ * (MDI section 4, LIT; for facets see event/facets.c, too).
  *
  * Arrest. Where slip ends, the friction force jumps, so the step must end there: the size tau of the part is found at
  * which the slip velocity at its end, along its initial direction, vanishes. For alpha < 1 a longer part would overshoot
@@ -41,15 +42,16 @@ static double left_of(ss_vec3 before, ss_vec3 after) {
   return along < 0 && v3_dot(across, across) > 0.01 * size ? 1 : along;
 }
 
-/* What is left at the end of a contact's initial slip; 1 where it does not slide. */
-static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
+/* What is left at the end of a contact's initial slip, for these velocities at the start and the end; 1 where it does not
+ * slide. */
+static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end) {
   const double still = 1e-10 * sim->speed_bound;
   const bool moments = c->n_rows > c->n_forces;
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
-  ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-  ss_slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, after);
+  ss_slips_at(sim, c, sim->state.t, sim->state.q, v, before);
+  ss_slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));
@@ -57,18 +59,35 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c) {
   return least;
 }
 
-/* The smallest of them over all contacts. */
-static double slip_left(const ss_sim *sim) {
+/* The smallest of them over all contacts, and of the distances from the borders of fixed polygons. */
+static double least_left(const ss_sim *sim, const double *v, const double *v_end) {
   double least = 1;
-  for (int i = 0; i < sim->n_contacts; i++) least = fmin(least, slip_left_of(sim, &sim->contacts[i]));
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (sim->located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c, v, v_end));
+    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->located & SS_EVENT_FACET))
+      least = fmin(least, ss_face_left(sim, c, v, v_end));
+  }
   return least;
+}
+
+/* Far from an arrest the state's own velocities say so. */
+static double slip_left(ss_sim *sim) {
+  static const double far = 0.5;
+  const double plain = least_left(sim, sim->state.v, sim->v_end);
+  if (plain > far || !ss_velocities_alternate(sim)) return plain;
+  double *v = sim->consistent, *v_end = v + sim->model->n_v;
+  ss_consistent_velocity(sim, sim->state.t, sim->state.q, sim->state.v, v);
+  ss_consistent_velocity(sim, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, v_end);
+  return least_left(sim, v, v_end);
 }
 
 /* Largest normal impulse of a contact whose slip is reversed. */
 static double reversing_impulse(const ss_sim *sim) {
   double largest = 0;
   for (int i = 0; i < sim->n_contacts; i++)
-    if (slip_left_of(sim, &sim->contacts[i]) <= -0.999) largest = fmax(largest, sim->contacts[i].impulse[0]);
+    if (slip_left_of(sim, &sim->contacts[i], sim->state.v, sim->v_end) <= -0.999)
+      largest = fmax(largest, sim->contacts[i].impulse[0]);
   return largest;
 }
 
@@ -93,16 +112,21 @@ ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error
 
 ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   static const double small = 1e-12;
-  double low = 0, low_left = 1, high = *h, high_left = slip_left(sim);
+  double low = 0, high = *h, high_left = slip_left(sim);
   if (high_left > small) return SS_OK;
   if (sim->alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
   /* For alpha = 1 slip stays zero beyond its end, but for rounding: the trial must fall short of it, by a little. */
   const double aim = sim->alpha < 1 ? 0 : small / 2, none = aim / 2;
+  /* Trials in which friction acts as it does before the arrest, the last two of them, are what the secant goes through;
+   * overshooting ones belong to them for alpha < 1, up to where the slip is reversed. */
+  const double smooth = sim->alpha < 1 ? -0.999 : none;
+  double before = 0, before_left = 1, last = 0, last_left = 1;
+  if (high_left > smooth) last = high, last_left = high_left;
   ss_status status = SS_OK;
   for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
     double tau = (low + high) / 2;
-    if (low > 0)
-      tau = low * (1 - aim) / (1 - low_left); /* the line through (0, 1) and the last sliding trial */
+    if (last > 0)
+      tau = last + (aim - last_left) * (last - before) / (last_left - before_left);
     else if (high_left < -small)
       tau = high / (1 - high_left);
     if (!(tau > low) || !(tau < high) || trial % 8 == 7) tau = (low + high) / 2;
@@ -111,10 +135,13 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
     const double left = slip_left(sim);
     if (left > none) {
       low = tau;
-      low_left = left;
     } else {
       high = tau;
       high_left = left;
+    }
+    if (left > smooth) {
+      before = last, before_left = last_left;
+      last = tau, last_left = left;
     }
     if (fabs(left) <= small && (sim->alpha < 1 || left > none)) {
       *h = tau;
@@ -136,6 +163,7 @@ static bool released(const ss_sim *sim) {
     const bool presses = c->impulse[0] > 0;
     if ((sim->located & SS_EVENT_TAKE_OFF) && c->pressed_before && !presses) return true;
     if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses && !c->stuck) return true;
+    if ((sim->located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
   }
   return false;
 }
@@ -157,6 +185,9 @@ static double foreseen(const ss_sim *sim, double h) {
     if (sim->located & SS_EVENT_TAKE_OFF)
       first = fmin(first, crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
     if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
+      first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
+    if ((sim->located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
+        c->ratio > c->last_ratio && ss_face_holds(sim, c, c->face))
       first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
   return first;

@@ -45,6 +45,17 @@ double ss_cylinder_segment(ss_cylinder c, const ss_segment *segment) {
   return ss_rising_root(slope_at, &context, -segment->half, segment->half, segment_closest(segment, v3(0, 0, 0)));
 }
 
+bool ss_cylinder_chord(ss_cylinder c, const ss_segment *e, int k, double *t) {
+  const double square = e->axis.y * e->axis.y + e->axis.z * e->axis.z;
+  const double half_b = e->center.y * e->axis.y + e->center.z * e->axis.z;
+  const double offset = e->center.y * e->center.y + e->center.z * e->center.z - c.radius * c.radius;
+  const double root = half_b * half_b - square * offset;
+  *t = 0;
+  if (!(root > 0) || !(square > 0.5)) return false;
+  *t = (-half_b + (k ? sqrt(root) : -sqrt(root))) / square;
+  return fabs(*t) < e->half;
+}
+
 ss_vec3 ss_disc_support(ss_cylinder c, int end, ss_vec3 n) {
   ss_vec3 out;
   (void)length_and_direction(v3(0, n.y, n.z), v3(0, 1, 0), &out);

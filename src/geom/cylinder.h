@@ -25,6 +25,10 @@ double ss_cylinder_line(ss_cylinder c, ss_vec3 p, ss_vec3 u, ss_vec3 *normal, ss
 /* Parameter of the segment's point with the least signed distance. */
 double ss_cylinder_segment(ss_cylinder c, const ss_segment *segment);
 
+/* Where the segment's line is at the radius, on one side (k = 0, 1) of its point nearest to the axis; false: nowhere on the
+ * segment, or it is steep. */
+bool ss_cylinder_chord(ss_cylinder c, const ss_segment *segment, int k, double *t);
+
 /* The point of one end's disc that is furthest along n: on its rim. Where n is along the axis the whole disc is; then the
  * rim's first point. */
 ss_vec3 ss_disc_support(ss_cylinder c, int end, ss_vec3 n);

@@ -69,18 +69,6 @@ static ss_segment edge_seen(const scene *s, int edge) {
   return e;
 }
 
-/* Where the edge's line is at the radius, on one side (k = 0, 1) of its point nearest to the axis; false: nowhere. */
-static bool chord_parameter(const scene *s, const ss_segment *e, int k, double *t) {
-  const double square = e->axis.y * e->axis.y + e->axis.z * e->axis.z;
-  const double half_b = e->center.y * e->axis.y + e->center.z * e->axis.z;
-  const double c = e->center.y * e->center.y + e->center.z * e->center.z - s->c.radius * s->c.radius;
-  const double root = half_b * half_b - square * c;
-  *t = 0;
-  if (!(root > 0) || !(square > 0.5)) return false;
-  *t = (-half_b + (k ? sqrt(root) : -sqrt(root))) / square;
-  return fabs(*t) < e->half;
-}
-
 /* Of the hull, over an end, in the cylinder's frame. */
 static ss_vec3 lowest_vertex(const scene *s, double side) {
   ss_vec3 lowest = v3(0, 0, 0);
@@ -127,7 +115,7 @@ static bool feature_contact(const scene *s, uint32_t feature, ss_contact_point *
   case CHORD: {
     const ss_segment e = edge_seen(s, index);
     double t;
-    valid = chord_parameter(s, &e, k, &t);
+    valid = ss_cylinder_chord(s->c, &e, k, &t);
     const ss_vec3 y = segment_point(&e, clamp(t, e.half));
     const double side = end ? 1 : -1;
     out->gap = side * y.x - s->c.half;

@@ -14,4 +14,11 @@ double ss_ellipsoid_segment(ss_vec3 half, const ss_segment *segment);
 /* The point of the ellipsoid that is furthest along the unit vector n. */
 ss_vec3 ss_ellipsoid_support(ss_vec3 half, ss_vec3 n);
 
+/* Does the direction lie in an ellipse's plane? False for ellipsoids. */
+static inline bool ellipse_contains(ss_vec3 half, ss_vec3 direction) {
+  for (int i = 0; i < 3; i++)
+    if (v3_get(half, i) == 0) return fabs(v3_get(direction, i)) < 0.5;
+  return false;
+}
+
 #endif

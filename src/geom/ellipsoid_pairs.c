@@ -92,18 +92,11 @@ typedef struct placed {
   ss_quat turn;
 } placed;
 
-/* An ellipse's plane; false for ellipsoids. */
-static bool lies_in_plane(ss_vec3 half, ss_vec3 direction) {
-  for (int i = 0; i < 3; i++)
-    if (v3_get(half, i) == 0) return fabs(v3_get(direction, i)) < 0.5;
-  return false;
-}
-
 /* Gap over one face and the ellipsoid's lowest point there. */
 static double face_gap(const struct ss_hull *hull, int face, const placed *e, ss_vec3 *lowest) {
   const ss_vec3 down = quat_rotate(quat_conjugate(e->turn), v3_neg(hull->face[face].normal));
   *lowest = e->center;
-  if (is_ellipse(e->half) && !lies_in_plane(e->half, down)) return -INFINITY; /* infinite across its plane */
+  if (is_ellipse(e->half) && !ellipse_contains(e->half, down)) return -INFINITY; /* infinite across its plane */
   *lowest = v3_add(e->center, quat_rotate(e->turn, ss_ellipsoid_support(e->half, down)));
   return hull_height(hull, face, *lowest);
 }
@@ -132,7 +125,7 @@ static edge_contact closest_edge(const struct ss_hull *hull, const placed *e) {
     ss_segment edge = hull_edge(hull, i);
     edge.center = quat_rotate(back, v3_sub(edge.center, e->center));
     edge.axis = quat_rotate(back, edge.axis);
-    if (lies_in_plane(e->half, edge.axis)) continue; /* its ends belong to edges across the plane */
+    if (ellipse_contains(e->half, edge.axis)) continue; /* its ends belong to edges across the plane */
     ss_vec3 n, x;
     if (ss_ellipsoid_distance(e->half, edge.center, &n, &x) - edge.half > best.distance) continue;
     const double s = ss_ellipsoid_segment(e->half, &edge);

@@ -22,6 +22,7 @@ typedef struct ss_shape {
   ss_vec3 half;  /* box: half edge lengths; capsule, cylinder: half.x is half the distance of the (centres of the) ends;
                     ellipsoid: semi-axes (ellipse: 0 across the plane) */
   const struct ss_hull *hull; /* convex; NULL: all others */
+  const struct ss_mesh *mesh; /* mesh, height-field: in the shape's frame; NULL: all others */
   double reach;               /* radius of the bounding sphere about the local origin; INFINITY: half-space */
 } ss_shape;
 

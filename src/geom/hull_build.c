@@ -143,10 +143,9 @@ static int keep_corners(const builder *b, ss_vec3 *vertex, int *number) {
   return n;
 }
 
-ss_hull_status ss_hull_build(ss_arena *arena, const ss_vec3 *points, int n, struct ss_hull **out, ss_vec3 *centroid) {
-  double size = 0;
-  for (int i = 1; i < n; i++) size = fmax(size, v3_norm(v3_sub(points[i], points[0])));
-  builder b = {.n = n, .tolerance = 1e-10 * size, .face_room = 2 * n + 4, .loop_room = 6 * n + 12};
+static ss_hull_status build(ss_arena *arena, const ss_vec3 *points, int n, double size, double tolerance,
+                            struct ss_hull **out, ss_vec3 *centroid) {
+  builder b = {.n = n, .tolerance = tolerance * size, .face_room = 2 * n + 4, .loop_room = 6 * n + 12};
   struct ss_hull *hull = SS_ARENA_ARRAY(arena, struct ss_hull, 1);
   ss_vec3 *centered = SS_ARENA_ARRAY(arena, ss_vec3, n), *vertex = SS_ARENA_ARRAY(arena, ss_vec3, n);
   ss_hull_edge *edge = SS_ARENA_ARRAY(arena, ss_hull_edge, b.loop_room);
@@ -186,4 +185,14 @@ ss_hull_status ss_hull_build(ss_arena *arena, const ss_vec3 *points, int n, stru
   *centroid = v3_add(points[0], center);
   *out = hull;
   return SS_HULL_OK;
+}
+
+ss_hull_status ss_hull_build(ss_arena *arena, const ss_vec3 *points, int n, struct ss_hull **out, ss_vec3 *centroid) {
+  static const double tolerances[] = {1e-10, 1e-7, 1e-5}; /* coarser where points of files are in a plane only nearly */
+  double size = 0;
+  for (int i = 1; i < n; i++) size = fmax(size, v3_norm(v3_sub(points[i], points[0])));
+  ss_hull_status status = SS_HULL_FLAT;
+  for (int i = 0; i < 3 && status == SS_HULL_FLAT; i++)
+    status = build(arena, points, n, size, tolerances[i], out, centroid);
+  return status;
 }

@@ -31,6 +31,7 @@ extern const ss_pair ss_pair_half_space_hull;
 extern const ss_pair ss_pair_box_box;
 extern const ss_pair ss_pair_box_capsule;
 extern const ss_pair ss_pair_capsule_capsule;
+extern const ss_pair ss_pair_convex_mesh; /* the second one may be a height field */
 
 /* The axes of a frame in world coordinates: columns of its rotation matrix. */
 static inline ss_vec3 quat_axis_x(ss_quat q) {

@@ -1,6 +1,7 @@
 /* The table of shapes: what each one needs from its definition, its mass, its bounds. */
-#include "geom/hull_build.h"
-#include "geom/pairs.h"
+#include "geom/hull.h"
+#include "geom/mesh.h"
+#include "geom/shape_compile.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -8,7 +9,7 @@ static const double pi = 3.14159265358979323846;
 
 static const char *shape_name(ss_shape_type type);
 
-static ss_status reject(ss_error *error, const ss_shape_def *d, const char *key, const char *expected) {
+ss_status ss_shape_reject(ss_error *error, const ss_shape_def *d, const char *key, const char *expected) {
   const ss_status status = ss_fail(error, SS_ERROR_INPUT, "%s: %s must be %s", shape_name(d->type), key, expected);
   if (error) {
     error->line = d->mark.line;
@@ -48,7 +49,7 @@ static ss_status compile_point(ss_arena *arena, const ss_shape_def *d, ss_shape 
 
 static ss_status compile_sphere(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
   (void)arena;
-  if (!positive(d->radius)) return reject(error, d, "radius", "a positive number");
+  if (!positive(d->radius)) return ss_shape_reject(error, d, "radius", "a positive number");
   out->radius = d->radius;
   out->reach = d->radius;
   return SS_OK;
@@ -57,8 +58,8 @@ static ss_status compile_sphere(ss_arena *arena, const ss_shape_def *d, ss_shape
 static ss_status compile_half_space(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
   (void)arena;
   ss_vec3 n;
-  if (!direction(d->normal, &n)) return reject(error, d, "normal", "three finite numbers, not all zero");
-  if (!isfinite(d->offset)) return reject(error, d, "offset", "a finite number");
+  if (!direction(d->normal, &n)) return ss_shape_reject(error, d, "normal", "three finite numbers, not all zero");
+  if (!isfinite(d->offset)) return ss_shape_reject(error, d, "offset", "a finite number");
   const ss_pose plane = {v3_scale(d->offset, n), rotation_z_to(n)};
   out->local = pose_compose(&out->local, &plane);
   out->reach = INFINITY;
@@ -68,7 +69,7 @@ static ss_status compile_half_space(ss_arena *arena, const ss_shape_def *d, ss_s
 static ss_status compile_box(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
   (void)arena;
   if (!(positive(d->size.x) && positive(d->size.y) && positive(d->size.z)))
-    return reject(error, d, "size", "three positive numbers (full edge lengths)");
+    return ss_shape_reject(error, d, "size", "three positive numbers (full edge lengths)");
   out->half = v3_scale(0.5, d->size);
   out->reach = v3_norm(out->half);
   return SS_OK;
@@ -77,10 +78,10 @@ static ss_status compile_box(ss_arena *arena, const ss_shape_def *d, ss_shape *o
 static ss_status compile_capsule(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
   (void)arena;
   ss_vec3 axis;
-  if (!positive(d->radius)) return reject(error, d, "radius", "a positive number");
+  if (!positive(d->radius)) return ss_shape_reject(error, d, "radius", "a positive number");
   if (!(isfinite(d->length) && d->length >= 0))
-    return reject(error, d, "length", "zero or a positive number (the distance of the end centres)");
-  if (!direction(d->axis, &axis)) return reject(error, d, "axis", "three finite numbers, not all zero");
+    return ss_shape_reject(error, d, "length", "zero or a positive number (the distance of the end centres)");
+  if (!direction(d->axis, &axis)) return ss_shape_reject(error, d, "axis", "three finite numbers, not all zero");
   static const ss_quat x_to_z = {0.5, -0.5, -0.5, -0.5};
   out->local.orientation = quat_multiply(out->local.orientation, quat_multiply(rotation_z_to(axis), x_to_z));
   out->radius = d->radius;
@@ -89,30 +90,9 @@ static ss_status compile_capsule(ss_arena *arena, const ss_shape_def *d, ss_shap
   return SS_OK;
 }
 
-static ss_status compile_convex(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
-  if (!d->points || d->n_points < 4 || d->n_points > SS_MOST_HULL_POINTS)
-    return reject(error, d, "points", "4 to 200 points");
-  for (int i = 0; i < d->n_points; i++)
-    if (!v3_finite(d->points[i])) return reject(error, d, "points", "finite numbers");
-  struct ss_hull *hull = NULL;
-  ss_vec3 centroid;
-  switch (ss_hull_build(arena, d->points, d->n_points, &hull, &centroid)) {
-  case SS_HULL_MEMORY:
-    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  case SS_HULL_FLAT:
-    return reject(error, d, "points", "points that do not lie in one plane, nearly");
-  case SS_HULL_OK:
-    break;
-  }
-  out->local.position = pose_point(&out->local, centroid);
-  out->hull = hull;
-  for (int i = 0; i < hull->n_vertices; i++) out->reach = fmax(out->reach, v3_norm(hull->vertex[i]));
-  return SS_OK;
-}
-
 /* As a capsule, but flat ends. */
 static ss_status compile_cylinder(ss_arena *arena, const ss_shape_def *d, ss_shape *out, ss_error *error) {
-  if (!positive(d->length)) return reject(error, d, "length", "a positive number (the distance of the ends)");
+  if (!positive(d->length)) return ss_shape_reject(error, d, "length", "a positive number (the distance of the ends)");
   const ss_status status = compile_capsule(arena, d, out, error);
   out->reach = hypot(out->half.x, out->radius);
   return status;
@@ -122,7 +102,7 @@ static ss_status compile_ellipsoid(ss_arena *arena, const ss_shape_def *d, ss_sh
   (void)arena;
   const ss_vec3 a = d->semi_axes;
   if (!(positive(a.x) && positive(a.y) && positive(a.z)))
-    return reject(error, d, "semi_axes", "three positive numbers");
+    return ss_shape_reject(error, d, "semi_axes", "three positive numbers");
   out->half = a;
   out->reach = fmax(fmax(a.x, a.y), a.z);
   return SS_OK;
@@ -133,7 +113,7 @@ static ss_status compile_ellipse(ss_arena *arena, const ss_shape_def *d, ss_shap
   const double a[3] = {d->semi_axes.x, d->semi_axes.y, d->semi_axes.z};
   int zero = 0, good = 0;
   for (int i = 0; i < 3; i++) zero += a[i] == 0, good += positive(a[i]);
-  if (zero != 1 || good != 2) return reject(error, d, "semi_axes", "two positive numbers");
+  if (zero != 1 || good != 2) return ss_shape_reject(error, d, "semi_axes", "two positive numbers");
   out->half = d->semi_axes;
   out->reach = fmax(fmax(a[0], a[1]), a[2]);
   return SS_OK;
@@ -252,26 +232,30 @@ static const ss_table_row names[SS_SHAPE_TYPES + 1] = {
     [SS_SHAPE_SPHERE] = {"sphere", "ball: radius"},
     [SS_SHAPE_HALF_SPACE] = {"half-space", "solid below a plane: normal (outwards), offset"},
     [SS_SHAPE_BOX] = {"box", "cuboid: size (three full edge lengths)"},
-    [SS_SHAPE_CONVEX] = {"convex", "convex hull: points (4 to 200)"},
+    [SS_SHAPE_CONVEX] = {"convex", "convex hull: points, or file (OBJ, STL); at most 200 corners"},
     [SS_SHAPE_CAPSULE] = {"capsule", "cylinder with round ends: radius, length (of the straight part), axis"},
     [SS_SHAPE_ELLIPSOID] = {"ellipsoid", "semi_axes (three)"},
     [SS_SHAPE_ELLIPSE] = {"ellipse", "planar scenes: semi_axes (two)"},
     [SS_SHAPE_CYLINDER] = {"cylinder", "radius, length, axis"},
+    [SS_SHAPE_MESH] = {"mesh", "world only, solid behind its triangles: vertices and triangles, or file (OBJ, STL)"},
+    [SS_SHAPE_HEIGHT_FIELD] = {"height-field", "world only, solid below: heights (rows) or file, size or spacing"},
     {NULL, NULL}};
 
 static const struct shape_kind {
   ss_status (*compile)(ss_arena *arena, const ss_shape_def *definition, ss_shape *out, ss_error *error);
   double (*mass)(const ss_shape *shape, ss_vec3 *moments);
-  ss_vec3 (*extent)(const ss_shape *shape, const ss_pose *pose); /* hulls: none, they are not symmetric */
+  ss_vec3 (*extent)(const ss_shape *shape, const ss_pose *pose); /* hulls, meshes: none, they are not symmetric */
 } kinds[SS_SHAPE_TYPES] = {[SS_SHAPE_POINT] = {compile_point, mass_none, extent_round},
                            [SS_SHAPE_SPHERE] = {compile_sphere, mass_sphere, extent_round},
                            [SS_SHAPE_HALF_SPACE] = {compile_half_space, mass_none, extent_half_space},
                            [SS_SHAPE_BOX] = {compile_box, mass_box, extent_box},
-                           [SS_SHAPE_CONVEX] = {compile_convex, mass_convex, NULL},
+                           [SS_SHAPE_CONVEX] = {ss_compile_convex, mass_convex, NULL},
                            [SS_SHAPE_CAPSULE] = {compile_capsule, mass_capsule, extent_capsule},
                            [SS_SHAPE_ELLIPSOID] = {compile_ellipsoid, mass_ellipsoid, extent_ellipsoid},
                            [SS_SHAPE_ELLIPSE] = {compile_ellipse, mass_ellipse, extent_ellipsoid},
-                           [SS_SHAPE_CYLINDER] = {compile_cylinder, mass_cylinder, extent_cylinder}};
+                           [SS_SHAPE_CYLINDER] = {compile_cylinder, mass_cylinder, extent_cylinder},
+                           [SS_SHAPE_MESH] = {ss_compile_mesh, mass_none, NULL},
+                           [SS_SHAPE_HEIGHT_FIELD] = {ss_compile_height_field, mass_none, NULL}};
 
 const ss_table_row *ss_table_shapes(void) { return names; }
 
@@ -282,10 +266,11 @@ static const char *shape_name(ss_shape_type type) { return known(type) ? names[t
 ss_status ss_shape_compile(ss_arena *arena, const ss_shape_def *definition, ss_shape *out, ss_error *error) {
   const ss_quat q = definition->pose.orientation;
   const double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-  if (!known(definition->type)) return reject(error, definition, "type", "one of the table of shapes");
-  if (!v3_finite(definition->pose.position)) return reject(error, definition, "position", "three finite numbers");
+  if (!known(definition->type)) return ss_shape_reject(error, definition, "type", "one of the table of shapes");
+  if (!v3_finite(definition->pose.position))
+    return ss_shape_reject(error, definition, "position", "three finite numbers");
   if (!(isfinite(square) && square > 0))
-    return reject(error, definition, "orientation", "a finite quaternion, not all zero");
+    return ss_shape_reject(error, definition, "orientation", "a finite quaternion, not all zero");
   *out = (ss_shape){.type = definition->type, .body = SS_WORLD, .local = definition->pose};
   if (square != 1) out->local.orientation = quat_normalize(q);
   return kinds[definition->type].compile(arena, definition, out, error);
@@ -308,14 +293,25 @@ ss_mass_properties ss_shape_mass(const ss_shape *shape) {
   return p;
 }
 
+static void bounds_of_points(const ss_vec3 *points, int n, const ss_pose *pose, ss_vec3 *low, ss_vec3 *high) {
+  *low = *high = pose_point(pose, points[0]);
+  for (int i = 1; i < n; i++) {
+    const ss_vec3 v = pose_point(pose, points[i]);
+    *low = v3(fmin(low->x, v.x), fmin(low->y, v.y), fmin(low->z, v.z));
+    *high = v3(fmax(high->x, v.x), fmax(high->y, v.y), fmax(high->z, v.z));
+  }
+}
+
 void ss_shape_bounds(const ss_shape *shape, const ss_pose *pose, ss_vec3 *low, ss_vec3 *high) {
   if (shape->hull) {
-    *low = *high = v3_add(pose->position, quat_rotate(pose->orientation, shape->hull->vertex[0]));
-    for (int i = 1; i < shape->hull->n_vertices; i++) {
-      const ss_vec3 v = v3_add(pose->position, quat_rotate(pose->orientation, shape->hull->vertex[i]));
-      *low = v3(fmin(low->x, v.x), fmin(low->y, v.y), fmin(low->z, v.z));
-      *high = v3(fmax(high->x, v.x), fmax(high->y, v.y), fmax(high->z, v.z));
-    }
+    bounds_of_points(shape->hull->vertex, shape->hull->n_vertices, pose, low, high);
+    return;
+  }
+  if (shape->mesh) { /* of the box around it, not of all its corners */
+    const ss_vec3 l = shape->mesh->node[0].low, h = shape->mesh->node[0].high;
+    ss_vec3 corner[8];
+    for (int i = 0; i < 8; i++) corner[i] = v3(i & 1 ? h.x : l.x, i & 2 ? h.y : l.y, i & 4 ? h.z : l.z);
+    bounds_of_points(corner, 8, pose, low, high);
     return;
   }
   const ss_vec3 extent = kinds[shape->type].extent(shape, pose);

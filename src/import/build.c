@@ -30,7 +30,10 @@ static ss_status world_shape(ss_import *i, ss_scene *scene, ss_shape_def shape, 
     shape.offset = v3_dot(shape.normal, own.position);
     shape.pose = pose_identity();
   } else {
+    bool possible = true;
     shape.pose = pose_compose(pose, &shape.pose);
+    if (shape.type == SS_SHAPE_MESH) SS_TRY(ss_import_keep_mesh(i, &shape, &possible));
+    if (!possible) return SS_OK;
   }
   return ss_scene_add_world_shape(scene, &shape, i->error);
 }
@@ -46,10 +49,14 @@ static ss_status body_shapes(ss_import *i, int body, ss_shape_def **out, int *n)
     const ss_pose at = relative(&i->parts[body].pose, &i->parts[k].pose);
     for (int s = 0; s < i->parts[k].n_shapes; s++) {
       ss_shape_def shape = i->parts[k].shapes[s];
+      bool possible = true;
       shape.pose = pose_compose(&at, &shape.pose);
-      if (shape.type == SS_SHAPE_HALF_SPACE)
-        ss_import_note(i, "plane on the moving body '%s': left out", ss_printable(i->parts[body].name).text);
-      else
+      if (shape.type == SS_SHAPE_MESH) SS_TRY(ss_import_make_convex(i, &shape, &possible));
+      if (shape.type == SS_SHAPE_HALF_SPACE || shape.type == SS_SHAPE_HEIGHT_FIELD)
+        ss_import_note(i, "%s on the moving body '%s': left out",
+                       shape.type == SS_SHAPE_HALF_SPACE ? "plane" : "height field",
+                       ss_printable(i->parts[body].name).text);
+      else if (possible)
         (*out)[(*n)++] = shape;
     }
   }

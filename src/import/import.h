@@ -117,6 +117,16 @@ void ss_mass_add(ss_import_mass *sum, const ss_import_mass *more, const ss_pose 
 double ss_solid_volume(const ss_shape_def *shape);
 ss_import_mass ss_solid_mass(const ss_shape_def *shape, double mass); /* in the shape's frame */
 
+/* ---- mesh.c ---- */
+
+/* Reads the mesh that the model names (package://, file://, or beside the model) into the shape, which becomes a mesh. False:
+ * it is left out, and that is noted. */
+bool ss_import_mesh_file(ss_import *import, const char *name, ss_vec3 scale, ss_shape_def *shape);
+/* The convex hull instead of the mesh. *possible false: there is none, and that is noted. */
+ss_status ss_import_make_convex(ss_import *import, ss_shape_def *shape, bool *possible);
+/* The mesh, where a scene can have it in its world; else its convex hull. */
+ss_status ss_import_keep_mesh(ss_import *import, ss_shape_def *shape, bool *possible);
+
 /* ---- readers and the writer ---- */
 
 ss_status ss_import_urdf(ss_import *import, const ss_xml *robot, bool fixed_base);

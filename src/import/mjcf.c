@@ -123,6 +123,8 @@ static ss_status read_compiler(ss_mjcf *m, const ss_xml *e) {
   if (inertia && strcmp(inertia, "false") == 0) m->inertia = SS_INERTIA_GIVEN;
   static const char *const attributes[] = {"settotalmass", "boundmass", "boundinertia", NULL};
   for (const char *const *a = attributes; *a; a++) ss_mjcf_left_out(m, e, NULL, *a);
+  if (ss_xml_attribute(e, "assetdir")) m->meshdir = ss_xml_attribute(e, "assetdir");
+  if (ss_xml_attribute(e, "meshdir")) m->meshdir = ss_xml_attribute(e, "meshdir");
   if (!sequence) return SS_OK;
   if (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3)
     return SS_IMPORT_FAIL(m->import, e, "eulerseq must be three of x, y, z, X, Y, Z");
@@ -213,7 +215,8 @@ static void remark_on_sections(ss_import *i, const ss_xml *mujoco) {
 }
 
 ss_status ss_import_mjcf(ss_import *i, ss_xml *mujoco) {
-  ss_mjcf m = {.import = i, .angle = acos(-1) / 180, .sequence = "xyz", .autolimits = true};
+  ss_mjcf m = {
+      .import = i, .root = mujoco, .meshdir = "", .angle = acos(-1) / 180, .sequence = "xyz", .autolimits = true};
   i->name = ss_xml_attribute(mujoco, "model");
   SS_TRY(ss_mjcf_include(i, mujoco, 0));
   SS_TRY(ss_mjcf_read_defaults(&m, mujoco));

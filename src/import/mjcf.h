@@ -18,6 +18,8 @@ typedef struct ss_mjcf {
   double angle;           /* of the file's unit, in radians */
   char sequence[4];       /* of Euler angles */
   bool autolimits, no_contact;
+  const ss_xml *root;  /* <mujoco> */
+  const char *meshdir; /* "": none */
   enum { SS_INERTIA_AUTO, SS_INERTIA_GIVEN, SS_INERTIA_FROM_GEOMS } inertia;
   int unnamed;
 } ss_mjcf;
@@ -39,6 +41,12 @@ bool ss_mjcf_is(const ss_xml *element, const ss_mjcf_class *class, const char *a
 void ss_mjcf_left_out(const ss_mjcf *m, const ss_xml *element, const ss_mjcf_class *class, const char *attribute);
 /* pos and whichever orientation there is. */
 ss_pose ss_mjcf_pose(const ss_mjcf *m, const ss_xml *element, const ss_mjcf_class *class, ss_status *status);
+
+/* ---- mjcf_asset.c ---- */
+
+/* The mesh or height field that the geom names, as a shape at the geom's place. False: it is left out, and that is noted. */
+bool ss_mjcf_asset(const ss_mjcf *m, const ss_xml *geom, const ss_mjcf_class *class, ss_shape_def *shape,
+                   ss_status *status);
 
 /* ---- mjcf_geom.c ---- */
 

@@ -8,7 +8,7 @@ static const double DENSITY = 1000; /* MuJoCo's */
 
 typedef struct geom {
   ss_shape_def shape; /* in the body's frame */
-  bool mesh;          /* no shape of a scene, and no mass */
+  bool mesh;          /* or a height field: its shape is read only where it can touch, its mass is unknown */
 } geom;
 
 /* The two ends of a long geom; false: they are not given. */
@@ -95,10 +95,7 @@ static ss_status add_shape(ss_mjcf *m, const ss_xml *e, const ss_mjcf_class *cla
   (void)ss_mjcf_numbers(m, e, class, "friction", friction, 3, &status);
   (void)ss_mjcf_numbers(m, e, class, "condim", &condim, 1, &status);
   if (status || m->no_contact || (contype == 0 && conaffinity == 0)) return status;
-  if (g->mesh) {
-    ss_import_note(m->import, "geom of type mesh: not available in this version, it touches nothing");
-    return SS_OK;
-  }
+  if (g->mesh && !ss_mjcf_asset(m, e, class, &g->shape, &status)) return status;
   part->contype |= (unsigned)contype;
   part->conaffinity |= (unsigned)conaffinity;
   if (condim == 6 || condim == 4) ss_import_note(m->import, "torsional and rolling friction of a geom: left out");

@@ -54,6 +54,12 @@ static bool read_geometry(ss_import *i, const ss_xml *geometry, ss_shape_def *sh
     return ss_import_numbers(i, e, "radius", 1, &shape->radius, status) &&
            ss_import_numbers(i, e, "length", 1, &shape->length, status);
   }
+  if (strcmp(e->name, "mesh") == 0 && ss_xml_attribute(e, "filename")) {
+    ss_vec3 scale = v3(1, 1, 1);
+    *shape = ss_shape_default(SS_SHAPE_MESH);
+    (void)ss_import_vector(i, e, "scale", &scale, status);
+    return !*status && ss_import_mesh_file(i, ss_xml_attribute(e, "filename"), scale, shape);
+  }
   ss_import_note(i, "shape <%s>: not available in this version, left out", ss_printable(e->name).text);
   return false;
 }

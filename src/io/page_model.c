@@ -2,9 +2,12 @@
 #include "io/page.h"
 
 #include "geom/hull.h"
+#include "geom/mesh.h"
 #include "model/model.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 json_t *ss_page_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
@@ -43,6 +46,34 @@ static json_t *triangles(const struct ss_hull *hull) {
   return release_unless(good, list);
 }
 
+/* To seven digits: what is drawn needs no more, and a page holds it as text. */
+static json_t *rounded(double x) {
+  char text[32];
+  (void)snprintf(text, sizeof text, "%.7g", x);
+  return json_real(strtod(text, NULL));
+}
+
+/* Numbers in a row, three by three. A planar scene's height field is drawn as deep as its boxes are. */
+static json_t *mesh_vertices(const ss_model *model, const ss_shape *s) {
+  json_t *list = json_array();
+  bool good = list != NULL;
+  const bool strip = model->planar != SS_SPATIAL && s->type == SS_SHAPE_HEIGHT_FIELD;
+  for (int i = 0; i < s->mesh->n_vertices; i++) {
+    const ss_vec3 v = s->mesh->vertex[i];
+    const double x[3] = {v.x, strip ? (v.y < 0 ? -0.5 : 0.5) : v.y, v.z};
+    for (int k = 0; good && k < 3; k++) good = json_array_append_new(list, rounded(x[k])) == 0;
+  }
+  return release_unless(good, list);
+}
+
+static json_t *mesh_faces(const struct ss_mesh *mesh) {
+  json_t *list = json_array();
+  bool good = list != NULL;
+  for (int i = 0; i < 3 * mesh->n_triangles && good; i++)
+    good = json_array_append_new(list, json_integer(mesh->triangle[i / 3].corner[i % 3])) == 0;
+  return release_unless(good, list);
+}
+
 static json_t *shape(const ss_model *model, const ss_shape *s) {
   json_t *o = json_object();
   bool good = set(o, "type", text(ss_table_shapes()[s->type].name)) &&
@@ -54,6 +85,7 @@ static json_t *shape(const ss_model *model, const ss_shape *s) {
   const bool round = s->type == SS_SHAPE_ELLIPSOID || s->type == SS_SHAPE_ELLIPSE;
   if (s->type == SS_SHAPE_BOX || round) good = good && set(o, "size", vector(v3_scale(2, s->half)));
   if (s->hull) good = good && set(o, "triangles", triangles(s->hull));
+  if (s->mesh) good = good && set(o, "vertices", mesh_vertices(model, s)) && set(o, "faces", mesh_faces(s->mesh));
   return release_unless(good, o);
 }
 

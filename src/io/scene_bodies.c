@@ -187,12 +187,22 @@ static ss_status read_contact_law(ss_reader *reader, const ss_yaml *node, void *
   return SS_OK;
 }
 
+static ss_status read_contact_polygon(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_contact_def *contact = object;
+  int value = 0;
+  SS_TRY(ss_read_word(reader, node, &ss_words_polygon, &value));
+  contact->has_polygon = true;
+  contact->polygon = (ss_polygon)value;
+  return SS_OK;
+}
+
 static const ss_key contact_keys[] = {
     {"between", read_contact_between, offsetof(ss_contact_def, between), true, 0},
     {"collide", ss_read_boolean, offsetof(ss_contact_def, collide), false, 0},
     {"friction", ss_read_nonnegative, offsetof(ss_contact_def, friction), false, 0},
     {"friction_across", ss_read_nonnegative, offsetof(ss_contact_def, friction_across), false, 0},
     {"axis", read_contact_axis, 0, false, 0},
+    {"polygon", read_contact_polygon, 0, false, 0},
     {"restitution", ss_read_fraction, offsetof(ss_contact_def, restitution), false, 0},
     {"restitution_law", read_contact_law, 0, false, 0},
     {"torsion", ss_read_nonnegative, offsetof(ss_contact_def, torsion), false, 0},
@@ -202,13 +212,15 @@ static const ss_key contact_keys[] = {
 };
 const ss_section ss_section_contact = {"contact", contact_keys};
 
-/* The axis needs both coefficients, and a side that carries it. */
+/* The axis needs both coefficients, or a polygon that it fixes, and a side that carries it. */
 static ss_status check_anisotropy(ss_reader *reader, const ss_yaml *node, const ss_contact_def *contact) {
   const ss_yaml *across = ss_yaml_get(node, "friction_across");
   if (!contact->has_axis && !across) return SS_OK;
   if (!contact->has_axis) return SS_READ_FAIL(reader, across, "'friction_across' needs 'axis'");
-  if (!across || isnan(contact->friction))
-    return SS_READ_FAIL(reader, ss_yaml_get(node, "axis"), "'axis' needs 'friction' (along it) and 'friction_across'");
+  const bool fixed = contact->has_polygon && contact->polygon == SS_POLYGON_FIXED && !across;
+  if (!fixed && (!across || isnan(contact->friction)))
+    return SS_READ_FAIL(reader, ss_yaml_get(node, "axis"),
+                        "'axis' needs 'friction' (along it) and 'friction_across', or 'polygon: fixed'");
   if (strcmp(contact->between[0], contact->between[1]) == 0)
     return SS_READ_FAIL(reader, ss_yaml_get(node, "axis"),
                         "'axis' is fixed to the first of 'between', which must differ from the second");
@@ -229,8 +241,8 @@ ss_status ss_read_contacts(ss_reader *reader, const ss_yaml *node, void *scene) 
     SS_TRY(ss_read_section(reader, item, &ss_section_contact, -1, NULL, &contact));
     if (item->count == 1)
       return SS_READ_FAIL(reader, item,
-                          "the contact says nothing: expected 'collide', 'friction', 'restitution', 'torsion', "
-                          "'rolling' or 'compliance'");
+                          "the contact says nothing: expected 'collide', 'friction', 'polygon', 'restitution', "
+                          "'torsion', 'rolling' or 'compliance'");
     SS_TRY(check_anisotropy(reader, item, &contact));
     SS_TRY(ss_scene_add_contact(scene, &contact, reader->error));
   }

@@ -131,8 +131,9 @@ static ss_status evaluate(ss_reader *reader, const ss_yaml *node, const equation
   ss_error inner = {0};
   const ss_status status = ss_expression_constant(e->text, all, reader->n_parameters + e->n, out, &inner);
   if (status == SS_OK) return SS_OK;
+  const bool infinite = strstr(inner.message, "is not finite") != NULL; /* that message shows the rewritten text */
   return ss_fail_place(reader->error, status, reader->file, node->mark, "condition '%s': %.300s",
-                       ss_printable(node->text).text, inner.message);
+                       ss_printable(node->text).text, infinite ? "it has a value that is not finite" : inner.message);
 }
 
 static ss_status read_condition(ss_reader *reader, const ss_yaml *node, ss_condition_def *out) {
@@ -158,7 +159,8 @@ static ss_status read_condition(ss_reader *reader, const ss_yaml *node, ss_condi
   for (int trial = 1; trial <= 3; trial++) {
     double expected = constant, got = 0;
     for (int i = 0; i < e->n; i++) {
-      values[i] = trial * (2.25 - 0.75 * i) + 0.5;
+      values[i] =
+          (trial == 2 ? -1 : 1) * (trial * (2.25 - 0.75 * i) + 0.5); /* on both sides of zero: abs() is not linear */
       expected += factors[i] * values[i];
     }
     SS_TRY(evaluate(reader, node, e, values, &got));
@@ -195,6 +197,7 @@ static bool is_free(const ss_scene *scene, const ss_quantity *q) {
 static ss_status read_unknown(ss_reader *reader, const ss_yaml *node, void *object) {
   ss_boundary_def *b = object;
   SS_TRY(ss_expect_list(reader, node, "initial velocities, such as puck.vx"));
+  if (node->count == 0) return SS_READ_FAIL(reader, node, "there must be at least one unknown velocity");
   ss_quantity *unknown = SS_ARENA_ARRAY(reader->scene->arena, ss_quantity, node->count);
   if (!unknown) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < node->count; i++) {
@@ -204,6 +207,9 @@ static ss_status read_unknown(ss_reader *reader, const ss_yaml *node, void *obje
     SS_TRY(parse_quantity(reader, item, text, strlen(text), &unknown[i]));
     if (!is_free(reader->scene, &unknown[i]))
       return SS_READ_FAIL(reader, item, "'%s' is locked by the body's freedom", ss_printable(text).text);
+    for (int k = 0; k < i; k++)
+      if (unknown[k].body == unknown[i].body && unknown[k].coordinate == unknown[i].coordinate)
+        return SS_READ_FAIL(reader, item, "'%s' is listed twice", ss_printable(text).text);
   }
   b->unknown = unknown;
   b->n_unknown = node->count;

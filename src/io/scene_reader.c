@@ -30,9 +30,10 @@ static ss_status fail_unknown_key(ss_reader *reader, const ss_yaml *key, const s
   const ss_word_list allowed = keys_of(section, type);
   const ss_printable_text shown = ss_printable(key->text);
   if (nearest.best)
-    return SS_READ_FAIL(reader, key, "unknown key '%s'; did you mean '%s'? (keys of a %s: %s)", shown.text,
-                        nearest.best, title, allowed.text);
-  return SS_READ_FAIL(reader, key, "unknown key '%s' (keys of a %s: %s)", shown.text, title, allowed.text);
+    return SS_READ_FAIL(reader, key, "unknown key '%s'; did you mean '%s'? (keys of %s %s: %s)", shown.text,
+                        nearest.best, ss_article(title), title, allowed.text);
+  return SS_READ_FAIL(reader, key, "unknown key '%s' (keys of %s %s: %s)", shown.text, ss_article(title), title,
+                      allowed.text);
 }
 
 static ss_status check_keys(ss_reader *reader, const ss_yaml *map, const ss_section *section, int type,
@@ -42,11 +43,11 @@ static ss_status check_keys(ss_reader *reader, const ss_yaml *map, const ss_sect
     const ss_key *key = find_key(section, node->text);
     if (!key) return fail_unknown_key(reader, node, section, type, title);
     if (!belongs(key, type))
-      return SS_READ_FAIL(reader, node, "'%s' does not belong to a %s (its keys: %s)", key->name, title,
-                          keys_of(section, type).text);
+      return SS_READ_FAIL(reader, node, "'%s' does not belong to %s %s (its keys: %s)", key->name, ss_article(title),
+                          title, keys_of(section, type).text);
     if (!key->read)
       return ss_fail_place(reader->error, SS_ERROR_UNSUPPORTED, reader->file, node->mark,
-                           "'%s' of a %s is not available in this version", key->name, title);
+                           "'%s' of %s %s is not available in this version", key->name, ss_article(title), title);
   }
   for (const ss_key *key = section->keys; key->name; key++)
     if (key->required && belongs(key, type) && !ss_yaml_get(map, key->name))
@@ -59,7 +60,7 @@ ss_status ss_read_section(ss_reader *reader, const ss_yaml *map, const ss_sectio
   char title[64];
   (void)snprintf(title, sizeof title, "%s%s%s", type_name ? type_name : "", type_name ? " " : "", section->name);
   if (map->kind != SS_YAML_MAP)
-    return SS_READ_FAIL(reader, map, "expected a mapping with the keys of a %s (%s), not %s", title,
+    return SS_READ_FAIL(reader, map, "expected a mapping with the keys of %s %s (%s), not %s", ss_article(title), title,
                         keys_of(section, type).text, ss_yaml_kind_name(map));
   SS_TRY(check_keys(reader, map, section, type, title));
   const char *outer = reader->key;
@@ -98,7 +99,7 @@ ss_status ss_read_word(ss_reader *reader, const ss_yaml *node, const ss_words *w
   ss_word_list all = {0};
   for (const ss_word *word = words->rows; word->name; word++) ss_word_list_add(&all, word->name);
   if (node->kind != SS_YAML_SCALAR)
-    return SS_READ_FAIL(reader, node, "expected a %s (one of %s), not %s", what.text, all.text,
+    return SS_READ_FAIL(reader, node, "expected %s %s (one of %s), not %s", ss_article(what.text), what.text, all.text,
                         ss_yaml_kind_name(node));
   ss_nearest nearest = {.word = node->text};
   for (const ss_word *word = words->rows; word->name; word++) {
@@ -120,8 +121,8 @@ ss_status ss_read_word(ss_reader *reader, const ss_yaml *node, const ss_words *w
 ss_status ss_read_type(ss_reader *reader, const ss_yaml *map, const ss_section *section, const ss_words *words,
                        int *value, const char **name) {
   if (map->kind != SS_YAML_MAP)
-    return SS_READ_FAIL(reader, map, "expected a mapping that describes a %s, not %s", section->name,
-                        ss_yaml_kind_name(map));
+    return SS_READ_FAIL(reader, map, "expected a mapping that describes %s %s, not %s", ss_article(section->name),
+                        section->name, ss_yaml_kind_name(map));
   const ss_yaml *node = ss_yaml_get(map, "type");
   if (!node) {
     ss_word_list all = {0};

@@ -124,6 +124,23 @@ ss_status ss_read_start(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_pair_compliance(ss_reader *reader, const ss_yaml *node, void *pointer);
 ss_status ss_read_elastic(ss_reader *reader, const ss_yaml *node, void *elastic); /* compliance of a material */
 ss_status ss_read_shape(ss_reader *reader, const ss_yaml *node, ss_shape_def *shape);
+
+/* A shape while it is read: its file and scale may come in any order. The readers take the whole of it. */
+typedef struct ss_shape_source {
+  ss_shape_def shape; /* first, so that it is what other readers see */
+  const ss_yaml *file;
+  ss_vec3 scale;
+} ss_shape_source;
+ss_status ss_read_mesh_file(ss_reader *reader, const ss_yaml *node, void *source);
+ss_status ss_read_mesh_scale(ss_reader *reader, const ss_yaml *node, void *source);
+ss_status ss_read_vertices(ss_reader *reader, const ss_yaml *node, void *source);
+ss_status ss_read_triangles(ss_reader *reader, const ss_yaml *node, void *source);
+ss_status ss_read_heights(ss_reader *reader, const ss_yaml *node, void *source);
+ss_status ss_read_spacing(ss_reader *reader, const ss_yaml *node, void *source);
+ss_status ss_read_corners(ss_reader *reader, const ss_yaml *node, void *source);
+/* After all keys: reads the file, checks that something is there and that nothing is there twice. */
+ss_status ss_finish_mesh(ss_reader *reader, const ss_yaml *node, ss_shape_source *source);
+
 ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node); /* node NULL: none are declared */
 
 extern const ss_section ss_section_scene, ss_section_material, ss_section_contact, ss_section_world, ss_section_shape,
@@ -131,7 +148,7 @@ extern const ss_section ss_section_scene, ss_section_material, ss_section_contac
     ss_section_simulation, ss_section_friction, ss_section_compliance, ss_section_damping, ss_section_elastic,
     ss_section_boundary, ss_section_continuation, ss_section_start;
 extern const ss_words ss_words_planar, ss_words_freedom, ss_words_axis, ss_words_shape, ss_words_joint, ss_words_force,
-    ss_words_jacobian, ss_words_cone, ss_words_restitution, ss_words_event, ss_words_stabilization,
+    ss_words_jacobian, ss_words_cone, ss_words_polygon, ss_words_restitution, ss_words_event, ss_words_stabilization,
     ss_words_later_scheme, ss_words_damping, ss_words_sensitivities;
 
 #endif

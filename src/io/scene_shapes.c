@@ -61,8 +61,8 @@ static const ss_word shape_words[] = {
     {"ellipse", SS_SHAPE_ELLIPSE, false},
     {"cylinder", SS_SHAPE_CYLINDER, false},
     {"convex", SS_SHAPE_CONVEX, false},
-    {"height-field", 0, true},
-    {"mesh", 0, true},
+    {"height-field", SS_SHAPE_HEIGHT_FIELD, false},
+    {"mesh", SS_SHAPE_MESH, false},
     {NULL, 0, false},
 };
 const ss_words ss_words_shape = {"shape_type", shape_words};
@@ -129,7 +129,9 @@ enum {
   CONVEX = 1 << SS_SHAPE_CONVEX,
   CAPSULE = 1 << SS_SHAPE_CAPSULE,
   CYLINDER = 1 << SS_SHAPE_CYLINDER,
-  ROUND = 1 << SS_SHAPE_ELLIPSOID | 1 << SS_SHAPE_ELLIPSE
+  ROUND = 1 << SS_SHAPE_ELLIPSOID | 1 << SS_SHAPE_ELLIPSE,
+  MESH = 1 << SS_SHAPE_MESH,
+  HEIGHT_FIELD = 1 << SS_SHAPE_HEIGHT_FIELD
 };
 
 static const ss_key shape_keys[] = {
@@ -138,7 +140,14 @@ static const ss_key shape_keys[] = {
     {"length", ss_read_positive, offsetof(ss_shape_def, length), true, CAPSULE | CYLINDER},
     {"axis", ss_read_direction, offsetof(ss_shape_def, axis), false, CAPSULE | CYLINDER},
     {"size", read_size, offsetof(ss_shape_def, size), true, BOX},
-    {"points", read_points, 0, true, CONVEX},
+    {"points", read_points, 0, false, CONVEX},
+    {"corners", ss_read_corners, 0, false, CONVEX},
+    {"vertices", ss_read_vertices, 0, false, MESH},
+    {"triangles", ss_read_triangles, 0, false, MESH},
+    {"heights", ss_read_heights, 0, false, HEIGHT_FIELD},
+    {"spacing", ss_read_spacing, 0, true, HEIGHT_FIELD},
+    {"file", ss_read_mesh_file, 0, false, CONVEX | MESH | HEIGHT_FIELD},
+    {"scale", ss_read_mesh_scale, 0, false, CONVEX | MESH | HEIGHT_FIELD},
     {"semi_axes", read_semi_axes, 0, true, ROUND},
     {"normal", ss_read_direction, offsetof(ss_shape_def, normal), true, HALF_SPACE},
     {"offset", ss_read_number, offsetof(ss_shape_def, offset), false, HALF_SPACE},
@@ -162,9 +171,11 @@ ss_status ss_read_shape(ss_reader *reader, const ss_yaml *node, ss_shape_def *sh
   int type = 0;
   const char *type_name = NULL;
   SS_TRY(ss_read_type(reader, node, &ss_section_shape, &ss_words_shape, &type, &type_name));
-  *shape = ss_shape_default((ss_shape_type)type);
-  shape->mark = node->mark;
-  SS_TRY(ss_read_section(reader, node, &ss_section_shape, type, type_name, shape));
+  ss_shape_source source = {.shape = ss_shape_default((ss_shape_type)type), .scale = {1, 1, 1}};
+  source.shape.mark = node->mark;
+  SS_TRY(ss_read_section(reader, node, &ss_section_shape, type, type_name, &source));
+  SS_TRY(ss_finish_mesh(reader, node, &source));
+  *shape = source.shape;
   if (shape->type == SS_SHAPE_HALF_SPACE) absorb_pose(shape);
   return SS_OK;
 }

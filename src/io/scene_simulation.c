@@ -21,6 +21,13 @@ static const ss_word cone_words[] = {
 };
 const ss_words ss_words_cone = {"cone", cone_words};
 
+static const ss_word polygon_words[] = {
+    {"turning", SS_POLYGON_TURNING, false},
+    {"fixed", SS_POLYGON_FIXED, false},
+    {NULL, 0, false},
+};
+const ss_words ss_words_polygon = {"polygon", polygon_words};
+
 static const ss_word restitution_words[] = {
     {"poisson", SS_RESTITUTION_POISSON, false},
     {"newton", SS_RESTITUTION_NEWTON, false},
@@ -32,6 +39,7 @@ static const ss_word event_words[] = {
     {"collision", SS_EVENT_COLLISION, false},
     {"stick-slip", SS_EVENT_STICK_SLIP, false},
     {"take-off", SS_EVENT_TAKE_OFF, false},
+    {"facet", SS_EVENT_FACET, false},
     {NULL, 0, false},
 };
 const ss_words ss_words_event = {"event", event_words};
@@ -127,6 +135,13 @@ static ss_status read_cone(ss_reader *reader, const ss_yaml *node, void *cone) {
   return SS_OK;
 }
 
+static ss_status read_polygon(ss_reader *reader, const ss_yaml *node, void *polygon) {
+  int value = 0;
+  SS_TRY(ss_read_word(reader, node, &ss_words_polygon, &value));
+  *(ss_polygon *)polygon = (ss_polygon)value;
+  return SS_OK;
+}
+
 static ss_status read_directions(ss_reader *reader, const ss_yaml *node, void *directions) {
   double value;
   SS_TRY(ss_read_number(reader, node, &value));
@@ -140,6 +155,7 @@ static ss_status read_directions(ss_reader *reader, const ss_yaml *node, void *d
 static const ss_key friction_keys[] = {
     {"cone", read_cone, offsetof(ss_simulation, cone), false, 0},
     {"directions", read_directions, offsetof(ss_simulation, directions), false, 0},
+    {"polygon", read_polygon, offsetof(ss_simulation, polygon), false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_friction = {"friction", friction_keys};
@@ -150,6 +166,10 @@ static ss_status read_friction(ss_reader *reader, const ss_yaml *node, void *obj
   const ss_yaml *directions = ss_yaml_get(node, "directions");
   if (directions && simulation->cone != SS_CONE_POLYHEDRAL)
     return SS_READ_FAIL(reader, directions, "'directions' belongs to the polyhedral cone only");
+  const ss_yaml *polygon = ss_yaml_get(node, "polygon");
+  if (polygon && simulation->cone == SS_CONE_QUADRATIC)
+    return SS_READ_FAIL(reader, polygon,
+                        "'polygon' belongs to the polyhedral cone and the pyramid: a disc has no corners");
   return SS_OK;
 }
 

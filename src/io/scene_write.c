@@ -61,6 +61,34 @@ static void put_pose(FILE *f, const ss_pose *pose) {
   put_numbers(f, (const double[]){q.w, q.x, q.y, q.z}, 4);
 }
 
+static void put_points(FILE *f, const char *key, const ss_vec3 *points, int n) {
+  put_key(f, key);
+  (void)fputc('[', f);
+  for (int i = 0; i < n; i++) {
+    if (i > 0) (void)fputs(", ", f);
+    put_vector(f, points[i]);
+  }
+  (void)fputc(']', f);
+}
+
+static void put_triangles(FILE *f, const int *t, int n) {
+  put_key(f, "triangles");
+  for (int i = 0; i < n; i++)
+    (void)fprintf(f, "%s[%d, %d, %d]", i > 0 ? ", " : "[", t[3 * i], t[3 * i + 1], t[3 * i + 2]);
+  (void)fputc(']', f);
+}
+
+static void put_heights(FILE *f, const ss_shape_def *s) {
+  put_key(f, "spacing");
+  put_numbers(f, (const double[]){s->spacing.x, s->spacing.y}, 2);
+  put_key(f, "heights");
+  for (int i = 0; i < s->rows; i++) {
+    (void)fputs(i > 0 ? ", " : "[", f);
+    put_numbers(f, s->heights + (size_t)i * (size_t)s->columns, s->columns);
+  }
+  (void)fputc(']', f);
+}
+
 static void put_shape(FILE *f, const ss_shape_def *s) {
   (void)fprintf(f, "{type: %s", ss_table_shapes()[s->type].name);
   const bool lengthy = s->type == SS_SHAPE_CAPSULE || s->type == SS_SHAPE_CYLINDER;
@@ -82,6 +110,12 @@ static void put_shape(FILE *f, const ss_shape_def *s) {
     put_key(f, "semi_axes");
     put_vector(f, s->semi_axes);
   }
+  if (s->type == SS_SHAPE_CONVEX) put_points(f, "points", s->points, s->n_points);
+  if (s->type == SS_SHAPE_MESH) {
+    put_points(f, "vertices", s->points, s->n_points);
+    put_triangles(f, s->triangles, s->n_triangles);
+  }
+  if (s->type == SS_SHAPE_HEIGHT_FIELD) put_heights(f, s);
   if (s->type == SS_SHAPE_HALF_SPACE) {
     put_key(f, "normal");
     put_vector(f, s->normal);

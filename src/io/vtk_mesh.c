@@ -117,6 +117,27 @@ static bool add_triangles(ss_mesh *m, const ss_pose *pose, const json_t *corners
   return n > 0 && n % 3 == 0;
 }
 
+/* Vertices as numbers in a row, faces as numbers of vertices, three by three. */
+static bool add_faces(ss_mesh *m, const ss_pose *pose, const json_t *vertices, const json_t *faces) {
+  const int first = m->n_points;
+  const size_t n = json_array_size(vertices) / 3, triangles = json_array_size(faces) / 3;
+  for (size_t i = 0; i < n; i++) {
+    double p[3];
+    for (size_t k = 0; k < 3; k++) p[k] = json_number_value(json_array_get(vertices, 3 * i + k));
+    add_point(m, pose_point(pose, v3(p[0], p[1], p[2])));
+  }
+  for (size_t i = 0; i < triangles; i++) {
+    int corner[3];
+    for (size_t k = 0; k < 3; k++) {
+      const json_int_t number = json_integer_value(json_array_get(faces, 3 * i + k));
+      if (number < 0 || (size_t)number >= n) return false;
+      corner[k] = first + (int)number;
+    }
+    add_polygon(m, corner, 3);
+  }
+  return triangles > 0;
+}
+
 bool ss_mesh_add_shape(ss_mesh *m, const json_t *shape, double reach) {
   const char *type = json_string_value(json_object_get(shape, "type"));
   double p[3], q[4], size[3];
@@ -141,6 +162,8 @@ bool ss_mesh_add_shape(ss_mesh *m, const json_t *shape, double reach) {
     add_box(m, &pose, v3(size[0], size[1], size[2]));
   else if (strcmp(type, "convex") == 0)
     return add_triangles(m, &pose, json_object_get(shape, "triangles"));
+  else if (strcmp(type, "mesh") == 0 || strcmp(type, "height-field") == 0)
+    return add_faces(m, &pose, json_object_get(shape, "vertices"), json_object_get(shape, "faces"));
   else if (strcmp(type, "half-space") == 0)
     add_plane(m, &pose, reach);
   else if (strcmp(type, "point") == 0)

@@ -41,7 +41,7 @@ static double length_of_joints_and_forces(const ss_model *model) {
 static double typical_length(const ss_model *model) {
   double length = length_of_joints_and_forces(model);
   for (int i = 0; i < model->n_shapes; i++)
-    if (isfinite(model->shapes[i].reach)) length = fmax(length, model->shapes[i].reach);
+    if (isfinite(model->shapes[i].reach) && !model->shapes[i].mesh) length = fmax(length, model->shapes[i].reach);
   for (int i = 1; length == 0 && i < model->n_bodies; i++)
     length = v3_norm(v3_sub(model->bodies[i].pose.position, model->bodies[0].pose.position));
   if (length == 0 && model->n_bodies > 0) length = v3_norm(model->bodies[0].pose.position);

@@ -159,6 +159,10 @@ static ss_status compile_shapes(ss_model *model, const ss_shape_def *defs, int n
     ss_error reason = {0};
     if (ss_shape_compile(model->arena, &defs[i], shape, &reason) != SS_OK)
       return ss_fail_at(error, scene, defs[i].mark, reason.status, "%s", reason.message);
+    if (shape->mesh && body != SS_WORLD)
+      return ss_fail_at(error, scene, defs[i].mark, SS_ERROR_INPUT,
+                        "%s: shapes of this type belong to the world, which does not move; give the body convex shapes",
+                        ss_table_shapes()[defs[i].type].name);
     shape->body = body;
     shape->material = ss_find_material(scene, defs[i].material ? defs[i].material : "default");
     if (shape->material < 0)
@@ -198,6 +202,15 @@ static ss_status compile_body(ss_model *model, const ss_scene *scene, int index,
   return SS_OK;
 }
 
+/* Keys of contacts with meshes (contact/candidates.c) have 12 bits for the mesh and 18 for the other shape. */
+static ss_status check_mesh_numbers(const ss_model *model, ss_error *error) {
+  for (int i = 0; i < model->n_shapes; i++)
+    if (model->shapes[i].mesh && (model->n_shapes - i > 1 << 12 || model->n_shapes > 1 << 18))
+      return ss_fail(error, SS_ERROR_INPUT,
+                     "with a mesh or a height-field there can be 2^18 shapes, 2^12 of them in the world after it");
+  return SS_OK;
+}
+
 ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *error) {
   int shapes = scene->n_world_shapes;
   for (int i = 0; i < scene->n_bodies; i++) shapes += scene->bodies[i].n_shapes;
@@ -211,5 +224,6 @@ ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *er
     const ss_status status = compile_body(model, scene, i, error);
     if (status != SS_OK) return status;
   }
-  return compile_shapes(model, scene->world_shapes, scene->n_world_shapes, SS_WORLD, scene, error);
+  const ss_status status = compile_shapes(model, scene->world_shapes, scene->n_world_shapes, SS_WORLD, scene, error);
+  return status == SS_OK ? check_mesh_numbers(model, error) : status;
 }

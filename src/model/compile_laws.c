@@ -35,7 +35,9 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *erro
                                   .rolling = def->rolling,
                                   .axis = def->axis,
                                   .has_restitution_law = def->has_restitution_law,
-                                  .restitution_law = def->restitution_law};
+                                  .restitution_law = def->restitution_law,
+                                  .has_polygon = def->has_polygon,
+                                  .polygon = def->polygon};
     for (int side = 0; side < 2; side++) {
       override->body[side] = ss_scene_find_body(scene, def->between[side]);
       override->material[side] = override->body[side] == SS_ANY_BODY ? ss_find_material(scene, def->between[side]) : -1;
@@ -61,10 +63,11 @@ static void apply_override(ss_law *law, const ss_law_override *o, int first) {
   law->collide = o->collide;
   if (!isnan(o->friction)) {
     law->friction = o->friction;
-    law->anisotropic = o->has_axis;
+    law->anisotropic = o->has_axis && !isnan(o->across);
   }
   if (o->has_axis) {
-    law->across = o->across;
+    law->has_axis = true;
+    if (!isnan(o->across)) law->across = o->across;
     law->axis = o->axis;
     law->frame = first;
   }
@@ -72,6 +75,10 @@ static void apply_override(ss_law *law, const ss_law_override *o, int first) {
   if (o->has_restitution_law) {
     law->has_restitution_law = true;
     law->restitution_law = o->restitution_law;
+  }
+  if (o->has_polygon) {
+    law->has_polygon = true;
+    law->polygon = o->polygon;
   }
   if (!isnan(o->torsion)) law->torsion = o->torsion;
   if (!isnan(o->rolling)) law->rolling = o->rolling;

@@ -3,8 +3,8 @@
 
 const ss_table_row *ss_table_laws(void) {
   static const ss_table_row table[] = {
-      {"polyhedral", "friction cone with `directions` sides, one corner along the slip"},
-      {"pyramid", "friction bounded separately along two directions"},
+      {"polyhedral", "friction cone with `directions` sides, one corner along the slip (polygon: turning) or fixed"},
+      {"pyramid", "friction bounded separately along two directions, one along the slip (polygon: turning) or fixed"},
       {"quadratic", "Coulomb's cone itself: a disc of friction forces; with moments an ellipsoid"},
       {"ellipsoid", "the same: friction forces, torsion and rolling resistance bounded together"},
       {"anisotropic", "contacts: friction along an axis fixed to the first body, friction_across across it"},

@@ -72,7 +72,9 @@ typedef struct ss_law {
   double mu;               /* scale of the friction set: directions are given in units of it (scheme/friction.c) */
   bool has_restitution_law;
   ss_restitution restitution_law;
-  ss_vec3 axis; /* anisotropic: in the frame of the body of shape `frame` (0 or 1) */
+  bool has_polygon, has_axis;
+  ss_polygon polygon;
+  ss_vec3 axis; /* in the frame of the body of shape `frame` (0 or 1) */
   int frame;
   const ss_compliance_law *compliance;
   int compliance_side; /* which shape (0 or 1) is the first of the pair's `between`; without: the first in the model */
@@ -86,6 +88,8 @@ typedef struct ss_law_override {
   ss_vec3 axis;
   bool has_restitution_law;
   ss_restitution restitution_law;
+  bool has_polygon;
+  ss_polygon polygon;
   const ss_compliance_law *compliance; /* NULL: keep */
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };

@@ -99,13 +99,23 @@ static bool keep(ss_arena *arena, const char **text) {
   return *text != NULL;
 }
 
+/* A copy of the array; NULL: out of memory. */
+static const void *keep_array(ss_arena *arena, const void *array, size_t bytes) {
+  void *copy = ss_arena_alloc(arena, bytes);
+  return copy ? memcpy(copy, array, bytes) : NULL;
+}
+
 static bool keep_shape(ss_arena *arena, ss_shape_def *shape) {
-  if (shape->n_points > 0 && shape->points) {
-    ss_vec3 *points = SS_ARENA_ARRAY(arena, ss_vec3, shape->n_points);
-    if (!points) return false;
-    memcpy(points, shape->points, sizeof *points * (size_t)shape->n_points);
-    shape->points = points;
-  }
+  if (shape->n_points > 0 && shape->points)
+    shape->points = keep_array(arena, shape->points, sizeof *shape->points * (size_t)shape->n_points);
+  if (shape->n_triangles > 0 && shape->triangles)
+    shape->triangles = keep_array(arena, shape->triangles, 3 * sizeof *shape->triangles * (size_t)shape->n_triangles);
+  if (shape->rows > 0 && shape->columns > 0 && shape->heights)
+    shape->heights =
+        keep_array(arena, shape->heights, sizeof *shape->heights * (size_t)shape->rows * (size_t)shape->columns);
+  if ((shape->n_points > 0 && !shape->points) || (shape->n_triangles > 0 && !shape->triangles) ||
+      (shape->rows > 0 && shape->columns > 0 && !shape->heights))
+    return false;
   return keep(arena, &shape->material);
 }
 

@@ -51,8 +51,8 @@ void ss_measure_variation(ss_sim *sim, bool collided) {
 }
 
 const char *ss_event_name(ss_event_kind kind) {
-  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick",    "slip",    "take-off",
-                                                    "limit",     "spin-end", "roll-end"};
+  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick",    "slip",     "take-off",
+                                                    "limit",     "spin-end", "roll-end", "facet"};
   return names[kind];
 }
 

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-enum { TESTS = 8, MOST_LAWS = 16 };
+enum { TESTS = 8 };
 
 /* C^-1 of a patch's law. */
 typedef struct inverse_damping {
   const ss_patch *law;
   double *matrix; /* [n][n]; NULL: C is singular */
+  struct inverse_damping *next;
 } inverse_damping;
 
 /* What a patch has gathered since it appeared. */
@@ -27,8 +28,7 @@ struct ss_weak {
   double *row;                   /* [n_v] generalised force */
   double *momentum, *kinematics; /* [n_v] sums */
   ss_row *joints;                /* [n_joint_rows] */
-  inverse_damping laws[MOST_LAWS];
-  int n_laws;
+  inverse_damping *laws;
   patch_sum *patches;
   int n_patches, patch_capacity;
   double tests[TESTS]; /* int (test - lambda_t) . s */
@@ -86,14 +86,16 @@ static void add_joints(ss_weak *w, double h) {
 /* ---- patches ---- */
 
 static const double *inverse_of(ss_weak *w, const ss_patch *law) {
-  for (int i = 0; i < w->n_laws; i++)
-    if (w->laws[i].law == law) return w->laws[i].matrix;
-  if (w->n_laws == MOST_LAWS) return NULL;
+  for (const inverse_damping *known = w->laws; known; known = known->next)
+    if (known->law == law) return known->matrix;
   const size_t square = (size_t)law->n * (size_t)law->n;
   double *matrix = SS_ARENA_ARRAY(w->arena, double, square);
-  if (matrix) memcpy(matrix, law->C, sizeof(double) * square);
-  if (matrix && !ss_spd_invert(matrix, law->n)) matrix = NULL;
-  w->laws[w->n_laws++] = (inverse_damping){law, matrix};
+  inverse_damping *entry = SS_ARENA_ARRAY(w->arena, inverse_damping, 1);
+  if (!matrix || !entry) return NULL;
+  memcpy(matrix, law->C, sizeof(double) * square);
+  if (!ss_spd_invert(matrix, law->n)) matrix = NULL;
+  *entry = (inverse_damping){law, matrix, w->laws};
+  w->laws = entry;
   return matrix;
 }
 

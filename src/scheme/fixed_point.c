@@ -7,7 +7,8 @@
  * starts from q + h v, which may lie behind a thin obstacle; here the first problem is the one linearised at q, whose
  * solution does not. Each iteration is a certified problem of its own. Convergence is geometric with a factor that falls
  * with h; it is measured. Where changes grow, the iterate is averaged with the one before; where that does not help
- * within the limit, the problem linearised at the start stands in (plain stewart-trinkle), and is counted. */
+ * within the limit, the problem linearised at the start stands in (plain stewart-trinkle), and is counted. It also takes
+ * the very short parts that events may leave: divided by their h, rounding of the positions would become a kick. */
 #include "step/workspace.h"
 
 #include <string.h>
@@ -81,13 +82,14 @@ static double next_iterate(ss_sim *sim, bool damped) {
 }
 
 ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  static const double very_short = 1e-3;
   ss_solves *solves = &sim->report.solves;
   const double enough = 1e-13 * (sim->speed_bound + sim->model->length / h);
   double last = HUGE_VAL, contraction = 0;
   bool damped = false, found = false;
   relinearise_at_start(sim); /* contacts may be where another attempt has left them */
   ss_status status = ss_attempt_once(sim, h, certified, error);
-  if (status != SS_OK || !*certified) return status;
+  if (status != SS_OK || !*certified || h < very_short * sim->h) return status;
   memcpy(iterate_v(sim), sim->v_end, sizeof(double) * (size_t)sim->model->n_v);
   sim->iterate_v = iterate_v(sim);
   sim->iterate_q = iterate_q(sim);

@@ -11,8 +11,8 @@
  * A gap of a system has its normal and its friction directions as the axes of a space of its own: the first axis is the
  * normal, and where there is one direction the third one stands in for the plane's normal.
  *
- * The first force row points where the contact will slip, at the weighted velocity va: a polygon has its corner there, so
- * that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
+ * The first force row points where the contact will slip, at the weighted velocity va, unless the polygon is fixed
+ * (event/facets.c): a turning polygon has its corner there, so that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
  * not that of its start, which would cost an order where the slip turns. */
 #include "step/workspace.h"
 
@@ -22,12 +22,19 @@ typedef struct tangent_frame {
   double size[2];
 } tangent_frame;
 
+/* Where the first corner of a fixed polygon points unless an axis says otherwise: as x is seen in the tangent plane. */
+static ss_vec3 default_direction(ss_vec3 n) {
+  static const double steep = 0.985; /* x is within ten degrees of the normal */
+  const ss_vec3 axis = fabs(n.x) < steep ? v3(1, 0, 0) : v3(0, 1, 0);
+  return v3_normalize(v3_axpy(axis, -v3_dot(axis, n), n));
+}
+
 static tangent_frame frame_of(const ss_contact *c, const ss_contact_place *place) {
   const ss_law *law = c->law;
   const ss_vec3 n = place->at.normal;
   tangent_frame f = {.size = {law->friction / c->mu, (law->anisotropic ? law->across : law->friction) / c->mu}};
-  f.e[0] = v3_perpendicular(n);
-  if (law->anisotropic) {
+  f.e[0] = c->fixed ? default_direction(n) : v3_perpendicular(n);
+  if (law->has_axis) {
     const ss_vec3 axis = quat_rotate(place->pose[law->frame].orientation, law->axis);
     const ss_vec3 flat = v3_axpy(axis, -v3_dot(axis, n), n);
     if (v3_norm(flat) > 1e-9 * v3_norm(axis)) f.e[0] = v3_normalize(flat);
@@ -42,13 +49,14 @@ static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
   c->n_forces = c->n_rows;
 }
 
-/* Where the contact will slip, in the scaled plane. A fast slip under a scheme of second order: at the weighted velocity,
+/* Where the contact will slip, in the scaled plane. (Its own friction counts for what is slow: it may be large and yet in
+ * balance with other forces of constraints.) A fast slip under a scheme of second order: at the weighted velocity,
  * by the forces that are known and those of constraints in the last part. A slow one, which forces may turn anywhere within the part: where the known
  * forces drive it, because a corner that follows a slow slip closely overshoots, step by step to the other side. */
-static void expect_slip(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const tangent_frame *f,
+static void expect_slip(const ss_sim *sim, ss_contact *c, const ss_contact_place *place, const tangent_frame *f,
                         double slip[2]) {
   static const double share = 0.2;
-  double pushed[2], turned[2], fast = 0, change = 0;
+  double pushed[2], turned[2], fast = 0, change = sim->problem.h * sim->problem.h * c->grip * c->grip;
   for (int i = 0; i < 2; i++) {
     const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
     slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + f->size[i] * v3_dot(place->drive, f->e[i]);
@@ -58,6 +66,7 @@ static void expect_slip(const ss_sim *sim, const ss_contact *c, const ss_contact
     change += pushed[i] * pushed[i] + turned[i] * turned[i];
   }
   const bool follow = sim->scheme->rows_at_midpoint && change <= share * share * fast;
+  c->slow = sim->scheme->rows_at_midpoint && !follow && !c->was_stuck && sim->problem.h > 0;
   for (int i = 0; i < 2; i++) slip[i] += follow ? sim->alpha * pushed[i] + turned[i] : pushed[i];
 }
 
@@ -68,13 +77,16 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   double x = held[0], y = held[1];
   /* a force at rounding level has no direction */
   const bool holds = c->was_stuck && sqrt(x * x + y * y) > 1e-6 * c->mu * v3_dot(c->pressed, place->at.normal);
+  c->slow = false;
   if (!holds) {
     expect_slip(sim, c, place, f, slip);
     x = slip[0];
     y = slip[1];
   }
   const double length = sqrt(x * x + y * y);
-  const bool turned = holds || length > 1e-13 * sim->speed_bound;
+  const bool turned =
+      holds || length > (c->was_stuck ? 1e-9 : 1e-13) * sim->speed_bound; /* what sticks does not slip */
+  c->undirected = !turned;
   const double cosine = turned ? x / length : 1, sine = turned ? y / length : 0;
   const ss_vec3 a = v3_scale(f->size[0], f->e[0]), b = v3_scale(f->size[1], f->e[1]);
   add_force(c, v3_add(v3_scale(cosine, a), v3_scale(sine, b)), cosine * held[0] + sine * held[1]);
@@ -89,7 +101,7 @@ static void add_moment(ss_contact *c, ss_vec3 axis, double length) {
 
 static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
   const tangent_frame f = frame_of(c, place);
-  if (f.size[0] > 0 && f.size[1] > 0)
+  if (f.size[0] > 0 && f.size[1] > 0 && !c->fixed)
     two_forces(sim, c, place, &f);
   else
     for (int i = 0; i < 2; i++)
@@ -98,9 +110,37 @@ static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *pl
   for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, f.e[i], c->law->rolling);
 }
 
+/* Whether its friction has a polygon that does not turn. */
+static bool is_fixed(const ss_sim *sim, const ss_contact *c) {
+  const ss_law *law = c->law;
+  if (ss_polygon_of(sim, law) == SS_POLYGON_TURNING || sim->options.cone == SS_CONE_QUADRATIC) return false;
+  return sim->model->planar == SS_SPATIAL && law->tangents != 1 && law->friction > 0 &&
+         (!law->anisotropic || law->across > 0);
+}
+
+void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
+                            double out[SS_CONTACT_ROWS]) {
+  ss_contact_place place;
+  sim->mechanics->place(sim, c, t, q, &place);
+  const tangent_frame f = frame_of(c, &place);
+  const ss_vec3 velocity = v3_add(sim->mechanics->velocity(sim, c, &place, v), place.drive);
+  for (int i = 0; i < 2; i++) out[1 + i] = f.size[i] * v3_dot(velocity, f.e[i]);
+  if (c->n_rows == 3) return;
+  ss_vec3 linear, turn[2];
+  for (int side = 0; side < 2; side++) {
+    ss_twist_of(sim->model, v, c->body[side], &linear, &turn[side]);
+    turn[side] = quat_rotate(place.pose[side].orientation, turn[side]);
+  }
+  const ss_vec3 relative = v3_sub(turn[0], turn[1]);
+  int row = 3;
+  if (c->law->torsion > 0) out[row++] = c->law->torsion / c->mu * v3_dot(relative, place.at.normal);
+  for (int i = 0; i < 2 && c->law->rolling > 0; i++) out[row++] = c->law->rolling / c->mu * v3_dot(relative, f.e[i]);
+}
+
 void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
   const ss_vec3 n = place->at.normal;
   c->n_rows = 0;
+  c->fixed = c->mu > 0 && is_fixed(sim, c);
   add_force(c, n, v3_dot(c->pressed, n));
   if (c->mu == 0) return;
   if (sim->model->planar == SS_SPATIAL && c->law->tangents != 1) {

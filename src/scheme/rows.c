@@ -179,6 +179,7 @@ static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share
   static const double slow = 0.1;
   double *offset = sim->problem.offset + c->row;
   if (fabs(c->rate) <= slow * sim->speed_bound) offset[0] -= share * c->rate;
+  if (c->fixed && !c->was_stuck) ss_face_keep_velocity(sim, c, share, slow * sim->speed_bound, offset);
   if (!c->was_stuck || c->n_forces < 2) return;
   ss_contact_place place;
   sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);

@@ -107,6 +107,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->residuals, (size_t)model->n_joint_rows},
       {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
+      {&sim->consistent, 2 * nv},
       {&sim->bounds, 6 * ns},
       {&sim->listed, 6 * ns},
   };
@@ -190,11 +191,10 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
       sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
-      const unsigned usual = sim->options.tolerance > 0 ? SS_EVENT_COLLISION | SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF
-                                                        : SS_EVENT_COLLISION;
+      const unsigned usual = sim->options.tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
       sim->located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;
       sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
-      sim->solves_to_collisions = (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)) != 0;
+      sim->solves_to_collisions = (sim->located & ~(unsigned)SS_EVENT_COLLISION) != 0;
     }
     status = check_options(sim, error);
   }

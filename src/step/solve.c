@@ -26,6 +26,7 @@ ss_cp ss_problem_view(const ss_problem *p) {
 /* Friction over its limit: 1 where it slides, in the norm of the block's set. */
 static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
   if (c->n_rows < 2 || !(c->impulse[0] > 0)) return 0;
+  if (c->fixed) return ss_face_ratio(sim, c);
   const bool box = ss_friction_cone(sim, c) == SS_CONE_PYRAMID, ball = ss_friction_cone(sim, c) == SS_CONE_QUADRATIC;
   double square = 0, largest = 0;
   for (int k = 1; k < (ball ? c->n_rows : c->n_forces); k++) {
@@ -41,10 +42,11 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->stuck = false;
+    c->face = 0;
     c->when = (double)NAN;
     c->load = c->ratio = 0;
     c->pressed = c->twisted = c->turn = v3(0, 0, 0);
-    c->impulse[0] = c->blur = 0;
+    c->impulse[0] = c->blur = c->grip = 0;
     if (c->row < 0) continue;
     c->blur = worst * s / p->scale[c->row];
     if (c->patch) {
@@ -65,8 +67,11 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     }
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
-    c->ratio = friction_ratio(sim, c);
     c->stuck = c->n_forces > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * sim->speed_bound;
+    if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
+    c->ratio = friction_ratio(sim, c);
+    if (c->n_forces == 3 && p->h > 0)
+      c->grip = ss_problem_diagonal(p, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
     if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
   }
 }
@@ -125,7 +130,8 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_solves *solves = &sim->report.solves;
   const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
-  const ss_cp_options options = {.solver = sim->options.solver, .tolerance = sim->options.residual};
+  const ss_cp_options options = {
+      .solver = sim->options.solver, .tolerance = sim->options.residual, .iteration_limit = sim->iteration_limit};
   ss_cp_result result = {0};
   const double start = ss_seconds();
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);

@@ -33,7 +33,12 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
     status = ss_discretise(sim, sim->alpha, error);
     if (status != SS_OK) return status;
     ss_lap(sim, SS_STAGE_ROWS);
-    status = ss_solve(sim, certified, error);
+    if (ss_polygon_is_doubtful(sim)) status = ss_turn_polygons(sim, error);
+    if (status == SS_OK) status = ss_solve(sim, certified, error);
+    if (status == SS_OK && *certified && !sim->variation && ss_polygon_is_astray(sim)) {
+      status = ss_turn_polygons(sim, error);
+      if (status == SS_OK) status = ss_solve(sim, certified, error);
+    }
   }
   ss_lap(sim, SS_STAGE_SOLVE);
   if (status != SS_OK || !*certified) return status;
@@ -62,6 +67,8 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
     if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
     if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
       ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
+    else if (c->fixed && carries && c->pressed_before && c->face && c->last_face && c->face != c->last_face)
+      ss_emit(sim, SS_FACET, c, 0);
     c->closed = closed;
   }
 }
@@ -115,11 +122,11 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
       status = ss_locate_jam(sim, h, &certified, error);
       const double runs = *h;
       sim->jammed = runs < whole;
-      if (status == SS_OK && certified && (sim->located & SS_EVENT_STICK_SLIP))
+      if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_FACET)))
         status = ss_locate_arrest(sim, h, &certified, error);
       sim->arrested = *h < runs;
       const double slides = *h;
-      if (status == SS_OK && certified && (sim->located & (SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF)))
+      if (status == SS_OK && certified && (sim->located & ~(unsigned)SS_EVENT_COLLISION))
         status = ss_locate_release(sim, h, &certified, error);
       sim->released = *h < slides;
       sim->arrested &= !sim->released;
@@ -221,6 +228,10 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   judge_contacts(sim, speed_tolerance);
   if (sim->model->moments_anywhere && tau == h) ss_note_ends(sim);
   accept(sim, h, tau);
+  if (sim->arrested && tau == h && ss_velocities_alternate(sim)) {
+    ss_consistent_velocity(sim, sim->state.t, sim->state.q, sim->state.v, sim->consistent);
+    memcpy(sim->state.v, sim->consistent, sizeof(double) * (size_t)sim->model->n_v);
+  }
   if (sim->model->moments_anywhere && tau == h) ss_tell_ends(sim);
   *taken = tau;
   status = ss_touch_store(sim, error);

@@ -90,6 +90,7 @@ struct ss_sim {
   const ss_mechanics *mechanics; /* of bodies, or of a system */
   struct ss_system_work *system; /* systems only, else NULL */
   double alpha, gamma;
+  int iteration_limit;       /* of the solver; 0: its own choice */
   bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
   unsigned located;          /* SS_EVENT_...: what is located inside a step */
   bool locate_collisions;    /* the first of them */
@@ -144,6 +145,7 @@ struct ss_sim {
   double *v_end;                          /* [n_v] advance: v+ */
   double *q_end;                          /* [n_q] advance: q+ */
   double *scratch_v;                      /* [n_v] events */
+  double *consistent;                     /* [2 n_v] events: velocities at the ends of the part */
   double *weighted;                       /* [n_v] observe: alpha v+ + (1-alpha) v */
   double *previous_weighted, *previous_v; /* [n_v] observe */
   double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
@@ -415,6 +417,35 @@ void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double 
 /* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */
 void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place);
 ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c);
+/* Velocities along the friction rows of a contact with a fixed polygon at (t, q, v); out[0] is not used. */
+void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
+                            double out[SS_CONTACT_ROWS]);
+
+static inline ss_polygon ss_polygon_of(const ss_sim *sim, const ss_law *law) {
+  return law->has_polygon ? law->polygon : sim->options.polygon;
+}
+
+/* Turns the polygons of the problem as it stands to where Coulomb's disc would have its friction; whether a polygon that
+ * nothing has given a direction slides in the solved problem (scheme/turn.c). */
+ss_status ss_turn_polygons(ss_sim *sim, ss_error *error);
+bool ss_polygon_is_doubtful(const ss_sim *sim);
+bool ss_polygon_is_astray(const ss_sim *sim);
+
+/* Whether velocities alternate about their constraints, and those nearest to v that do not, at (t, q) (event/consistent.c).
+ */
+bool ss_velocities_alternate(const ss_sim *sim);
+void ss_consistent_velocity(ss_sim *sim, double t, const double *q, const double *v, double *out);
+
+/* Fixed friction polygons (event/facets.c): the face that carries at slip w of the contact's rows, and whether it holds the
+ * slip in some direction; how far the force has come to the end of what holds, 1 being there; whether this part lets go
+ * what the last one held; what is left at the end of the part of the distance from the next border. */
+int ss_face_of_slip(const ss_sim *sim, const ss_contact *c, const double *w);
+bool ss_face_holds(const ss_sim *sim, const ss_contact *c, int face);
+double ss_face_ratio(const ss_sim *sim, const ss_contact *c);
+bool ss_face_let_go(const ss_sim *sim, const ss_contact *c);
+double ss_face_left(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end);
+/* Takes the share of the velocity that the last face held, unless it is too fast for an error, off the rows' offsets. */
+void ss_face_keep_velocity(const ss_sim *sim, const ss_contact *c, double share, double too_fast, double *offset);
 
 /* Springs and dampers at configuration q: length, rate and gradient of the length. */
 typedef struct ss_link {

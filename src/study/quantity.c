@@ -38,6 +38,7 @@ static const struct ss_report_number numbers[] = {
     {"events.stick", NUMBER_LONG, offsetof(ss_report, events[SS_STICK])},
     {"events.slip", NUMBER_LONG, offsetof(ss_report, events[SS_SLIP])},
     {"events.take_off", NUMBER_LONG, offsetof(ss_report, events[SS_TAKE_OFF])},
+    {"events.facet", NUMBER_LONG, offsetof(ss_report, events[SS_FACET])},
     {"events.limits", NUMBER_LONG, offsetof(ss_report, events[SS_LIMIT_HIT])},
     {"contacts.maximum", NUMBER_LONG, offsetof(ss_report, contacts_maximum)},
     {"contacts.mean", NUMBER_DOUBLE, offsetof(ss_report, contacts_mean)},

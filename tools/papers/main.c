@@ -20,7 +20,7 @@ static const entry entries[] = {
     {trajectories, "IFToMM A01 and A02, examples of Siconos: followed row by row"},
     {energy, "every scene and scheme with e = 0: what is created is rounding, or falls with the step"},
     {automatic, "errors proportional to the tolerance; steps and problems beside those of a fixed step"},
-    {orders, "second order through collision, stick-slip and take-off; all schemes"},
+    {orders, "second order through collision, stick-slip, take-off and facets; all schemes"},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 

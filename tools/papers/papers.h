@@ -52,7 +52,7 @@ typedef struct setup {
   double step, duration;
   double tolerance; /* automatic step size */
   bool inelastic;   /* all restitutions are zero */
-  bool all_events;  /* located: collision, stick-slip, take-off */
+  bool all_events;  /* located: collision, stick-slip, take-off, facet */
   const char *set[6];
 } setup;
 

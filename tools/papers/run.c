@@ -47,7 +47,7 @@ static ss_status open_run(run *r, const setup *s, ss_error *error_out) {
   if (s->duration > 0) options.duration = s->duration;
   if (s->all_events) {
     options.has_events = true;
-    options.events = SS_EVENT_COLLISION | SS_EVENT_STICK_SLIP | SS_EVENT_TAKE_OFF;
+    options.events = SS_EVENTS_ALL;
   }
   require(ss_model_create(r->scene, &r->model, &error), &error, s->scene);
   const ss_status status = ss_sim_create(r->model, &options, &r->sim, error_out);

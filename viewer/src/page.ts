@@ -12,6 +12,8 @@ export interface ShapeData {
   length?: number;
   size?: Vec3;
   triangles?: Vec3[]; // three corners each
+  vertices?: number[]; // mesh, height-field: three numbers each
+  faces?: number[]; // three vertices each
 }
 
 export interface BodyData {

@@ -69,7 +69,8 @@ export class Bodies {
     model.bodies.forEach((body, index) => shapesOf(model, body).forEach((shape) => add(shape, index)));
     for (const batch of batches.values()) this.addBatch(batch, shadows);
     const boxes = batches.get("box");
-    if (boxes && boxes.instances.length <= OUTLINED) this.addOutlines(boxes.instances);
+    if (boxes && boxes.instances.length <= OUTLINED) this.addOutlines(boxes.instances, new BoxGeometry(1, 1, 1));
+    for (const { solid, instances } of batches.values()) if (solid.outlined) this.addOutlines(instances, solid.make(0));
   }
 
   private addBatch({ solid, instances }: Batch, shadows: boolean): void {
@@ -82,8 +83,8 @@ export class Bodies {
     this.group.add(mesh);
   }
 
-  private addOutlines(instances: Instance[]): void {
-    const edges: BufferGeometry = new EdgesGeometry(new BoxGeometry(1, 1, 1));
+  private addOutlines(instances: Instance[], geometry: BufferGeometry): void {
+    const edges: BufferGeometry = new EdgesGeometry(geometry);
     for (const instance of instances) {
       const lines = new LineSegments(edges, this.edgeMaterial);
       lines.matrixAutoUpdate = false;

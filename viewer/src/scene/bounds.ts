@@ -1,5 +1,5 @@
 // How large the scene is, without the few moments in which something flies away.
-import { Box3, Vector3 } from "three";
+import { Box3, Quaternion, Vector3 } from "three";
 import type { Page, ShapeData } from "../page.js";
 import { shapesOf } from "./stand_in.js";
 
@@ -49,11 +49,25 @@ function bodyBox(page: Page, reaches: number[]): Box3 {
   return box;
 }
 
+// Corner by corner: a terrain is much wider than it is high.
+function expandByVertices(box: Box3, shape: ShapeData, vertices: number[]): void {
+  const [w, x, y, z] = shape.orientation;
+  const turn = new Quaternion(x, y, z, w);
+  const position = new Vector3(...shape.position);
+  const corner = new Vector3();
+  for (let i = 0; i + 2 < vertices.length; i += 3)
+    box.expandByPoint(corner.fromArray(vertices, i).applyQuaternion(turn).add(position));
+}
+
 export function sceneExtent(page: Page): Extent {
   const reaches = page.model.bodies.map((body) => Math.max(0, ...shapesOf(page.model, body).map(shapeReach)));
   const box = bodyBox(page, reaches);
   for (const shape of page.model.world) {
     if (shape.type === "half-space") continue;
+    if (shape.vertices) {
+      expandByVertices(box, shape, shape.vertices);
+      continue;
+    }
     const reach = shapeReach({ ...shape, position: [0, 0, 0] });
     box.expandByPoint(new Vector3(...shape.position).addScalar(reach));
     box.expandByPoint(new Vector3(...shape.position).addScalar(-reach));

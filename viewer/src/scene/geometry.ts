@@ -15,6 +15,7 @@ export interface Solid {
   key: string; // shapes with the same key share a geometry
   make: (detail: number) => BufferGeometry; // detail: segments around something round
   scale: Vector3;
+  outlined?: boolean; // its kinks are drawn as lines
 }
 
 // Octants in two tones, so that a ball is seen to turn from every side.
@@ -47,6 +48,28 @@ const half = (size: [number, number, number] = [0, 0, 0]) => new Vector3(...size
 
 type Maker = (shape: ShapeData, sceneSize: number) => Solid;
 
+// Each surface is a geometry of its own. Its triangles do not share corners, so that kinks are seen.
+const surfaces = new WeakMap<ShapeData, number>();
+let surfaceCount = 0;
+const OUTLINED_TRIANGLES = 20000;
+
+function surface(shape: ShapeData): Solid {
+  const number = surfaces.get(shape) ?? ++surfaceCount;
+  surfaces.set(shape, number);
+  return {
+    key: `mesh ${number}`,
+    make: () => {
+      const corners = new Float32BufferAttribute(shape.vertices ?? [], 3);
+      const indexed = new BufferGeometry().setAttribute("position", corners).setIndex(shape.faces ?? []);
+      const geometry = indexed.toNonIndexed();
+      geometry.computeVertexNormals();
+      return plain(geometry);
+    },
+    scale: uniform(1),
+    outlined: (shape.faces ?? []).length <= 3 * OUTLINED_TRIANGLES,
+  };
+}
+
 const SOLIDS: Record<string, Maker> = {
   point: (_, sceneSize) => ({ key: "sphere", make: turningSphere, scale: uniform(0.012 * sceneSize) }),
   sphere: (shape) => ({ key: "sphere", make: turningSphere, scale: uniform(shape.radius ?? 0) }),
@@ -78,6 +101,8 @@ const SOLIDS: Record<string, Maker> = {
     },
     scale: uniform(1),
   }),
+  mesh: surface,
+  "height-field": surface,
   // Along x; the ends must stay round, so each proportion is a geometry of its own.
   capsule: (shape) => {
     const radius = shape.radius ?? 0;

@@ -1,0 +1,364 @@
+/* Smoothing Newton method for discs, intervals, boxes, nonnegative and free rows, with a sparse factorisation.
+ *
+ * With De Saxce's shift Coulomb's law on a disc is z = P_K(z - u), u = w + mu |w_t| e_n, K the cone |z_t| <= mu z_n. In the
+ * coordinates (mu z_n, z_t), (u_n / mu, w_t) K is the second-order cone, and its projection is smoothed as by Chen, Harker, Kanzow and Smale:
+ *
+ *     P = (t + sqrt(t^2 + 4 sigma^2)) / 2 of both eigenvalues t of z - u,   |w_t| = sqrt(w_t^2 + sigma^2) - sigma
+ *
+ * (Fukushima, Luo & Tseng 2002). For sigma > 0 the equations F = z - P(z - u) = 0 are differentiable, and Newton's
+ * method with a search along the line on |F|^2 leads from anywhere to the path of solutions sigma -> 0, which is followed:
+ * sigma is lowered where F is below it, and raised where the search fails. Unlike interior points the iterates do not stick to the
+ * boundary, and a good start saves most of the path. One linear system per step,
+ *
+ *     (1 - P' + delta + P' u' G) dz = -F
+ *
+ * where delta, for redundant contacts, is taken out again by refinement. Fails in a local minimum of |F|, at the limit, and where no
+ * solution exists. Facets, pyramids and `extra` are not admitted. */
+#include "cp/block_lu.h"
+#include "cp/large.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = SS_FRICTION_ROWS, SQUARE = ROWS * ROWS };
+static const double damping = 1e-6, on_path = 0.1 /* |F| over sigma */;
+
+typedef enum smooth_kind { SMOOTH_FREE, SMOOTH_BOX, SMOOTH_CONE } smooth_kind;
+
+typedef struct smooth_node {
+  smooth_kind kind;
+  int first, size, rows; /* rows < size: friction without mu, the others are zero */
+  double mu, lower, upper;
+} smooth_node;
+
+typedef struct smoothing {
+  large *l;
+  block_lu lu;
+  smooth_node *set;   /* [nodes] */
+  double *left, *own; /* [nodes][SQUARE] P' u' and 1 - P' */
+  double sigma;
+  double *x, *w, *F;                /* [n] the present point */
+  double *candidate, *cw, *cF;      /* [n] */
+  double *dx, *rest, *image, *zero; /* [n] */
+  double *known;                    /* [n] the last point of the path */
+  double *frozen, *shift;           /* [nodes] the shift of a convex problem; NULL: the present one */
+  int steps;                        /* of the last correction */
+} smoothing;
+
+static smooth_node describe(const ss_block *b, int first, int size) {
+  smooth_node s = {.kind = SMOOTH_BOX, .first = first, .size = size, .rows = 1, .lower = 0, .upper = HUGE_VAL};
+  if (b->kind == SS_BLOCK_FREE) s.kind = SMOOTH_FREE;
+  if (b->kind == SS_BLOCK_BOX) {
+    s.lower = b->lower;
+    s.upper = b->upper;
+  }
+  if (b->kind == SS_BLOCK_FRICTION && b->mu > 0) {
+    s.kind = SMOOTH_CONE;
+    s.rows = size;
+    s.mu = b->mu;
+  }
+  return s;
+}
+
+static double plus(double t, double sigma) {
+  const double root = sqrt(t * t + 4 * sigma * sigma);
+  return t > 0 ? 0.5 * (t + root) : root > 0 ? 2 * sigma * sigma / (root - t) : 0;
+}
+
+static double plus_slope(double t, double sigma) {
+  const double root = sqrt(t * t + 4 * sigma * sigma);
+  return root > 0 ? 0.5 * (1 + t / root) : 0.5;
+}
+
+static double box(const smooth_node *s, double t, double sigma, double *slope) {
+  double value = t;
+  *slope = 1;
+  if (isfinite(s->lower)) {
+    value = s->lower + plus(t - s->lower, sigma);
+    *slope = plus_slope(t - s->lower, sigma);
+  }
+  if (isfinite(s->upper)) {
+    value -= plus(t - s->upper, sigma);
+    *slope -= plus_slope(t - s->upper, sigma);
+  }
+  return value;
+}
+
+/* P(d) and, where wanted, its derivative. */
+static void cone(const double *d, int rows, double sigma, double *p, double *slope) {
+  double length = 0, n[ROWS] = {0};
+  for (int i = 1; i < rows; i++) length += d[i] * d[i];
+  length = sqrt(length);
+  for (int i = 1; i < rows && length > 0; i++) n[i] = d[i] / length;
+  const double low = d[0] - length, high = d[0] + length, f = plus(low, sigma), g = plus(high, sigma);
+  p[0] = 0.5 * (f + g);
+  for (int i = 1; i < rows; i++) p[i] = 0.5 * (g - f) * n[i];
+  if (!slope) return;
+  const double df = plus_slope(low, sigma), dg = plus_slope(high, sigma), b = 0.5 * (dg + df), c = 0.5 * (dg - df);
+  const double a = length > 1e-12 * (sigma + fabs(d[0])) ? 0.5 * (g - f) / length : df;
+  slope[0] = b;
+  for (int i = 1; i < rows; i++) {
+    slope[i] = slope[i * rows] = c * n[i];
+    for (int j = 1; j < rows; j++) slope[i * rows + j] = (i == j ? a : 0) + (b - a) * n[i] * n[j];
+  }
+}
+
+static double slip(const smoothing *k, const smooth_node *s, const double *w) {
+  double sum = k->sigma * k->sigma;
+  for (int i = 1; i < s->rows; i++) sum += w[s->first + i] * w[s->first + i];
+  return sqrt(sum);
+}
+
+static void argument(const smoothing *k, const smooth_node *s, const double *x, const double *w, double *d) {
+  const int f = s->first;
+  const double shift = k->shift ? k->shift[s - k->set] : slip(k, s, w) - k->sigma;
+  d[0] = s->mu * x[f] - w[f] / s->mu - shift;
+  for (int i = 1; i < s->rows; i++) d[i] = x[f + i] - w[f + i];
+}
+
+/* F at x, w; its square. */
+static double evaluate(const smoothing *k, const double *x, const double *w, double *F) {
+  double sum = 0;
+  for (int p = 0; p < k->l->G.nodes; p++) {
+    const smooth_node *s = &k->set[p];
+    const int f = s->first;
+    double d[ROWS], q[ROWS], slope;
+    if (s->kind == SMOOTH_FREE) {
+      F[f] = w[f];
+    } else if (s->kind == SMOOTH_BOX) {
+      F[f] = x[f] - box(s, x[f] - w[f], k->sigma, &slope);
+    } else {
+      argument(k, s, x, w, d);
+      cone(d, s->rows, k->sigma, q, NULL);
+      F[f] = s->mu * x[f] - q[0];
+      for (int i = 1; i < s->rows; i++) F[f + i] = x[f + i] - q[i];
+    }
+    for (int i = s->rows; i < s->size; i++) F[f + i] = x[f + i];
+    for (int i = f; i < f + s->size; i++) sum += F[i] * F[i];
+  }
+  return sum;
+}
+
+/* P' u' and 1 - P' + delta of one node; the columns of the latter in z, of the former in w. */
+static void linearise(const smoothing *k, const smooth_node *s, double *left, double *own) {
+  const int n = s->size;
+  memset(left, 0, sizeof *left * (size_t)(n * n));
+  memset(own, 0, sizeof *own * (size_t)(n * n));
+  for (int i = s->rows; i < n; i++) own[i * (n + 1)] = 1;
+  if (s->kind == SMOOTH_FREE) {
+    left[0] = 1;
+    own[0] = damping;
+  } else if (s->kind == SMOOTH_BOX) {
+    double slope;
+    (void)box(s, k->x[s->first] - k->w[s->first], k->sigma, &slope);
+    left[0] = slope;
+    own[0] = 1 - slope + damping;
+  } else {
+    double d[ROWS], q[ROWS], slope[SQUARE];
+    argument(k, s, k->x, k->w, d);
+    cone(d, n, k->sigma, q, slope);
+    const double length = slip(k, s, k->w);
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) {
+        const double turn = j ? (k->shift ? 0 : k->w[s->first + j] / length) : 1 / s->mu; /* of u_n by w_j */
+        left[i * n + j] = slope[i * n] * turn + (j ? slope[i * n + j] : 0);
+        own[i * n + j] = ((i == j) * (1 + damping) - slope[i * n + j]) * (j ? 1 : s->mu);
+      }
+  }
+}
+
+static bool factor(smoothing *k) {
+  const node_matrix *G = &k->l->G;
+  block_lu_clear(&k->lu);
+  for (int p = 0; p < G->nodes; p++) {
+    double *left = k->left + (size_t)p * SQUARE, *own = k->own + (size_t)p * SQUARE;
+    const int rows = k->set[p].size;
+    linearise(k, &k->set[p], left, own);
+    for (int e = G->start[p]; e < G->start[p + 1]; e++) {
+      const int c = G->col[e], cols = k->set[c].size;
+      const double *a = G->value + G->at[e];
+      double *to = block_lu_entry(&k->lu, p, c);
+      for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++) {
+          double sum = p == c ? own[i * rows + j] : 0;
+          for (int m = 0; m < rows; m++) sum += left[i * rows + m] * a[m * cols + j];
+          to[i * cols + j] = sum;
+        }
+    }
+  }
+  return block_lu_factor(&k->lu);
+}
+
+/* rest = -F - (1 - P' + P' u' G) dx, without the damping. */
+static void remainder_of(smoothing *k) {
+  nodes_apply(&k->l->G, k->zero, k->dx, k->image);
+  for (int p = 0; p < k->l->G.nodes; p++) {
+    const smooth_node *s = &k->set[p];
+    const double *left = k->left + (size_t)p * SQUARE, *own = k->own + (size_t)p * SQUARE;
+    for (int i = 0; i < s->size; i++) {
+      double sum = -k->F[s->first + i];
+      for (int j = 0; j < s->size; j++) {
+        const double unit = s->kind == SMOOTH_CONE && j == 0 ? s->mu : 1;
+        const double clean = own[i * s->size + j] - (i == j && i < s->rows ? damping * unit : 0);
+        sum -= clean * k->dx[s->first + j] + left[i * s->size + j] * k->image[s->first + j];
+      }
+      k->rest[s->first + i] = sum;
+    }
+  }
+}
+
+static bool solve(smoothing *k) {
+  enum { PASSES = 3 };
+  const int n = k->l->cp.n;
+  memset(k->dx, 0, sizeof(double) * (size_t)n);
+  double finite = 0;
+  for (int pass = 0; pass < PASSES; pass++) {
+    remainder_of(k);
+    block_lu_solve(&k->lu, k->rest, k->image);
+    for (int i = 0; i < n; i++) {
+      k->dx[i] += k->image[i];
+      finite += 0 * k->image[i];
+    }
+  }
+  return finite == 0;
+}
+
+static void swap(double **a, double **b) {
+  double *keep = *a;
+  *a = *b;
+  *b = keep;
+}
+
+/* Along dx to a lower |F|; false where there is none. */
+static bool search_line(smoothing *k, double *square, double *length) {
+  static const double descent = 1e-3, shortest = 1e-3;
+  const int n = k->l->cp.n;
+  for (*length = 1; *length > shortest; *length *= 0.5) {
+    for (int i = 0; i < n; i++) k->candidate[i] = k->x[i] + *length * k->dx[i];
+    nodes_apply(&k->l->G, k->l->g, k->candidate, k->cw);
+    const double now = evaluate(k, k->candidate, k->cw, k->cF);
+    if (!(now <= (1 - 2 * descent * *length) * *square)) continue;
+    *square = now;
+    swap(&k->x, &k->candidate);
+    swap(&k->w, &k->cw);
+    swap(&k->F, &k->cF);
+    return true;
+  }
+  return false;
+}
+
+/* The residual of the point; it stays in l->x where it is the best so far. */
+static double keep(smoothing *k) {
+  const double residual = large_judge(k->l, k->x, k->cw);
+  if (residual < k->l->residual) {
+    k->l->residual = residual;
+    memcpy(k->l->x, k->x, sizeof(double) * (size_t)k->l->cp.n);
+  }
+  return residual;
+}
+
+static double largest(const double *F, int n) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(F[i]));
+  return most;
+}
+
+static ss_status prepare(smoothing *k, large *l, double most, ss_cp_workspace *w, bool *affordable, ss_error *error) {
+  const size_t n = (size_t)l->cp.n, nodes = (size_t)l->G.nodes;
+  *k = (smoothing){.l = l, .set = SCRATCH(w, smooth_node, nodes), .left = SCRATCH(w, double, 2 * SQUARE * nodes)};
+  int *size = SCRATCH(w, int, nodes);
+  double *memory = SCRATCH(w, double, 11 * n + nodes);
+  if (!k->set || !k->left || !size || !memory) return out_of_memory(error);
+  k->own = k->left + SQUARE * nodes;
+  double **const vectors[] = {&k->x,  &k->w,    &k->F,     &k->candidate, &k->cw,    &k->cF,
+                              &k->dx, &k->rest, &k->image, &k->zero,      &k->known, &k->frozen};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = memory + i * n;
+  memset(k->zero, 0, sizeof(double) * n);
+  for (int b = 0, p = 0; b < l->cp.n_blocks; b++) {
+    const ss_block *block = &l->cp.blocks[b];
+    for (int i = block->first; i < block->first + block->size; p++) {
+      size[p] = l->G.first[p + 1] - l->G.first[p];
+      k->set[p] = describe(block, i, size[p]);
+      i += size[p];
+    }
+  }
+  return block_lu_analyse(&k->lu, l->G.nodes, size, l->G.start, l->G.col, most, w, affordable, error);
+}
+
+/* Newton steps at the present sigma until |F| is well below it, at most `most`; false where they lead nowhere. */
+static bool correct(smoothing *k, int most, int limit) {
+  static const double far = 0.05;
+  enum { SHORT = 3 };
+  large *l = k->l;
+  double square = evaluate(k, k->x, k->w, k->F), length;
+  for (int i = 0, slow = 0; i <= most && slow < SHORT && l->iterations < limit; i++) {
+    if (largest(k->F, l->cp.n) <= on_path * k->sigma || l->residual <= l->goal) {
+      k->steps = i;
+      return true;
+    }
+    l->iterations++;
+    if (!factor(k) || !solve(k) || !search_line(k, &square, &length)) return false;
+    slow += length < far;
+    if (!k->shift) (void)keep(k);
+  }
+  return false;
+}
+
+/* Where Newton steps end in a minimum of |F|: the fixed point iteration on the shift, which solves a convex problem at a time. */
+static bool correct_frozen(smoothing *k, int limit) {
+  enum { ROUNDS = 15, STEPS = 6, CONTINUE = 10 };
+  for (int round = 0; round < ROUNDS && k->l->iterations < limit; round++) {
+    for (int p = 0; p < k->l->G.nodes; p++)
+      if (k->set[p].kind == SMOOTH_CONE) k->frozen[p] = slip(k, &k->set[p], k->w) - k->sigma;
+    k->shift = k->frozen;
+    (void)correct(k, STEPS, limit);
+    k->shift = NULL;
+    if (correct(k, CONTINUE, limit)) return true;
+  }
+  return false;
+}
+
+static void follow(smoothing *k, int limit) {
+  static const double least = 1e-13, slowest = 0.8, fastest = 1e-3, first = 0.3;
+  enum { STEPS = 10, EASY = 3, HARD = 6 };
+  large *l = k->l;
+  const size_t bytes = sizeof(double) * (size_t)l->cp.n;
+  memcpy(k->x, l->x, bytes);
+  nodes_apply(&l->G, l->g, k->x, k->w);
+  while (!correct(k, 2 * STEPS, limit)) {
+    k->sigma *= 10;
+    if (k->sigma > 1e3) return;
+  }
+  double ratio = first, reached = k->sigma;
+  memcpy(k->known, k->x, bytes);
+  while (l->residual > l->goal && l->iterations < limit && reached > least) {
+    k->sigma = fmin(ratio, slowest) * reached;
+    if (correct(k, STEPS, limit) || (ratio > slowest && correct_frozen(k, limit))) {
+      reached = k->sigma;
+      memcpy(k->known, k->x, bytes);
+      ratio = ratio > slowest    ? first
+              : k->steps <= EASY ? fmax(ratio * ratio, fastest)
+              : k->steps > HARD  ? sqrt(ratio)
+                                 : ratio;
+    } else {
+      if (ratio > slowest) return;
+      ratio = sqrt(ratio);
+      memcpy(k->x, k->known, bytes);
+      nodes_apply(&l->G, l->g, k->x, k->w);
+    }
+  }
+}
+
+ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error) {
+  const scratch_mark mark = scratch_now(w);
+  smoothing k;
+  bool affordable = true;
+  ss_status status = prepare(&k, l, most, w, &affordable, error);
+  k.sigma = sigma;
+  if (!status && affordable) {
+    follow(&k, limit);
+    l->residual = large_judge(l, l->x, l->w);
+  }
+  scratch_release(w, mark);
+  return status;
+}

@@ -1,0 +1,394 @@
+/* The families of shapes that touch meshes. Features of a mesh's edge or corner count where their normal is one that the
+ * convex surface has there: round shapes meet each edge in one place; polyhedra lie on several at once, so that their normals
+ * have some slack. Gaps are signed, by the side on which the mesh is solid. */
+#include "geom/mesh_guest.h"
+
+#include "geom/cylinder.h"
+#include "geom/ellipsoid.h"
+
+static const double exact = 1e-9;      /* sine: slack of the normals of round shapes, which fit one edge only */
+static const double flat = 0.02;       /* sine: of polyhedra, which lie on several edges and corners at once */
+static const double parallel = 0.02;   /* sine: edges that do not cross */
+static const double similar = 0.9;     /* cosine: an end that lies on a facet */
+static const double standing = 0.3;    /* sine of a cylinder's tilt */
+static const double deep = 0.05;       /* of the size: edges that have passed each other further do not count */
+static const double within = 1 - 1e-9; /* of an edge's half length */
+
+static int none(const ss_guest *g) {
+  (void)g;
+  return 0;
+}
+static int one(const ss_guest *g) {
+  (void)g;
+  return 1;
+}
+
+static ss_vec3 from_guest(const ss_guest *g, ss_vec3 p) { return v3_add(g->center, quat_rotate(g->turn, p)); }
+static ss_vec3 to_guest(const ss_guest *g, ss_vec3 p) {
+  return quat_rotate(quat_conjugate(g->turn), v3_sub(p, g->center));
+}
+
+/* The guest's point x has the mesh's point `foot` next to it; its surface is the radius nearer. */
+static void fill_round(double radius, ss_vec3 x, ss_vec3 foot, ss_vec3 fallback, ss_contact_point *out) {
+  out->gap = length_and_direction(v3_sub(x, foot), fallback, &out->normal) - radius;
+  out->point_b = foot;
+  out->point_a = v3_axpy(foot, out->gap, out->normal);
+}
+
+static ss_vec3 left_normal(const struct ss_mesh *mesh, int edge) {
+  return mesh->facet[mesh->triangle[mesh->edge[edge].left].facet].normal;
+}
+
+static ss_segment edge_in_guest(const ss_guest *g, const struct ss_mesh *mesh, int edge) {
+  ss_segment e = mesh_edge_segment(mesh, edge);
+  e.center = to_guest(g, e.center);
+  e.axis = quat_rotate(quat_conjugate(g->turn), e.axis);
+  return e;
+}
+
+/* ---- spheres, points; the ends of a capsule ---- */
+
+static bool center_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
+  (void)k, (void)normal;
+  *out = g->center;
+  return true;
+}
+
+static bool round_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, ss_vec3 x, ss_contact_point *out) {
+  const ss_segment e = mesh_edge_segment(mesh, edge);
+  const double t = segment_closest(&e, x);
+  fill_round(g->radius, x, segment_point(&e, t), left_normal(mesh, edge), out);
+  return fabs(t) < e.half && ss_mesh_edge_admits(mesh, edge, out->normal, exact);
+}
+
+static bool sphere_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, int k, ss_contact_point *out) {
+  (void)k;
+  return round_edge(g, mesh, edge, g->center, out);
+}
+
+static bool sphere_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
+  (void)k;
+  fill_round(g->radius, g->center, mesh->vertex[vertex], v3(0, 0, 1), out);
+  return ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
+}
+
+static const ss_guest_kind sphere_kind = {one, 0, center_point, one, sphere_edge, one, sphere_vertex, NULL, NULL};
+
+/* ---- capsules: the axis with a radius ---- */
+
+static ss_segment capsule_segment(const ss_guest *g) {
+  return (ss_segment){g->center, quat_rotate(g->turn, v3(1, 0, 0)), g->shape->half.x};
+}
+
+static int capsule_points(const ss_guest *g) { return g->shape->half.x > 0 ? 2 : 1; }
+static int capsule_edges(const ss_guest *g) { return g->shape->half.x > 0 ? 3 : 1; }
+
+static bool capsule_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
+  (void)normal;
+  const ss_segment axis = capsule_segment(g);
+  *out = segment_point(&axis, k ? axis.half : -axis.half);
+  return true;
+}
+
+/* 0, 1: an end; 2: the axis crosses the edge. */
+static bool capsule_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, int k, ss_contact_point *out) {
+  const ss_segment axis = capsule_segment(g), e = mesh_edge_segment(mesh, edge);
+  if (k < 2) return round_edge(g, mesh, edge, segment_point(&axis, k ? axis.half : -axis.half), out);
+  double s, t;
+  segments_closest(&axis, &e, &s, &t);
+  fill_round(g->radius, segment_point(&axis, s), segment_point(&e, t), left_normal(mesh, edge), out);
+  return fabs(s) < axis.half * within && fabs(t) < e.half && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+}
+
+static bool capsule_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
+  (void)k;
+  const ss_segment axis = capsule_segment(g);
+  const ss_vec3 x = segment_point(&axis, segment_closest(&axis, mesh->vertex[vertex]));
+  fill_round(g->radius, x, mesh->vertex[vertex], v3(0, 0, 1), out);
+  return ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
+}
+
+static double capsule_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
+  const ss_vec3 foot = v3(clamp(y.x, g->shape->half.x), 0, 0);
+  return length_and_direction(v3_sub(y, foot), v3(0, 0, 1), n) - g->radius;
+}
+
+static bool capsule_is_pierced(const ss_guest *g, const ss_segment *e, double *middle) {
+  const ss_segment axis = {{0, 0, 0}, {1, 0, 0}, g->shape->half.x};
+  double s;
+  ss_vec3 n;
+  segments_closest(&axis, e, &s, middle);
+  return capsule_distance(g, segment_point(e, *middle), &n) < 0;
+}
+
+static const ss_guest_kind capsule_kind = {capsule_points,    0,   capsule_point,  capsule_edges,
+                                           capsule_edge,      one, capsule_vertex, capsule_distance,
+                                           capsule_is_pierced};
+
+/* ---- boxes and convex hulls ---- */
+
+static int hull_points(const ss_guest *g) { return g->hull->n_vertices; }
+static int hull_edges(const ss_guest *g) { return g->hull->n_edges; }
+static int hull_faces(const ss_guest *g) { return g->hull->n_faces + 1; }
+
+static bool hull_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
+  (void)normal;
+  *out = from_guest(g, g->hull->vertex[k]);
+  return true;
+}
+
+/* Does the segment (in the hull's frame) pass through the hull? *middle of what is inside, or of what is left of it. */
+static bool hull_is_pierced(const ss_guest *g, const ss_segment *e, double *middle) {
+  const struct ss_hull *hull = g->hull;
+  double low = -e->half, high = e->half;
+  bool beside = false;
+  for (int f = 0; f < hull->n_faces && low < high; f++) {
+    const double height = hull_height(hull, f, e->center), slope = v3_dot(hull->face[f].normal, e->axis);
+    if (slope > 0)
+      high = fmin(high, -height / slope);
+    else if (slope < 0)
+      low = fmax(low, -height / slope);
+    else
+      beside |= height > 0;
+  }
+  *middle = clamp((low + high) / 2, e->half);
+  return low < high && !beside;
+}
+
+static bool cylinder_is_pierced(const ss_guest *g, const ss_segment *e, double *middle) {
+  ss_vec3 n, foot;
+  *middle = ss_cylinder_segment(cylinder_of(g->shape), e);
+  return ss_cylinder_distance(cylinder_of(g->shape), segment_point(e, *middle), &n, &foot) < 0;
+}
+
+static bool ellipsoid_is_pierced(const ss_guest *g, const ss_segment *e, double *middle) {
+  ss_vec3 n, foot;
+  *middle = ss_ellipsoid_segment(g->shape->half, e);
+  return ss_ellipsoid_distance(g->shape->half, segment_point(e, *middle), &n, &foot) < 0;
+}
+
+/* Edges that have passed each other touch only if the mesh's edge is in the shape, and not far: lines cross anywhere. */
+static bool crosses_inside(const ss_guest *g, const struct ss_mesh *mesh, int edge, const ss_contact_point *c) {
+  if (c->gap >= -g->margin) return true;
+  if (c->gap < -deep * g->size) return false;
+  const ss_segment e = edge_in_guest(g, mesh, edge);
+  double middle;
+  return g->kind->pierced(g, &e, &middle);
+}
+
+/* May a contact at the hull's edge have this normal (in the hull's frame, out of it)? */
+static bool hull_edge_admits(const struct ss_hull *hull, int edge, ss_vec3 axis, ss_vec3 out) {
+  const ss_vec3 left = hull->face[hull->edge[edge].left].normal, right = hull->face[hull->edge[edge].right].normal;
+  ss_vec3 into_left = v3_cross(left, axis), into_right = v3_cross(right, axis);
+  if (v3_dot(into_left, right) > 0) into_left = v3_neg(into_left); /* each face is below the other's plane */
+  if (v3_dot(into_right, left) > 0) into_right = v3_neg(into_right);
+  return v3_dot(out, into_left) <= flat && v3_dot(out, into_right) <= flat && v3_dot(out, v3_add(left, right)) > 0;
+}
+
+static bool hull_at_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, int k, ss_contact_point *out) {
+  const ss_segment own = hull_edge(g->hull, k), e = mesh_edge_segment(mesh, edge);
+  const ss_segment a = {from_guest(g, own.center), quat_rotate(g->turn, own.axis), own.half};
+  const ss_hull_edge *faces = &g->hull->edge[k];
+  const ss_vec3 own_outward = v3_add(g->hull->face[faces->left].normal, g->hull->face[faces->right].normal);
+  const ss_mesh_edge *sides = &mesh->edge[edge];
+  ss_vec3 outward = left_normal(mesh, edge);
+  if (sides->right >= 0) outward = v3_add(outward, mesh->facet[mesh->triangle[sides->right].facet].normal);
+  double s, t;
+  const double d = ss_edge_distance(&a, &e, v3_sub(outward, quat_rotate(g->turn, own_outward)), &out->normal, &s, &t);
+  out->gap = d;
+  out->point_b = segment_point(&e, t);
+  out->point_a = v3_axpy(out->point_b, d, out->normal);
+  return v3_norm(v3_cross(a.axis, e.axis)) > parallel && fabs(s) < a.half * within && fabs(t) < e.half * within &&
+         crosses_inside(g, mesh, edge, out) && ss_mesh_edge_admits(mesh, edge, out->normal, flat) &&
+         hull_edge_admits(g->hull, k, own.axis, quat_rotate(quat_conjugate(g->turn), v3_neg(out->normal)));
+}
+
+/* The corner at y (in the hull's frame) counts for face k where it is over it and may touch it; inside, for the nearest face. */
+static bool hull_vertex_counts(const ss_guest *g, const struct ss_mesh *mesh, int vertex, ss_vec3 y, int k) {
+  const double own = hull_height(g->hull, k, y);
+  double highest = own;
+  for (int i = 0; i < g->hull->n_faces; i++) highest = fmax(highest, hull_height(g->hull, i, y));
+  if (highest <= g->margin) return own >= highest * (1 + 1e-9);
+  const ss_vec3 normal = v3_neg(quat_rotate(g->turn, g->hull->face[k].normal));
+  return own >= -g->margin && ss_mesh_vertex_admits(mesh, vertex, normal, flat);
+}
+
+/* Face k; one more, for the edges and corners of the hull: the distance from it. */
+static bool hull_at_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
+  const ss_vec3 y = to_guest(g, mesh->vertex[vertex]);
+  const bool over = k < g->hull->n_faces && ss_hull_over(g->hull, k, y, g->margin);
+  ss_vec3 n, foot;
+  if (over)
+    n = g->hull->face[k].normal, out->gap = hull_height(g->hull, k, y);
+  else
+    out->gap = ss_hull_distance(g->hull, y, &n, &foot);
+  out->normal = v3_neg(quat_rotate(g->turn, n));
+  out->point_b = mesh->vertex[vertex];
+  out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
+  if (k == g->hull->n_faces) return out->gap > g->margin && ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
+  return over && hull_vertex_counts(g, mesh, vertex, y, k);
+}
+
+static double hull_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
+  ss_vec3 foot;
+  return ss_hull_distance(g->hull, y, n, &foot);
+}
+
+static const ss_guest_kind hull_kind = {
+    hull_points, 0, hull_point, hull_edges, hull_at_edge, hull_faces, hull_at_vertex, hull_distance, hull_is_pierced};
+
+/* ---- ellipsoids, ellipses ---- */
+
+static bool ellipsoid_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
+  (void)k;
+  const ss_vec3 down = quat_rotate(quat_conjugate(g->turn), v3_neg(normal));
+  *out = from_guest(g, ss_ellipsoid_support(g->shape->half, down));
+  return g->shape->type == SS_SHAPE_ELLIPSOID || ellipse_contains(g->shape->half, down);
+}
+
+/* The mesh's point y (in the guest's frame): n points out of the guest there. */
+static void fill_point(const ss_guest *g, ss_vec3 y, double distance, ss_vec3 n, ss_contact_point *out) {
+  out->gap = distance;
+  out->normal = v3_neg(quat_rotate(g->turn, n));
+  out->point_b = from_guest(g, y);
+  out->point_a = v3_axpy(out->point_b, distance, out->normal);
+}
+
+static bool ellipsoid_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, int k, ss_contact_point *out) {
+  (void)k;
+  const ss_segment e = edge_in_guest(g, mesh, edge);
+  const double s = ss_ellipsoid_segment(g->shape->half, &e);
+  const ss_vec3 y = segment_point(&e, s);
+  ss_vec3 n, foot;
+  const double distance = ss_ellipsoid_distance(g->shape->half, y, &n, &foot);
+  fill_point(g, y, distance, n, out);
+  if (g->shape->type == SS_SHAPE_ELLIPSE && ellipse_contains(g->shape->half, e.axis)) return false;
+  return fabs(s) < e.half * within && fabs(v3_dot(n, e.axis)) < 1e-6 && /* inside the distance has kinks */
+         ss_mesh_edge_admits(mesh, edge, out->normal, exact);
+}
+
+static bool ellipsoid_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
+  (void)k;
+  const ss_vec3 y = to_guest(g, mesh->vertex[vertex]);
+  ss_vec3 n, foot;
+  const double distance = ss_ellipsoid_distance(g->shape->half, y, &n, &foot);
+  fill_point(g, y, distance, n, out);
+  return g->shape->type == SS_SHAPE_ELLIPSOID && ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
+}
+
+static double ellipsoid_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
+  ss_vec3 foot;
+  return ss_ellipsoid_distance(g->shape->half, y, n, &foot);
+}
+
+static const ss_guest_kind ellipsoid_kind = {
+    one, 1, ellipsoid_point, one, ellipsoid_edge, one, ellipsoid_vertex, ellipsoid_distance, ellipsoid_is_pierced};
+static const ss_guest_kind ellipse_kind = {
+    one, 1, ellipsoid_point, one, ellipsoid_edge, none, ellipsoid_vertex, ellipsoid_distance, ellipsoid_is_pierced};
+
+/* ---- cylinders: the lowest point of each rim, points fixed on the rims while it stands ---- */
+
+static int cylinder_points(const ss_guest *g) {
+  (void)g;
+  return 2 + 2 * SS_RIM_POINTS;
+}
+
+static bool cylinder_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
+  const ss_cylinder c = cylinder_of(g->shape);
+  const ss_vec3 down = quat_rotate(quat_conjugate(g->turn), v3_neg(normal));
+  const int end = k < 2 ? k : (k - 2) / SS_RIM_POINTS;
+  *out = from_guest(g, k < 2 ? ss_disc_support(c, end, down) : ss_rim_point(c, end, (k - 2) % SS_RIM_POINTS));
+  return k < 2 || (hypot(down.y, down.z) <= standing && (down.x > 0) == end);
+}
+
+static int cylinder_edges(const ss_guest *g) {
+  (void)g;
+  return 5;
+}
+
+/* Where the edge crosses the rim of an end that it lies on, nearly: its height over the end. */
+static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int edge, const ss_segment *e, int k,
+                           ss_contact_point *out) {
+  const ss_cylinder c = cylinder_of(g->shape);
+  const double side = k & 2 ? 1 : -1;
+  double t;
+  const bool crosses = ss_cylinder_chord(c, e, k & 1, &t);
+  const ss_vec3 y = segment_point(e, clamp(t, e->half));
+  fill_point(g, y, side * y.x - c.half, v3(side, 0, 0), out);
+  const ss_mesh_edge *sides = &mesh->edge[edge];
+  const ss_vec3 left = left_normal(mesh, edge);
+  const ss_vec3 right = sides->right < 0 ? left : mesh->facet[mesh->triangle[sides->right].facet].normal;
+  if (fmax(v3_dot(out->normal, left), v3_dot(out->normal, right)) < similar) return false;
+  return crosses && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
+         ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+}
+
+/* 0: the line; 1 to 4: chords. */
+static bool cylinder_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, int k, ss_contact_point *out) {
+  const ss_segment e = edge_in_guest(g, mesh, edge);
+  if (k > 0) return cylinder_chord(g, mesh, edge, &e, k - 1, out);
+  ss_vec3 n, foot;
+  const double distance = ss_cylinder_line(cylinder_of(g->shape), e.center, e.axis, &n, &foot);
+  const double t = v3_dot(e.axis, v3_sub(foot, e.center));
+  fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
+  return fabs(t) < e.half * within && crosses_inside(g, mesh, edge, out) &&
+         ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+}
+
+static bool cylinder_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
+  (void)k;
+  const ss_vec3 y = to_guest(g, mesh->vertex[vertex]);
+  ss_vec3 n, foot;
+  const double distance = ss_cylinder_distance(cylinder_of(g->shape), y, &n, &foot);
+  fill_point(g, y, distance, n, out);
+  return ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
+}
+
+static double cylinder_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
+  ss_vec3 foot;
+  return ss_cylinder_distance(cylinder_of(g->shape), y, n, &foot);
+}
+
+static const ss_guest_kind cylinder_kind = {cylinder_points,    2,   cylinder_point,  cylinder_edges,
+                                            cylinder_edge,      one, cylinder_vertex, cylinder_distance,
+                                            cylinder_is_pierced};
+
+/* ---- */
+
+static const ss_guest_kind *const kinds[SS_SHAPE_TYPES] = {
+    [SS_SHAPE_POINT] = &sphere_kind,    [SS_SHAPE_SPHERE] = &sphere_kind,     [SS_SHAPE_BOX] = &hull_kind,
+    [SS_SHAPE_CONVEX] = &hull_kind,     [SS_SHAPE_CAPSULE] = &capsule_kind,   [SS_SHAPE_ELLIPSOID] = &ellipsoid_kind,
+    [SS_SHAPE_ELLIPSE] = &ellipse_kind, [SS_SHAPE_CYLINDER] = &cylinder_kind,
+};
+
+static double contact_of_point(const ss_guest *g, ss_vec3 y, ss_contact_point *out) {
+  ss_vec3 n;
+  const double distance = g->kind->distance(g, y, &n);
+  fill_point(g, y, distance, n, out);
+  return distance;
+}
+
+double ss_guest_distance(const ss_guest *g, ss_vec3 p, ss_contact_point *out) {
+  return contact_of_point(g, to_guest(g, p), out);
+}
+
+bool ss_guest_pierced(const ss_guest *g, const struct ss_mesh *mesh, int edge, ss_contact_point *out) {
+  const ss_segment e = edge_in_guest(g, mesh, edge);
+  double middle;
+  const bool pierced = g->kind->pierced(g, &e, &middle);
+  (void)contact_of_point(g, segment_point(&e, middle), out);
+  return pierced;
+}
+
+void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_mesh *mesh, const ss_pose *mesh_pose,
+                   ss_guest *g) {
+  g->shape = shape;
+  g->kind = kinds[shape->type];
+  g->hull = g->kind == &hull_kind ? ss_hull_of(shape, &g->room) : NULL;
+  g->center = pose_local(mesh_pose, pose->position);
+  g->turn = quat_multiply(quat_conjugate(mesh_pose->orientation), pose->orientation);
+  g->radius = g->kind == &sphere_kind || g->kind == &capsule_kind ? shape->radius : 0;
+  g->size = shape->reach;
+  g->beyond = 0.01 * shape->reach;
+  g->margin = shape->reach > 0 ? 1e-9 * shape->reach : 1e-12 * mesh->size; /* a point has no size */
+}

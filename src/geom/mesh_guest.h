@@ -1,0 +1,45 @@
+/* What touches a mesh: a convex shape, seen from the mesh's frame, by its points over a facet, and by what it does at a sharp
+ * edge and at a corner of the mesh. One row of functions per family of shapes. */
+#ifndef SS_GEOM_MESH_GUEST_H
+#define SS_GEOM_MESH_GUEST_H
+
+#include "geom/hull.h"
+#include "geom/mesh.h"
+
+typedef struct ss_guest {
+  const ss_shape *shape;
+  const struct ss_guest_kind *kind;
+  const struct ss_hull *hull; /* box, convex, a capsule's axis; else NULL */
+  ss_hull_room room;
+  ss_vec3 center;
+  ss_quat turn;                /* from the guest's frame to the mesh's */
+  double radius;               /* around points: sphere, capsule */
+  double size, margin, beyond; /* beyond: ss_triangle_over's */
+} ss_guest;
+
+/* Contacts are in the mesh's frame; a is the guest, b the mesh. The functions return whether the points belong to both
+ * shapes; the contact is filled in anyway. */
+typedef struct ss_guest_kind {
+  /* Points that may touch a facet with this normal are numbered 0 to n_points - 1; point: false where k is none of them. */
+  int (*n_points)(const ss_guest *guest);
+  int first_fixed; /* points from this one on are fixed in the shape, whatever the normal */
+  bool (*point)(const ss_guest *guest, int k, ss_vec3 normal, ss_vec3 *out);
+  int (*n_edges)(const ss_guest *guest);
+  bool (*edge)(const ss_guest *guest, const struct ss_mesh *mesh, int edge, int k, ss_contact_point *out);
+  int (*n_faces)(const ss_guest *guest);
+  bool (*vertex)(const ss_guest *guest, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out);
+  /* Signed distance of a point in the shape's frame, with the outward normal; NULL: not needed. */
+  double (*distance)(const ss_guest *guest, ss_vec3 point, ss_vec3 *normal);
+  /* Whether a segment in the shape's frame passes through it, and where; NULL likewise. */
+  bool (*pierced)(const ss_guest *guest, const ss_segment *segment, double *middle);
+} ss_guest_kind;
+
+/* For shapes that overlap: signed distance of the mesh's point from the shape, whether an edge of the mesh passes through it,
+ * and the contacts that they make. Not for spheres, whose other features see everything. */
+double ss_guest_distance(const ss_guest *guest, ss_vec3 point, ss_contact_point *out);
+bool ss_guest_pierced(const ss_guest *guest, const struct ss_mesh *mesh, int edge, ss_contact_point *out);
+
+void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_mesh *mesh, const ss_pose *mesh_pose,
+                   ss_guest *guest);
+
+#endif
