@@ -109,12 +109,12 @@ typedef struct ss_shape_def {
   int corners;          /* convex: so many of the hull's corners are kept, at most 200; 0: all, and more are an error */
   const int *triangles; /* mesh: three points each, from 0, counterclockwise from outside; copied */
   int n_triangles;
-  const double *heights; /* height-field: along z, row by row; the rows follow each other along y, their numbers along x */
+  const double *heights; /* height-field: along z; rows follow each other along y, their numbers along x */
   int rows, columns;     /* at least two of each */
   ss_vec3 spacing;       /* of the grid: x, y; the shape's origin is in the middle of the grid */
-  ss_vec3 normal;       /* half-space: points out of the material, in the body's frame, any length but zero */
-  double offset;        /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
-  const char *material; /* NULL: the one named "default" */
+  ss_vec3 normal;        /* half-space: points out of the material, in the body's frame, any length but zero */
+  double offset;         /* half-space: the solid is {x : normal . x <= offset} with the normal normalised */
+  const char *material;  /* NULL: the one named "default" */
   ss_mark mark;
 } ss_shape_def;
 
@@ -232,13 +232,7 @@ typedef struct ss_compliance_def {
 } ss_compliance_def;
 
 /* Events that are located inside a step. */
-enum {
-  SS_EVENT_COLLISION = 1,
-  SS_EVENT_STICK_SLIP = 2,
-  SS_EVENT_TAKE_OFF = 4,
-  SS_EVENT_FACET = 8,
-  SS_EVENTS_ALL = 15
-};
+enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4, SS_EVENT_FACET = 8, SS_EVENTS_ALL = 15 };
 
 /* What is done about positions that drift off their joints and contacts (docs/stabilization.md). */
 typedef enum ss_stabilization {

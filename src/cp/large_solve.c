@@ -70,7 +70,16 @@ static bool admits_round_sets(const ss_cp *problem) {
 /* Rounds of sweeps and patches. Plain sweeps come to where only few places go round for ever, patches end that; the sweeps become more, and where
  * that does not help the patches larger. */
 static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
-  enum { ROUNDS = 20, FEW_SWEEPS = 30, SWEEPS = 500, MOST_SWEEPS = 4000, ACCELERATED = 80, SMALLEST = 60, LARGEST = 400, FEWEST = 6 };
+  enum {
+    ROUNDS = 20,
+    FEW_SWEEPS = 30,
+    SWEEPS = 500,
+    MOST_SWEEPS = 4000,
+    ACCELERATED = 80,
+    SMALLEST = 60,
+    LARGEST = 400,
+    FEWEST = 6
+  };
   const scratch_mark mark = scratch_now(w);
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   double *best = SCRATCH(w, double, l->cp.n), lowest = l->residual;

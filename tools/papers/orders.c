@@ -18,7 +18,10 @@ static const example examples[] = {
     {"block-up-incline", "slides up, stops, slides back", 5, {NULL}},
     {"bounce-and-roll-wind", "flights, bounces that accumulate, rolling", 6, {NULL}},
     {"pendulum-slides-off", "hits a rough wall, slides along it, takes off", 5, {NULL}},
-    {"pendulum-slides-off", "the same, and slip along the wall is reversed", 5, {"mu=0.949", "push=0.509", "rate=5.767"}},
+    {"pendulum-slides-off",
+     "the same, and slip along the wall is reversed",
+     5,
+     {"mu=0.949", "push=0.509", "rate=5.767"}},
     {"fixed-polygon", "slip passes and follows the borders of a friction polygon", 5, {NULL}},
     {"four-bar-limit", "a closed loop comes to rest at its limit", 5, {NULL}},
     {"four-bar-limit", "the same, pulled off again", 5, {"pull=60", "rate=3"}},
@@ -156,11 +159,12 @@ static void scheme_table(page *p, const history *references) {
 
 page orders(const char *directory) {
   page p = page_open(directory, "orders", "Orders of convergence through events");
-  page_text(&p,
-            "Position error at the final time (2-norm, rotations count with their angle) against `trapezoidal` with "
-            "the first step divided by 2^11, or against the exact solution; `events: [collision, stick-slip, "
-            "take-off, facet]`. Each line is also printed by `stickslip converge scenes/SCENE.yaml --steps H:H/64 --schemes "
-            "all`.\n\n## Second order\n\n");
+  page_text(
+      &p,
+      "Position error at the final time (2-norm, rotations count with their angle) against `trapezoidal` with "
+      "the first step divided by 2^11, or against the exact solution; `events: [collision, stick-slip, "
+      "take-off, facet]`. Each line is also printed by `stickslip converge scenes/SCENE.yaml --steps H:H/64 --schemes "
+      "all`.\n\n## Second order\n\n");
   history references[SCENES];
   for (int k = 0; k < SCENES; k++) references[k] = reference_of(&examples[k]);
   trapezoidal_table(&p, references);
