@@ -1,97 +1,6 @@
 /* The same scene turned, moved, mirrored, or in other units gives the same motion. */
 #include "scene_runner.h"
-
-/* x -> length * (rotation (mirrored x) ) + shift; times and masses are multiplied. */
-typedef struct transform {
-  ss_quat turn;
-  ss_vec3 shift;
-  bool mirror; /* x -> -x first */
-  double length, mass, time;
-} transform;
-
-static transform none(void) { return (transform){quat_identity(), {0, 0, 0}, false, 1, 1, 1}; }
-
-/* Directions, and axes of rotation (which a mirror turns the other way). */
-static ss_vec3 direction(const transform *t, ss_vec3 v) {
-  return quat_rotate(t->turn, t->mirror ? v3(-v.x, v.y, v.z) : v);
-}
-static ss_vec3 axial(const transform *t, ss_vec3 v) {
-  return quat_rotate(t->turn, t->mirror ? v3(v.x, -v.y, -v.z) : v);
-}
-static ss_vec3 place(const transform *t, ss_vec3 x) {
-  return v3_add(v3_scale(t->length, direction(t, x)), v3_scale(t->length, t->shift));
-}
-static ss_vec3 local(const transform *t, ss_vec3 x) { /* in a body's frame, which turns with the body */
-  return v3_scale(t->length, t->mirror ? v3(-x.x, x.y, x.z) : x);
-}
-static ss_quat mirrored(const transform *t, ss_quat q) { return t->mirror ? (ss_quat){q.w, q.x, -q.y, -q.z} : q; }
-
-/* Arrays belong to the scene, which is the test's own. */
-static void transform_mesh(const transform *t, ss_shape_def *s) {
-  ss_vec3 *points = (ss_vec3 *)(uintptr_t)s->points;
-  int *triangles = (int *)(uintptr_t)s->triangles;
-  double *heights = (double *)(uintptr_t)s->heights;
-  for (int i = 0; i < s->n_points; i++) points[i] = local(t, points[i]);
-  for (int i = 0; t->mirror && i < s->n_triangles; i++) {
-    const int corner = triangles[3 * i];
-    triangles[3 * i] = triangles[3 * i + 1], triangles[3 * i + 1] = corner;
-  }
-  for (int i = 0; i < s->rows * s->columns; i++) heights[i] *= t->length;
-  s->spacing = v3_scale(t->length, s->spacing);
-}
-
-static void transform_shape(const transform *t, ss_shape_def *s, bool world) {
-  const double l = t->length;
-  transform_mesh(t, s);
-  s->pose.position = world ? place(t, s->pose.position) : local(t, s->pose.position);
-  s->pose.orientation = mirrored(t, s->pose.orientation);
-  if (world) s->pose.orientation = quat_multiply(t->turn, s->pose.orientation);
-  s->radius *= l;
-  s->length *= l;
-  s->size = v3_scale(l, s->size);
-  if (t->mirror) s->axis = v3(-s->axis.x, s->axis.y, s->axis.z);
-  if (s->type != SS_SHAPE_HALF_SPACE) return;
-  s->pose = pose_identity();
-  s->normal = world ? direction(t, s->normal) : t->mirror ? v3(-s->normal.x, s->normal.y, s->normal.z) : s->normal;
-  s->offset *= l;
-  if (world) s->offset += l * v3_dot(v3_normalize(s->normal), t->shift);
-}
-
-static void transform_body(const transform *t, ss_body_def *b) {
-  const double l = t->length, inertia = t->mass * l * l;
-  b->mass *= t->mass;
-  b->density *= t->mass / (l * l * l);
-  for (int i = 0; i < 6; i++) b->inertia[i] *= i == 3 || i == 4 ? (t->mirror ? -inertia : inertia) : inertia;
-  b->center_of_mass = local(t, b->center_of_mass);
-  b->pose.position = place(t, b->pose.position);
-  b->pose.orientation = quat_multiply(t->turn, mirrored(t, b->pose.orientation));
-  b->velocity = v3_scale(l / t->time, direction(t, b->velocity));
-  b->angular_velocity = v3_scale(1 / t->time, axial(t, b->angular_velocity));
-  for (int i = 0; i < b->n_shapes; i++) transform_shape(t, (ss_shape_def *)(uintptr_t)&b->shapes[i], false);
-}
-
-static void transform_scene(const transform *t, ss_scene *scene) {
-  const double l = t->length;
-  scene->gravity = v3_scale(l / (t->time * t->time), direction(t, scene->gravity));
-  for (int i = 0; i < scene->n_world_shapes; i++) transform_shape(t, &scene->world_shapes[i], true);
-  for (int i = 0; i < scene->n_bodies; i++) transform_body(t, &scene->bodies[i]);
-  for (int i = 0; i < scene->n_joints; i++) {
-    ss_joint_def *j = &scene->joints[i];
-    j->at = place(t, j->at);
-    if (j->has_axis) j->axis = direction(t, j->axis); /* a sign does not matter */
-    for (int k = 0; k < 2; k++) j->anchor[k] = j->body[k] == SS_WORLD ? place(t, j->anchor[k]) : local(t, j->anchor[k]);
-    j->length *= l;
-  }
-  for (int i = 0; i < scene->n_forces; i++) {
-    ss_force_def *f = &scene->forces[i];
-    for (int k = 0; k < 2; k++) f->anchor[k] = f->body[k] == SS_WORLD ? place(t, f->anchor[k]) : local(t, f->anchor[k]);
-    f->stiffness *= t->mass / (t->time * t->time);
-    f->damping *= t->mass / t->time;
-    f->rest_length *= l;
-  }
-  scene->simulation.step *= t->time;
-  scene->simulation.duration *= t->time;
-}
+#include "scene_transform.h"
 
 typedef struct scene_case {
   const char *name;
@@ -118,7 +27,7 @@ static void start(run *r, const scene_case *c, const transform *t) {
 /* Largest difference between the transformed run and the transform of the plain one, relative to the sizes in it. */
 static double difference(const scene_case *c, const transform *t) {
   run plain, changed;
-  const transform identity = none();
+  const transform identity = transform_none();
   start(&plain, c, &identity);
   start(&changed, c, t);
   /* what rests is compared with what gravity would give it in a step */
@@ -132,11 +41,11 @@ static double difference(const scene_case *c, const transform *t) {
       way = fmax(way, v3_norm(a.pose.position));
       speed = fmax(speed, v3_norm(a.velocity));
       spin = fmax(spin, v3_norm(a.angular_velocity));
-      const ss_quat turned = quat_multiply(t->turn, mirrored(t, a.pose.orientation));
-      const double position = run_distance(place(t, a.pose.position), b.pose.position) / t->length;
+      const ss_quat turned = quat_multiply(t->turn, transform_mirrored(t, a.pose.orientation));
+      const double position = run_distance(transform_place(t, a.pose.position), b.pose.position) / t->length;
       const double angle = v3_norm(quat_log(quat_multiply(quat_conjugate(turned), b.pose.orientation)));
-      const ss_vec3 velocity = v3_scale(t->length / t->time, direction(t, a.velocity));
-      const ss_vec3 turning = v3_scale(1 / t->time, axial(t, a.angular_velocity));
+      const ss_vec3 velocity = v3_scale(t->length / t->time, transform_direction(t, a.velocity));
+      const ss_vec3 turning = v3_scale(1 / t->time, transform_axial(t, a.angular_velocity));
       worst = fmax(worst, fmax(position / way, angle));
       if (speed > 0) worst = fmax(worst, run_distance(velocity, b.velocity) * t->time / t->length / speed);
       if (spin > 0) worst = fmax(worst, run_distance(turning, b.angular_velocity) * t->time / spin);
@@ -188,13 +97,13 @@ static void turned_scenes(void **state) {
   uint64_t seed = 11;
   for (int i = 0; i < COUNT(spatial); i++)
     for (int k = 0; k < 4; k++) {
-      transform t = none();
+      transform t = transform_none();
       t.turn = random_rotation(&seed);
       require_same(&spatial[i], &t, "turned");
     }
   for (int i = 0; i < COUNT(planar); i++)
     for (int k = 0; k < 4; k++) {
-      transform t = none();
+      transform t = transform_none();
       t.turn = quat_exp(v3(0, 0, 3 * random_next(&seed)));
       require_same(&planar[i], &t, "turned in its plane");
     }
@@ -204,7 +113,7 @@ static void moved_scenes(void **state) {
   (void)state;
   for (int i = 0; i < COUNT(spatial) + COUNT(planar); i++) {
     const bool flat = i >= COUNT(spatial);
-    transform t = none();
+    transform t = transform_none();
     t.shift = v3(13.7, -29.1, flat ? 0 : 5.3);
     require_same(flat ? &planar[i - COUNT(spatial)] : &spatial[i], &t, "moved");
   }
@@ -213,7 +122,7 @@ static void moved_scenes(void **state) {
 static void mirrored_scenes(void **state) {
   (void)state;
   for (int i = 0; i < COUNT(spatial) + COUNT(planar); i++) {
-    transform t = none();
+    transform t = transform_none();
     t.mirror = true;
     require_same(i < COUNT(spatial) ? &spatial[i] : &planar[i - COUNT(spatial)], &t, "mirrored");
   }
@@ -227,7 +136,7 @@ static void scenes_in_other_units(void **state) {
                                     {1e-6, 1e-15, 1}, {1e3, 1e-9, 1e-9}};
   for (int i = 0; i < COUNT(spatial) + COUNT(planar); i++)
     for (int k = 0; k < COUNT(units); k++) {
-      transform t = none();
+      transform t = transform_none();
       char what[64];
       t.length = units[k][0], t.mass = units[k][1], t.time = units[k][2];
       (void)snprintf(what, sizeof what, "length x %g, mass x %g, time x %g", t.length, t.mass, t.time);

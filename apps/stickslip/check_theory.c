@@ -81,6 +81,12 @@ static void print_paradox(const session *s, const ss_theory *t) {
   }
 }
 
+/* Above half the limit (omega h = 1) the energy of explicit springs swings by more than half. */
+static const char *spring_verdict(double share) {
+  if (share >= 1) return "NOT STABLE with this step: use a smaller one, or anitescu-potra-stiff";
+  return share >= 0.5 ? "inaccurate with this step: use a smaller one, or anitescu-potra-stiff" : "fine with this step";
+}
+
 void theory_print_text(const session *s, const ss_theory *t) {
   (void)printf("  friction cone\n");
   print_cone(t, "total", t->total_pointed, t->total_constant);
@@ -92,6 +98,13 @@ void theory_print_text(const session *s, const ss_theory *t) {
     (void)printf(" with this step; up to step %.4g\n", t->definite_step);
   else
     (void)printf(" for every step\n");
+  if (isfinite(t->explicit_step))
+    (void)printf("  explicit springs        %s; stable with steps below %.4g here\n",
+                 spring_verdict(s->simulation.step / t->explicit_step), t->explicit_step);
+  if (t->newton_may_create)
+    (void)printf(
+        "  restitution             Newton's law with friction: impacts can create energy, which the run tells; "
+        "poisson seldom does\n");
 }
 
 /* ---- JSON ---- */
@@ -143,6 +156,7 @@ json_t *theory_json(const session *s, const ss_theory *t) {
       json_pack("{s:o, s:o, s:i, s:i, s:o}", "total", cone_json(t, t->total_pointed, t->total_constant), "reduced",
                 cone_json(t, t->reduced_pointed, t->reduced_constant), "unexamined_contacts", t->unexamined_contacts,
                 "unexamined_joint_rows", t->unexamined_joint_rows, "self_balancing", balance_json(s, t));
-  return json_pack("{s:o, s:o, s:{s:b, s:o}}", "friction_cone", cone, "painleve", paradox_json(s, t), "system_matrix",
-                   "positive_definite", t->definite, "up_to_step", json_number(t->definite_step));
+  return json_pack("{s:o, s:o, s:{s:b, s:o}, s:o, s:b}", "friction_cone", cone, "painleve", paradox_json(s, t),
+                   "system_matrix", "positive_definite", t->definite, "up_to_step", json_number(t->definite_step),
+                   "explicit_step", json_number(t->explicit_step), "newton_may_create", t->newton_may_create);
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,11 +202,14 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   if (!complete && !status) (void)snprintf(error.message, sizeof error.message, "stopped by a signal");
   ss_status closed = outputs_close(out, sim, complete, &close_error);
   if (!closed && o->checkpoint) closed = ss_checkpoint_write(sim, o->checkpoint, &close_error);
+  double explicit_step = INFINITY;
+  if (!closed) closed = ss_sim_explicit_step(sim, &explicit_step, &close_error);
   const run_result result = {.session = s,
                              .sim = sim,
                              .events = events,
                              .solutions = o->all_solutions ? solutions : NULL,
                              .wall_seconds = seconds,
+                             .explicit_step = explicit_step,
                              .complete = complete,
                              .message = complete ? NULL : error.message,
                              .outputs = {closed ? NULL : o->hdf5, closed ? NULL : o->csv, closed ? NULL : o->html}};

@@ -2,6 +2,8 @@
 #include "json.h"
 #include "run_result.h"
 
+#include <math.h>
+
 static json_t *body_json(const ss_sim *sim, int body) {
   const ss_motion m = ss_sim_motion(sim, body);
   return json_pack("{s:o, s:o, s:o, s:o}", "position", json_vector(m.pose.position), "orientation",
@@ -67,11 +69,11 @@ static json_t *events_json(const run_result *r) {
 }
 
 static json_t *solves_json(const ss_solves *s) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "count", (json_int_t)s->count, "iterations",
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "count", (json_int_t)s->count, "iterations",
                    (json_int_t)s->iterations, "fallbacks", (json_int_t)s->fallbacks, "cuts", (json_int_t)s->cuts,
                    "outer", (json_int_t)s->outer, "not_contracting", (json_int_t)s->not_contracting, "unconverged",
-                   (json_int_t)s->unconverged, "contraction", json_number(s->contraction), "seconds",
-                   json_number(s->seconds));
+                   (json_int_t)s->unconverged, "newton_fails", (json_int_t)s->newton_fails, "contraction",
+                   json_number(s->contraction), "seconds", json_number(s->seconds));
 }
 
 /* What the tolerance has led to. */
@@ -103,6 +105,9 @@ int run_print_json(const run_result *r) {
       json_number(report->velocity_variation), "weighted_variation", json_number(report->weighted_variation),
       "constraint_work", json_number(report->constraint_work), "kinetic_growth", json_number(report->kinetic_growth),
       "energy_excess", json_number(report->energy_excess));
+  if (root && json_object_set_new(root, "created_by_impacts", json_number(report->created_by_impacts))) root = NULL;
+  if (root && isfinite(r->explicit_step) && json_object_set_new(root, "explicit_step", json_number(r->explicit_step)))
+    root = NULL;
   if (root && o->tolerance > 0 && json_object_set_new(root, "step_control", step_control_json(o, &report->steps)))
     root = NULL;
   const double *seconds = ss_sim_stage_seconds(r->sim);

@@ -17,8 +17,9 @@ typedef struct run_result {
   const event_list *events;
   const solution_study *solutions; /* NULL: not asked for */
   double wall_seconds;
-  bool complete;       /* the duration was reached */
-  const char *message; /* why not */
+  double explicit_step; /* with which explicit springs and dampers are stable where the run ended */
+  bool complete;        /* the duration was reached */
+  const char *message;  /* why not */
   const char *outputs[3];
 } run_result;
 

@@ -58,15 +58,38 @@ static void print_coordinates(const ss_sim *sim) {
   (void)printf("\n");
 }
 
+/* Which of the things that can create energy has: where one accounts for most of it, what to do. */
+static const char *cause_of_energy(const run_result *r, double created) {
+  const ss_report *report = ss_sim_report(r->sim);
+  if (report->created_by_impacts > created / 2)
+    return ss_sim_newton_may_create(r->sim)
+               ? "by impacts: Newton's law of restitution with friction can do that; try restitution: poisson"
+               : "by impacts with restitution and friction: try a smaller step";
+  if (!(ss_sim_options(r->sim)->step < r->explicit_step)) return "by springs that the scheme takes explicitly";
+  if (report->energy.stabilization > created / 2)
+    return "by pushing positions back onto their constraints: try a smaller step, or stabilization: projection";
+  return "try a smaller step or another scheme";
+}
+
 /* What certified steps do not exclude: a scheme that is explicit where it should not be, or a law of impact that creates. */
-static void warn_of_energy(const ss_energy *e, double created) {
-  const double turnover = fabs(e->initial) + fabs(e->work) + e->friction_loss + e->impact_loss + e->damping_loss +
-                          fmax(e->kinetic + fabs(e->potential) + e->elastic - created, 0);
+static void warn_of_energy(const run_result *r) {
+  const ss_energy *e = &ss_sim_report(r->sim)->energy;
+  const double created = ss_sim_report(r->sim)->certificate.energy_created;
+  const double turnover = fabs(e->initial) + fabs(e->work) + fmax(e->friction_loss, 0) + fmax(e->impact_loss, 0) +
+                          e->damping_loss + fmax(e->kinetic + fabs(e->potential) + e->elastic - created, 0);
   if (created > 0.01 * turnover)
+    (void)printf("    NOTE: %.3g of energy came from nowhere, beside %.3g that the motion had, got and lost:\n    %s\n",
+                 created, turnover, cause_of_energy(r, created));
+}
+
+/* Explicit springs blow up above the limit, however small the residuals are. */
+static void warn_of_step(const run_result *r) {
+  const ss_simulation *o = ss_sim_options(r->sim);
+  if (o->tolerance == 0 && !(o->step < r->explicit_step))
     (void)printf(
-        "    NOTE: %.3g of energy came from nowhere, beside %.3g that the motion had, got and lost: try a smaller\n"
-        "    step, another scheme or restitution law\n",
-        created, turnover);
+        "    NOTE: the step %.3g is above %.3g, where springs and dampers become unstable that the scheme takes\n"
+        "    explicitly: use a smaller step, or a linearly implicit scheme (anitescu-potra-stiff)\n",
+        o->step, r->explicit_step);
 }
 
 static void print_certificate(const run_result *r) {
@@ -78,7 +101,12 @@ static void print_certificate(const run_result *r) {
   (void)printf("    complementarity %.1e   penetration %.1e   joint drift %.1e\n", c->complementarity, c->penetration,
                c->joint_drift);
   (void)printf("    cone %.1e   dissipation %.1e   energy created %.1e\n", c->cone, c->dissipation, c->energy_created);
-  warn_of_energy(&ss_sim_report(r->sim)->energy, c->energy_created);
+  warn_of_energy(r);
+  warn_of_step(r);
+  const long fails = ss_sim_report(r->sim)->solves.newton_fails;
+  if (fails)
+    (void)printf("    NOTE: in %ld impacts Newton's law of restitution contradicts itself: they followed Poisson's\n",
+                 fails);
   (void)printf("\n");
 }
 

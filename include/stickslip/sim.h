@@ -121,11 +121,13 @@ typedef struct ss_contact_report {
   int body[2];           /* systems: the gap and SS_WORLD; its vectors are (normal, first, second friction direction) */
   ss_vec3 point, normal; /* world frame, at the start of the last (part of the) step; normal from body[1] to body[0] */
   double gap;
-  ss_vec3 impulse; /* on body[0], world frame, over the last step */
+  ss_vec3 impulse; /* on body[0], world frame, over the last step with all its impacts */
   bool stuck;
   double friction; /* coefficient */
   ss_vec3 tangent; /* compliant contact: first tangent of its patch's frame, world frame; else zero */
 } ss_contact_report;
+/* Those that hold now, then those that were hit in the last step and are gone. Within a step, to observers of its problems,
+ * those of the problem, with its impulses. */
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity);
 
 /* One element of a compliant contact's patch, in the patch's frame (normal, first tangent, second tangent). */
@@ -206,6 +208,7 @@ typedef struct ss_solves {
   long outer;           /* iterated schemes: problems per fixed point, added up */
   long not_contracting; /* parts whose fixed point was not found: the linearised problem stood in */
   long unconverged;     /* compliant-theta: parts cut because the outer iteration did not converge */
+  long newton_fails;    /* impacts in which Newton's law of restitution has no solution: they followed Poisson's */
   double contraction;   /* largest ratio of successive changes in fixed points that were found */
   double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;
@@ -234,6 +237,7 @@ typedef struct ss_report {
   double energy_excess;
   /* Smallest c >= 0 with v.Mv <= max(v0.Mv0, |q0| + 1) e^(c t) at the end of every step so far (MDI Theorem 5.1) */
   double kinetic_growth;
+  double created_by_impacts; /* energy: the sum over all impacts after which there was more than before */
 } ss_report;
 const ss_report *ss_sim_report(const ss_sim *sim);
 

@@ -41,10 +41,18 @@ typedef struct ss_theory {
   double *joint_stress; /* [joint_rows] multipliers of the self-balancing forces where the total cone is not pointed */
   bool definite;        /* the system matrix of a step, with its full Jacobians, is positive definite */
   double definite_step; /* and stays so for steps up to this size (INFINITY: beyond all tried) */
+  double explicit_step; /* ss_sim_explicit_step */
+  bool newton_may_create; /* ss_sim_newton_may_create */
 } ss_theory;
 
 /* Examines the present configuration; the state is not changed. */
 ss_status ss_sim_theory(ss_sim *sim, ss_theory *out, ss_error *error);
+/* Springs and dampers that the scheme takes explicitly are stable with steps below this size in the present configuration
+ * (2/omega without damping); INFINITY: there are none, or it is a thousand times the simulation's own step. */
+ss_status ss_sim_explicit_step(ss_sim *sim, double *out, ss_error *error);
+/* Whether impacts obey Newton's law of restitution with friction, which can create energy: the law prescribes how fast
+ * contacts part, whatever friction has done to the impulse meanwhile (Kane's paradox). */
+bool ss_sim_newton_may_create(const ss_sim *sim);
 void ss_theory_release(ss_theory *theory); /* a zeroed one may be released */
 
 #ifdef __cplusplus

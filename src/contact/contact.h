@@ -20,8 +20,8 @@ typedef struct ss_contact {
   int shape[2]; /* a and b, in the order of the pair table */
   int body[2];
   ss_contact_point at; /* at the start of the (part of the) step */
+  double start_gap;    /* iterated schemes: the gap there, while `at` follows the iterates */
   double rate;         /* d gap/dt there */
-  double start_gap;    /* iterated schemes: the gap there, where `at` is at the latest iterate */
   const ss_law *law;   /* valid until the next broad phase */
   double mu, restitution;
   bool closed;                             /* was touching at the end of the last step */

@@ -39,7 +39,8 @@ static double restitution(const ss_sim *sim, const ss_contact *c) {
   return accumulated <= (c->hits < PATIENCE ? share : 1) * sim->h ? 0 : c->restitution;
 }
 
-static bool obeys_newton(const ss_sim *sim, const ss_contact *c) {
+bool ss_obeys_newton(const ss_sim *sim, const ss_contact *c) {
+  if (sim->newton_fails) return false;
   const ss_restitution law = c->law->has_restitution_law ? c->law->restitution_law : sim->options.restitution;
   return law == SS_RESTITUTION_NEWTON;
 }
@@ -58,12 +59,36 @@ static double friction_loss(const ss_sim *sim, const double *v_before) {
   return sum;
 }
 
+/* Newton: contacts must part with e times the speed at which they met. */
+static bool demands_speed(const ss_sim *sim) {
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row >= 0 && c->rate < 0 && c->bounce > 0 && ss_obeys_newton(sim, c)) return true;
+  }
+  return false;
+}
+
+/* Bodies that are wedged cannot part from both sides: Newton's law contradicts itself there, while the compression of
+ * Poisson's always has a solution. This impact follows the latter, and is counted. */
+static ss_status without_newton(ss_sim *sim, bool *certified, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row >= 0 && c->rate < 0 && ss_obeys_newton(sim, c)) p->g[c->row] -= c->bounce * c->rate;
+  }
+  sim->newton_fails = true;
+  sim->report.solves.newton_fails++;
+  memset(p->z, 0, sizeof(double) * (size_t)p->n);
+  return ss_solve(sim, certified, error);
+}
+
 /* Solves the problem as it stands and applies its impulses and the returned ones, if it is certified. driven: the work of
  * constraints that move by themselves. */
 static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_status status = ss_turn_polygons(sim, error);
   if (status == SS_OK) status = ss_solve(sim, certified, error);
+  if (status == SS_OK && !*certified && demands_speed(sim)) status = without_newton(sim, certified, error);
   if (status != SS_OK || !*certified) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
@@ -93,7 +118,7 @@ static bool decompress(ss_sim *sim) {
   for (int k = 0; k < sim->n_contacts; k++) {
     ss_contact *c = &sim->contacts[k];
     if (c->row < 0) continue;
-    c->returned = obeys_newton(sim, c) ? 0 : c->bounce * c->impulse[0];
+    c->returned = ss_obeys_newton(sim, c) ? 0 : c->bounce * c->impulse[0];
     any |= c->returned > 0;
     p->blocks[c->block].extra = c->returned;
     ss_problem_add_column(p, c->row, c->returned, p->g);
@@ -122,6 +147,7 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
 
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error) {
   const double before = sim->mechanics->kinetic_energy(sim, sim->state.v);
+  sim->newton_fails = false;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->bounce = restitution(sim, c);
@@ -137,7 +163,7 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_err
   if (status != SS_OK) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (c->row >= 0 && c->rate < 0 && obeys_newton(sim, c)) sim->problem.g[c->row] += c->bounce * c->rate;
+    if (c->row >= 0 && c->rate < 0 && ss_obeys_newton(sim, c)) sim->problem.g[c->row] += c->bounce * c->rate;
   }
   double friction = 0, driven = 0;
   status = phase(sim, &friction, &driven, certified, error);
@@ -153,7 +179,7 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_err
   sim->report.energy.work += driven;
   sim->report.energy.friction_loss += friction;
   sim->report.energy.impact_loss += lost - friction;
-  if (lost < 0) sim->created_by_impacts -= lost;
+  if (lost < 0) sim->report.created_by_impacts -= lost;
   finish(sim, speed_tolerance, lost < 0 ? -lost : 0);
   return ss_touch_store(sim, error);
 }

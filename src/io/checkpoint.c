@@ -49,7 +49,7 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 16 };
+enum { PIECES = 15 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
 static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
@@ -65,7 +65,6 @@ static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
       {s->angle, sizeof(double) * (size_t)model->n_angles},
       {sim->previous_v, nv},
       {sim->previous_weighted, nv},
-      {&sim->created_by_impacts, sizeof sim->created_by_impacts},
       {&sim->report, sizeof sim->report},
       {&sim->control, sizeof sim->control},
       {sim->past, (SS_PAST + 1) * nv},

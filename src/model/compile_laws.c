@@ -20,6 +20,7 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *erro
     model->materials[i].name = ss_arena_strdup(model->arena, scene->materials[i].name);
     if (!model->materials[i].name) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
     model->restitution_anywhere |= scene->materials[i].restitution > 0;
+    model->friction_anywhere |= scene->materials[i].friction > 0;
     model->moments_anywhere |= scene->materials[i].torsion > 0 || scene->materials[i].rolling > 0;
   }
   for (int i = 0; i < scene->n_contacts; i++) {
@@ -45,6 +46,8 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *erro
                           def->between[side]);
     }
     model->restitution_anywhere |= def->restitution > 0;
+    model->friction_anywhere |= def->friction > 0;
+    model->newton_anywhere |= def->has_restitution_law && def->restitution_law == SS_RESTITUTION_NEWTON;
     model->moments_anywhere |= def->torsion > 0 || def->rolling > 0;
   }
   return SS_OK;

@@ -111,7 +111,8 @@ struct ss_model {
   ss_material_def *materials;
   ss_law_override *overrides;
   double length; /* typical length: tolerances are relative to it */
-  bool restitution_anywhere;
+  bool restitution_anywhere, friction_anywhere;
+  bool newton_anywhere;          /* a contact that obeys Newton's law of restitution whatever the simulation says */
   bool moments_anywhere;         /* torsion or rolling resistance */
   ss_simulation simulation;      /* the scene's own */
   ss_compliance_law compliance;  /* of pairs that do not say otherwise */

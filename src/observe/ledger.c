@@ -41,7 +41,7 @@ static void balance(ss_sim *sim) {
       e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss + e->stabilization);
   ss_certificate *certificate = &sim->report.certificate;
   const double gained = e->final - e->initial - e->work;
-  certificate->energy_created = fmax(certificate->energy_created, fmax(gained, sim->created_by_impacts));
+  certificate->energy_created = fmax(certificate->energy_created, fmax(gained, sim->report.created_by_impacts));
 }
 
 void ss_ledger_start(ss_sim *sim) {
@@ -78,11 +78,11 @@ static void contact_losses(ss_sim *sim, double h, double fraction) {
 static void stabilization_work(ss_sim *sim, double fraction) {
   const ss_problem *p = &sim->problem;
   ss_energy *e = &sim->report.energy;
-  for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * (p->offset[i] - drive_of(sim, i));
+  for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * p->pushed[i];
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
-    if (c->row < 0 || c->at.gap >= 0) continue;
-    const double work = -fraction * c->impulse[0] * (p->offset[c->row] - drive_of(sim, c->row));
+    if (c->row < 0) continue;
+    const double work = -fraction * c->impulse[0] * p->pushed[c->row];
     e->stabilization += work;
     e->impact_loss += work;
   }

@@ -40,6 +40,7 @@ static void relinearise_at_start(ss_sim *sim) {
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
     c->at = place.at;
+    c->start_gap = c->at.gap;
   }
 }
 
@@ -56,13 +57,27 @@ static bool same_sides(const ss_sim *sim) {
   return true;
 }
 
-/* max |v+ - v^|, and v^ for the next iteration: v+, or the mean of both. */
-static double next_iterate(ss_sim *sim, bool damped) {
-  double change = 0, *v = iterate_v(sim);
-  for (int i = 0; i < sim->model->n_v; i++) {
-    change = fmax(change, fabs(sim->v_end[i] - v[i]));
-    v[i] = damped ? (v[i] + sim->v_end[i]) / 2 : sim->v_end[i];
+/* max |v+ - v^|, rotations as speeds of the body's outermost point: no mixture of units. */
+static double largest_change(const ss_sim *sim) {
+  const ss_model *model = sim->model;
+  double change = 0;
+  for (int k = 0; k < model->n_bodies; k++) {
+    const ss_body *body = &model->bodies[k];
+    const double arm = body->reach > 0 ? body->reach : model->length;
+    for (int i = 0; i < body->n; i++) {
+      const double unit = body->coordinate[i] < 3 ? 1 : arm;
+      change = fmax(change, unit * fabs(sim->v_end[body->first + i] - iterate_v(sim)[body->first + i]));
+    }
   }
+  for (int i = 0; sim->system && i < model->n_v; i++) change = fmax(change, fabs(sim->v_end[i] - iterate_v(sim)[i]));
+  return change;
+}
+
+/* v^ for the next iteration: v+, or the mean of both; returns the change. */
+static double next_iterate(ss_sim *sim, bool damped) {
+  double *v = iterate_v(sim);
+  const double change = largest_change(sim);
+  for (int i = 0; i < sim->model->n_v; i++) v[i] = damped ? (v[i] + sim->v_end[i]) / 2 : sim->v_end[i];
   return change;
 }
 
@@ -72,10 +87,9 @@ ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *
   const double enough = 1e-13 * (sim->speed_bound + sim->model->length / h);
   double last = HUGE_VAL, contraction = 0;
   bool damped = false, found = false;
-  sim->iterate_v = sim->iterate_q = NULL;
+  relinearise_at_start(sim); /* contacts may be where another attempt has left them */
   ss_status status = ss_attempt_once(sim, h, certified, error);
   if (status != SS_OK || !*certified || h < very_short * sim->h) return status;
-  for (int i = 0; i < sim->n_contacts; i++) sim->contacts[i].start_gap = sim->contacts[i].at.gap;
   memcpy(iterate_v(sim), sim->v_end, sizeof(double) * (size_t)sim->model->n_v);
   sim->iterate_v = iterate_v(sim);
   sim->iterate_q = iterate_q(sim);

@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-/* Numbers per row: six or seven single ones, and A^-1 J^T; in a system J too, in all coordinates. */
-static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 7 + 2 * (size_t)sim->model->n_v : 6 + 12; }
+/* Numbers per row: seven or eight single ones, and A^-1 J^T; in a system J too, in all coordinates. */
+static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 8 + 2 * (size_t)sim->model->n_v : 7 + 12; }
 
 static void divide(ss_sim *sim, int capacity) {
   ss_problem *p = &sim->problem;
   double *next = p->numbers;
-  double **const parts[] = {&p->offset, &p->compliance, &p->g, &p->z, &p->slack, &p->scale, &p->drive};
+  double **const parts[] = {&p->offset, &p->compliance, &p->pushed, &p->g, &p->z, &p->slack, &p->scale, &p->drive};
   const size_t n = sizeof parts / sizeof *parts - (sim->system ? 0 : 1);
   for (size_t i = 0; i < n; i++, next += capacity) *parts[i] = next;
   p->w = next;
@@ -87,10 +87,10 @@ static void keep_joint_velocities(ss_sim *sim, double share) {
   }
 }
 
-/* The share of its drift that a scheme at position level keeps over a part of size h. None, but for automatic steps: what
- * is taken back at once in a part that is as short as they may be is a kick. */
-static double drift_kept(const ss_sim *sim, double h) {
-  return sim->options.tolerance > 0 ? fmax(1 - h / sim->drift_time, 0) : 0;
+/* The share of its drift that a scheme at position level takes back in a part of size h. All that is pushed, but for
+ * automatic steps: what is taken back at once in a part that is as short as they may be is a kick. */
+static double taken_back(const ss_sim *sim, double h) {
+  return sim->push * (sim->options.tolerance > 0 ? fmin(h / sim->drift_time, 1) : 1);
 }
 
 /* The joints' equations that are not redundant. */
@@ -107,17 +107,21 @@ static void joint_rows(ss_sim *sim, double h) {
     if (sim->system) p->offset[i] = p->drive[i] = sim->basis.drive[sim->basis.row[i]];
   }
   p->n = p->n_joint = n;
-  if (h > 0 && sim->iterate_q) {
-    const double kept = drift_kept(sim, h);
-    double *drift = p->g; /* which is computed later */
-    ss_basis_residuals(sim, sim->state.t, sim->state.q, drift);
+  const bool iterated = h > 0 && sim->iterate_q;
+  const double taken = iterated ? taken_back(sim, h) : sim->push;
+  if (iterated || (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART)) {
+    ss_basis_residuals(sim, sim->state.t, sim->state.q, p->pushed); /* nu . va = -Theta/h */
+    for (int i = 0; i < n; i++) {
+      p->pushed[i] /= iterated ? h : sim->drift_time;
+      p->offset[i] += taken * p->pushed[i];
+    }
+  }
+  if (iterated) { /* Theta(q^) + nu.(q+ - q^) = (1 - taken) Theta(q) */
     ss_basis_residuals(sim, sim->state.t + h, sim->iterate_q, p->offset);
     for (int i = 0; i < n; i++)
-      p->offset[i] = (p->offset[i] - kept * drift[i]) / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
-  } else if (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART) { /* nu . va = -Theta/h */
-    ss_basis_residuals(sim, sim->state.t, sim->state.q, p->offset);
-    for (int i = 0; i < n; i++) p->offset[i] = p->offset[i] / sim->drift_time + (sim->system ? p->drive[i] : 0);
+      p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v) - (1 - taken) * p->pushed[i];
   }
+  for (int i = 0; i < n; i++) p->pushed[i] *= taken;
   const double share = kept_share(sim, h);
   if (share > 0) keep_joint_velocities(sim, share);
 }
@@ -203,10 +207,13 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
                             : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
                                           place.pose[1].orientation, c->direction[k]));
     p->offset[p->n] = k == 0 ? normal_offset : 0;
+    p->pushed[p->n] = fmin(p->offset[p->n], 0);
     if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
-    if (k == 0 && h > 0 && sim->iterate_q) /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= 0 */
-      p->offset[p->n] = (c->at.gap - drift_kept(sim, h) * fmin(c->start_gap, 0)) / h -
-                        ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
+    if (k == 0 && h > 0 && sim->iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - taken) min(Phi(q), 0) */
+      const double depth = fmin(c->start_gap, 0), taken = taken_back(sim, h);
+      p->offset[p->n] = (c->at.gap - (1 - taken) * depth) / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
+      p->pushed[p->n] = taken * depth / h;
+    }
     p->compliance[p->n] = 0;
     p->z[p->n] = c->closed ? c->impulse[k] : 0;
     p->n++;
@@ -228,7 +235,7 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   const bool gently = c->closed && sim->solves_to_collisions && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->drift_time : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-  return held && !sim->relaxed ? c->at.gap / sim->drift_time : 0;
+  return held ? sim->push * c->at.gap / sim->drift_time : 0;
 }
 
 void ss_keep_guess(ss_sim *sim) {
@@ -249,6 +256,7 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   if (free_rows + motors) memcpy(p->z, sim->free_guess, sizeof(double) * (size_t)(free_rows + motors));
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
+  if (p->capacity) memset(p->pushed, 0, sizeof(double) * (size_t)p->capacity);
   if (sim->model->n_joints || sim->system) choose_gradient_positions(sim, h);
   if (sim->model->n_joint_rows) joint_rows(sim, h);
   if (forces && h > 0) stiff_rows(sim, h);
@@ -285,6 +293,11 @@ ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+/* Whether the contact's feature is no longer one of its pair: an edge that has been turned away may have any gap. */
+static bool left_behind(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place) {
+  return c->at.gap < 0 && -c->at.gap > 1.001 * sim->mechanics->depth(sim, c, place) + 1e-12 * sim->model->length;
+}
+
 /* Joints, and the normals of contacts that are closed or overlap, all at the present position. */
 ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error) {
   const ss_status status = begin(sim, 0, false, error);
@@ -296,7 +309,7 @@ ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error) {
     c->at = place.at;
     const bool held = again && c->row >= 0;
     c->row = -1;
-    if (!c->closed && !held && c->at.gap >= 0) continue;
+    if ((!c->closed && !held && c->at.gap >= 0) || left_behind(sim, c, &place)) continue;
     const double mu = c->mu;
     c->mu = 0;
     contact_rows(sim, c, 0, 0);

@@ -49,11 +49,6 @@ ss_status ss_vary_phase(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-static bool follows_newton(const ss_sim *sim, const ss_contact *c) {
-  const ss_restitution law = c->law->has_restitution_law ? c->law->restitution_law : sim->options.restitution;
-  return law == SS_RESTITUTION_NEWTON;
-}
-
 /* Velocity changes and slacks of all phases at the moved state, multipliers held. */
 static ss_status evaluate(impact_work *w, double *velocity[2], double *slack[2], ss_error *error) {
   ss_sim *sim = w->sim;
@@ -70,7 +65,7 @@ static ss_status evaluate(impact_work *w, double *velocity[2], double *slack[2],
     slack_of(sim, sim->state.v, 1, velocity[k], x->z[k], slack[k]);
     for (int i = 0; i < sim->n_contacts; i++) {
       const ss_contact *c = &sim->contacts[i];
-      if (c->row >= 0 && w->kept.contacts[i].rate < 0 && follows_newton(sim, c))
+      if (c->row >= 0 && w->kept.contacts[i].rate < 0 && ss_obeys_newton(sim, c))
         slack[k][c->row] += c->bounce * c->rate;
     }
   }

@@ -120,7 +120,6 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
   memcpy(sim->previous_v, sim->state.v, size);
   memcpy(sim->previous_weighted, sim->state.v, size);
   sim->report = (ss_report){.certificate.certified = true};
-  sim->created_by_impacts = 0;
   ss_ledger_start(sim);
   return SS_OK;
 }

@@ -12,19 +12,30 @@
 
 #include <string.h>
 
-enum { MOST_ITERATIONS = 8 };
+enum { MOST_ITERATIONS = 12 };
 
-/* Residuals of all rows of the problem at the present position; the largest violation. */
+/* What makes a length of the row's residual: a row that only turns has an angle. */
+static double length_of_row(const ss_sim *sim, const ss_row *row) {
+  for (int side = 0; side < 2 && !sim->system; side++) {
+    if (row->body[side] < 0) continue;
+    const ss_body *body = &sim->model->bodies[row->body[side]];
+    for (int i = 0; i < body->n; i++)
+      if (body->coordinate[i] < 3 && row->j[side][i] != 0) return 1;
+  }
+  return sim->system ? 1 : sim->model->length;
+}
+
+/* Residuals of all rows of the problem at the present position; the largest violation, as a length. */
 static double position_residuals(ss_sim *sim, double *residual) {
   const ss_problem *p = &sim->problem;
   double worst = 0;
   if (p->n_joint) ss_basis_residuals(sim, sim->state.t, sim->state.q, residual);
-  for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]));
+  for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]) * length_of_row(sim, &p->rows[i]));
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     residual[c->row] = c->at.gap;
-    worst = fmax(worst, -c->at.gap);
+    worst = fmax(worst, -c->at.gap * (c->limit ? length_of_row(sim, &p->rows[c->row]) : 1));
   }
   return worst;
 }
@@ -42,15 +53,21 @@ static void move(ss_sim *sim) {
 static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   double last = HUGE_VAL;
+  int rows = 0;
   for (int k = 0;; k++) {
     ss_status status = ss_rows_projection(sim, k > 0, error);
     if (status == SS_OK) status = ss_discretise(sim, 1, error);
     if (status != SS_OK) return status;
     const double worst = position_residuals(sim, p->slack);
-    if (worst <= 1e-13 * sim->model->length || worst > 0.5 * last || k == MOST_ITERATIONS) return SS_OK;
+    const bool joined = p->n > rows; /* a body that is turned out of one contact may turn into the next */
+    if (worst <= 1e-13 * sim->model->length || (worst > 0.5 * last && !joined) || k == MOST_ITERATIONS) return SS_OK;
     last = worst;
+    rows = p->n;
     memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
+    const double speeds = sim->speed_bound;
+    sim->speed_bound = 0; /* lengths, which no speed says anything about */
     status = ss_solve_problem(sim, certified, error);
+    sim->speed_bound = speeds;
     if (status != SS_OK || !*certified) return status;
     ss_velocity_change(sim);
     move(sim);
@@ -74,7 +91,12 @@ static ss_status project_velocity(ss_sim *sim, bool *certified, ss_error *error)
   if (status != SS_OK || !*certified) return status;
   ss_velocity_change(sim);
   for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->delta[i];
-  return SS_OK;
+  ss_add_joint_impulses(sim, 1);
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (c->row >= 0) c->pressed = v3_scale(sim->problem.z[c->row], c->at.normal);
+  }
+  return ss_deal(sim, 1, error);
 }
 
 ss_status ss_project(ss_sim *sim, ss_error *error) {

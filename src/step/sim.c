@@ -220,6 +220,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->all.items);
   ss_free(sim->near.items);
   ss_free(sim->contacts);
+  ss_free(sim->dealt);
   ss_free(sim->state.touch);
   ss_free(sim->touch_saved);
   ss_free(sim->state.patch);
@@ -271,25 +272,6 @@ ss_motion ss_sim_motion(const ss_sim *sim, int index) {
 
 void ss_sim_joint_residuals(const ss_sim *sim, double *residuals) {
   sim->mechanics->joints(sim, sim->state.t, sim->state.q, residuals, NULL, NULL);
-}
-
-int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
-  int n = 0;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (!c->active || c->limit) continue;
-    if (n < capacity)
-      out[n] = (ss_contact_report){{c->body[0], c->body[1]},
-                                   v3_scale(0.5, v3_add(c->at.point_a, c->at.point_b)),
-                                   c->at.normal,
-                                   c->at.gap,
-                                   c->pressed,
-                                   c->stuck,
-                                   c->mu,
-                                   c->patch ? c->direction[1] : v3(0, 0, 0)};
-    n++;
-  }
-  return n;
 }
 
 const char *ss_stage_name(ss_stage stage) {

@@ -78,11 +78,17 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
 
 static double power_near(double x) { return x > 0 && isfinite(x) ? ldexp(1, ilogb(x)) : 1; }
 
+/* 2^-(exponent/2), rounded down: with the floor other units give other powers, and nothing else changes. */
+static double root_power(double x) {
+  const int exponent = ilogb(x);
+  return ldexp(1, -(exponent >= 0 ? exponent / 2 : (exponent - 1) / 2));
+}
+
 /* d of rows first .. first + size - 1, which share it. */
 static void scale_rows(ss_problem *p, int first, int size) {
   double sum = 0;
   for (int i = first; i < first + size; i++) sum += ss_problem_diagonal(p, i);
-  const double d = sum > 0 && isfinite(sum) ? ldexp(1, -(ilogb(sum / size) / 2)) : 1;
+  const double d = sum > 0 && isfinite(sum) ? root_power(sum / size) : 1;
   for (int i = first; i < first + size; i++) p->scale[i] = d;
 }
 

@@ -109,7 +109,7 @@ static bool sinks(const ss_sim *sim, double h) {
 
 /* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
 static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
-  sim->relaxed = false;
+  sim->push = 1;
   sim->speed_bound = 1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * *h * sim->acceleration;
   for (int cuts = 0; cuts <= MOST_CUTS;) {
     bool certified = false;
@@ -133,11 +133,11 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
       sim->arrested &= !sim->released;
       sim->transitions += *h < whole;
     }
+    if (status == SS_OK) status = ss_push_gently(sim, *h, &certified, error);
     if (status != SS_OK) return status;
     if (!certified) {
-      const bool pushes = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-      const bool shorter = sim->relaxed || !pushes; /* once the same without pushing anything out, then shorter */
-      sim->relaxed = true;
+      const bool shorter = !ss_pushes(sim); /* once the same without pushing anything out, then shorter */
+      sim->push = 0;
       if (!shorter) continue;
       cuts++;
       sim->report.solves.cuts++;
@@ -190,6 +190,7 @@ static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *erro
   for (int i = 0; i < 2 && !found && first * (1 + margins[i]) < whole; i++) {
     *h = first * (1 + margins[i]);
     ss_status status = ss_attempt(sim, *h, &certified, error);
+    if (status == SS_OK) status = ss_push_gently(sim, *h, &certified, error);
     if (status == SS_OK && !certified) status = ss_attempt(sim, *h = whole, &certified, error); /* as it was */
     if (status != SS_OK) return status;
     *tau = ss_first_collision(sim, *h, &found);
@@ -210,6 +211,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
     *collided = sim->control.broken = true;
     bool certified = false;
     status = ss_impact(sim, speed_tolerance, &certified, error);
+    if (status == SS_OK && certified) status = ss_deal(sim, 1, error);
     sim->report.solves.cuts += status == SS_OK && !certified;
     sim->exhausted |= !certified;
     ss_lap(sim, SS_STAGE_EVENTS);
@@ -225,6 +227,8 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   ss_lap(sim, SS_STAGE_EVENTS);
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
+  status = ss_deal(sim, tau / h, error);
+  if (status != SS_OK) return status;
   judge_contacts(sim, speed_tolerance);
   if (sim->model->moments_anywhere && tau == h) ss_note_ends(sim);
   accept(sim, h, tau);
@@ -255,7 +259,6 @@ ss_status ss_step_save(ss_sim *sim, ss_error *error) {
   if (s->n_patch) memcpy(sim->patch_saved, s->patch, sizeof *s->patch * (size_t)s->n_patch);
   sim->n_patch_saved = s->n_patch;
   sim->report_saved = sim->report;
-  sim->created_saved = sim->created_by_impacts;
   sim->t_saved = s->t;
   if (sim->options.tolerance > 0) ss_estimate_save(sim);
   return SS_OK;
@@ -263,6 +266,7 @@ ss_status ss_step_save(ss_sim *sim, ss_error *error) {
 
 void ss_step_restore(ss_sim *sim) {
   ss_state *s = &sim->state;
+  ss_deal_begin(sim);
   memcpy(s->q, sim->q_saved, sizeof(double) * (size_t)sim->model->n_q);
   memcpy(s->v, sim->v_saved, sizeof(double) * (size_t)sim->model->n_v);
   if (sim->model->n_angles) memcpy(s->angle, sim->angle_saved, sizeof(double) * (size_t)sim->model->n_angles);
@@ -272,7 +276,6 @@ void ss_step_restore(ss_sim *sim) {
   s->n_patch = sim->n_patch_saved;
   s->t = sim->t_saved;
   sim->report = sim->report_saved;
-  sim->created_by_impacts = sim->created_saved;
   if (sim->options.tolerance > 0) ss_estimate_restore(sim);
 }
 
@@ -339,6 +342,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   bool collided = false;
   if (sim->timed) sim->clock = ss_seconds();
   memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  ss_deal_begin(sim);
   ss_status status = ss_step_save(sim, error);
   if (status == SS_OK)
     status = sim->options.tolerance > 0 ? ss_step_automatic(sim, &collided, error)
@@ -349,6 +353,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
     return status;
   }
   ss_keep_guess(sim);
+  ss_deal_end(sim);
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
   status = observe(sim, collided, error);

@@ -26,6 +26,7 @@ typedef struct ss_problem {
   double *numbers;     /* the memory of all arrays of numbers below */
   double *offset;      /* [n] rows: s in  w = J va + s + R z */
   double *compliance;  /* [n] rows: R, zero for rigid rows */
+  double *pushed;      /* [n] rows: the part of the offset that pushes a position back onto its constraint */
   double *w;           /* [n][12] discretise: A^-1 J^T, packed per side like the rows; systems: [n][n_v] */
   double *dense;       /* [n][n_v] rows: the gradients' numbers, systems only */
   double *drive;       /* [n] rows: velocities of constraints that move by themselves, part of offset; systems only */
@@ -68,6 +69,14 @@ typedef struct ss_basis {
   double *drive; /* [n_joint_rows] scratch: their prescribed velocities, systems only */
 } ss_basis;
 
+/* What a contact has given to the bodies in this step (contact/dealt.c). */
+typedef struct ss_dealt {
+  uint64_t key;
+  int order; /* the later, the larger */
+  bool gone; /* when the step is done */
+  ss_contact_report report;
+} ss_dealt;
+
 /* Automatic step size (step/automatic.c): what the next step goes by. */
 enum { SS_PAST = 3 };
 typedef struct ss_control {
@@ -100,7 +109,8 @@ struct ss_sim {
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts, or an impact without solution: the rest of the step locates nothing */
-  bool relaxed;        /* penetrations are not pushed out in this part: wedged bodies may leave no way to do so */
+  double push;         /* share of their offsets by which positions are pushed back in this part (step/push.c) */
+  bool newton_fails;   /* impact: Newton's law has no solution in it, Poisson's is followed */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double acceleration; /* begin_step: of gravity, or of what drives the gaps of a system */
   double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
@@ -114,6 +124,9 @@ struct ss_sim {
   int axis;             /* this one: 0, 1, 2 */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set */
   int n_contacts, contact_capacity, n_active;
+  ss_dealt *dealt; /* [n_dealt] parts and impacts; ordered by key when the step is done */
+  int n_dealt, dealt_capacity;
+  bool all_dealt;       /* the step is done */
   double *mid_q;        /* [n_q] rows */
   const double *grad_q; /* rows: positions where gradients of joints, limits and motors are taken; when */
   double grad_t;
@@ -143,9 +156,8 @@ struct ss_sim {
   double *previous_weighted, *previous_v; /* [n_v] observe */
   double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
   double *residuals;                      /* [n_joint_rows] observe */
-  double *free_guess; /* [n_joint_rows + n_forces + n_motors] multipliers of the last problem's joints,
+  double *free_guess;   /* [n_joint_rows + n_forces + n_motors] multipliers of the last problem's joints,
                                            * stiff forces and motors, where the next one starts */
-  double created_by_impacts;
   double kinetic_scale; /* max(v0.Mv0, |q0| + 1) */
 
   /* The start of the step, restored if it fails. */
@@ -155,7 +167,7 @@ struct ss_sim {
   double *patch_saved;
   int n_patch_saved, patch_saved_capacity;
   ss_report report_saved;
-  double created_saved, t_saved;
+  double t_saved;
 
   ss_control control, control_saved;
   double *past,
@@ -205,6 +217,9 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
 ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error);
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
 void ss_advance(ss_sim *sim, double h);
+/* Whether the part's problem pushes positions back; the same part solved again with less of it where that is violent. */
+bool ss_pushes(const ss_sim *sim);
+ss_status ss_push_gently(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* Solves a part of size h and computes where it ends. */
 ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* The same for schemes whose problem is posed at its own solution. */
@@ -221,6 +236,7 @@ void ss_tell_ends(ss_sim *sim);
 double ss_first_collision(ss_sim *sim, double h, bool *found);
 /* All touching contacts collide; *certified is false where that has no certified solution, and nothing has happened. */
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error);
+bool ss_obeys_newton(const ss_sim *sim, const ss_contact *c);
 
 /* Weak solutions (observe/weak.c): the part that is about to be accepted. */
 ss_status ss_weak_part(ss_sim *sim, double h, ss_error *error);
@@ -369,6 +385,11 @@ void ss_slips_at(const ss_sim *sim, const ss_contact *contact, double t, const d
 
 /* Normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h * sim->acceleration; }
+
+/* Impulses of the step: none yet; those of the solved part, of which a fraction is taken, or of an impact; that is all. */
+void ss_deal_begin(ss_sim *sim);
+ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error);
+void ss_deal_end(ss_sim *sim);
 
 /* Contact memory. */
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);

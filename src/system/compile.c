@@ -122,6 +122,8 @@ static bool copy_gaps(ss_model *model, ss_system_model *s, const ss_system *from
                           .has_restitution_law = gaps[i].has_restitution_law,
                           .restitution_law = gaps[i].restitution_law};
     model->restitution_anywhere |= gaps[i].restitution > 0;
+    model->friction_anywhere |= gaps[i].friction > 0;
+    model->newton_anywhere |= gaps[i].has_restitution_law && gaps[i].restitution_law == SS_RESTITUTION_NEWTON;
   }
   s->def.gaps = gaps;
   return memory;

@@ -218,7 +218,9 @@ ss_status ss_sim_theory(ss_sim *sim, ss_theory *out, ss_error *error) {
   else
     status = examine_cone(sim, arena, out, error);
   if (status == SS_OK) examine_step(sim, out);
-  sim->n_contacts = 0; /* the next step finds its own */
+  if (status == SS_OK) status = ss_sim_explicit_step(sim, &out->explicit_step, error);
+  out->newton_may_create = ss_sim_newton_may_create(sim);
+  sim->n_contacts = sim->n_dealt = 0; /* the next step finds its own */
   ss_arena_destroy(arena);
   if (status != SS_OK) ss_theory_release(out);
   return status;
