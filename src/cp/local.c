@@ -96,13 +96,14 @@ static void turn_by(double *d, double angle) {
 
 /* Newton's method on the circle; true where it ends in a direction that brakes with z_n >= 0. */
 static bool newton_direction(const circle *c, double *d) {
-  double derivative, along;
+  double derivative, along, previous = HUGE_VAL;
   for (int i = 0; i < 30; i++) {
     const double f = parallel(c, d, &derivative, &along);
     double step = derivative != 0 ? -f / derivative : 0;
     if (!(fabs(step) < 0.5)) step = step > 0 ? 0.5 : -0.5;
     turn_by(d, step);
-    if (fabs(step) < 1e-8) break; /* the error is about its square */
+    if (fabs(step) < 1e-15 || (fabs(step) < 1e-9 && fabs(step) >= previous)) break;
+    previous = fabs(step);
   }
   double N, D;
   normal_part(c, d, &N, &D);
@@ -113,11 +114,10 @@ static bool newton_direction(const circle *c, double *d) {
 /* Starts from every sign change of f on a fine circle. */
 static bool search_direction(const circle *c, double *d) {
   enum { STEPS = 48 };
-  static const double c48 = 0.99144486137381041, s48 = 0.13052619222005159; /* of one step */
   double derivative, along, x[2] = {1, 0};
   double last = parallel(c, x, &derivative, &along);
   for (int k = 1; k <= STEPS; k++) {
-    const double y[2] = {c48 * x[0] - s48 * x[1], s48 * x[0] + c48 * x[1]};
+    const double angle = 6.283185307179586 * k / STEPS, y[2] = {cos(angle), sin(angle)};
     const double f = parallel(c, y, &derivative, &along);
     if ((f > 0) != (last > 0)) {
       d[0] = x[0] + y[0];
