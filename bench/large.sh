@@ -5,7 +5,7 @@ set -e
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 cc -std=gnu17 -O2 -I"$here/../include" "$here/large.c" -o "$build/bench_large" "$build/libstickslip.a" \
-  $(pkg-config --libs yaml-0.1 jansson cminpack) -lhdf5_serial -lm
+  $(pkg-config --libs yaml-0.1 jansson cminpack expat) -lhdf5_serial -lm
 echo "# Large problems: measurements"
 echo
 echo "Written by \`bench/large.sh\`: sphere packings of \`bench/packing.h\` (friction 0.4), tolerance 1e-8, processor time on a busy machine."
