@@ -12,6 +12,7 @@ static int by_key(const void *left, const void *right) {
 
 /* Entries of the same contact become one: impulses add, the rest is the latest. */
 static void merge(ss_sim *sim) {
+  if (sim->n_dealt == 0) return;
   qsort(sim->dealt, (size_t)sim->n_dealt, sizeof *sim->dealt, by_key);
   int n = 0;
   for (int i = 0; i < sim->n_dealt; i++) {

@@ -1,6 +1,6 @@
 // Makes a page of every scene with the built stickslip, then runs the tests in Chromium; `run.mjs fast` does so for a few
 // scenes and without the comparison of pictures; `run.mjs gallery` makes the pictures of docs/gallery instead, `run.mjs looks`
-// the coarse pictures that scenes.test.ts compares with.
+// the coarse pictures that scenes.test.ts compares with, of all scenes or of those that are named.
 //   STICKSLIP   the executable (default: ../build/stickslip)
 //   CHROMIUM    the browser (default: /usr/bin/chromium)
 import { build } from "esbuild";
@@ -27,7 +27,9 @@ try {
       .filter((name) => name.endsWith(".yaml"))
       .map((name) => join(folder, name));
   const all = [...yaml(join(root, "scenes")), ...yaml(here)];
-  const scenes = fast ? few.map((name) => join(root, "scenes", name)) : all;
+  const asked = process.argv.slice(3); // scenes by name
+  const wanted = (file) => asked.length === 0 || asked.includes(basename(file, ".yaml"));
+  const scenes = fast ? few.map((name) => join(root, "scenes", name)) : all.filter(wanted);
   for (const scene of scenes) {
     const page = join(work, `${basename(scene, ".yaml")}.html`);
     const made = spawnSync(stickslip, ["view", scene, "-o", page], { encoding: "utf8" });
