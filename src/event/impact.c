@@ -45,16 +45,19 @@ bool ss_obeys_newton(const ss_sim *sim, const ss_contact *c) {
   return law == SS_RESTITUTION_NEWTON;
 }
 
-/* Energy that friction takes: impulse times mean slip. */
+/* Energy that friction takes: impulse times mean slip. Where slip is reversed by the blow of the normal impulses, friction
+ * opposes it as it is in the end (Coulomb's law of the phase), and gives back a part of what they took: that is theirs. */
 static double friction_loss(const ss_sim *sim, const double *v_before) {
   double sum = 0;
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
+    double taken = 0;
     for (int k = 1; c->row >= 0 && k < c->n_rows; k++) {
       const ss_row *row = &sim->problem.rows[c->row + k];
       const double mean = (ss_row_dot(sim->model, row, v_before) + ss_row_dot(sim->model, row, sim->state.v)) / 2;
-      sum -= c->impulse[k] * (mean + (sim->system ? sim->problem.drive[c->row + k] : 0));
+      taken -= c->impulse[k] * (mean + (sim->system ? sim->problem.drive[c->row + k] : 0));
     }
+    sum += fmax(taken, 0);
   }
   return sum;
 }
