@@ -64,6 +64,8 @@ static void test_usage_errors(void **state) {
   refuse("run ball.yaml --step -1", "must be positive");
   refuse("run ball.yaml --json=1", "takes no value");
   refuse("run ball.yaml --events -3", "whole number");
+  refuse("run ball.yaml --events collision,takeoff", "'takeoff' is neither a whole number nor a kind of event");
+  refuse("converge ball.yaml --steps 2^-5 --events 3", "kind of event");
   refuse("run ball.yaml second.yaml", "unexpected argument");
   refuse("run ball.yaml --scheme trapezoidl", "did you mean 'trapezoidal'");
   refuse("run ball.yaml --solver nonsense", "unknown solver 'nonsense'");
@@ -157,6 +159,24 @@ static void test_run_options(void **state) {
   const json_t *ball = json_object_get(json_object_get(json_object_get(root, "final"), "bodies"), "odd, \"name\"/1 %");
   assert_true(json_number_value(json_array_get(json_object_get(ball, "velocity"), 0)) == 6);
   json_decref(root);
+}
+
+static double time_of_first_event(const char *arguments) {
+  json_t *root = expect_json(arguments, 0, NULL);
+  const json_t *list = json_object_get(json_object_get(root, "events"), "list");
+  assert_int_equal(json_array_size(list), 1);
+  const double t = number(json_array_get(list, 0), "t");
+  json_decref(root);
+  return t;
+}
+
+/* Which events are located: the ball hits the floor at a time of its own, or with the step in which it does. */
+static void test_run_locates(void **state) {
+  (void)state;
+  const double hit = sqrt(2 * 0.9 / 9.81);
+  assert_true(fabs(time_of_first_event("run ball.yaml --json --events 1 --events collision,take-off") - hit) < 1e-6);
+  const double whole = time_of_first_event("run ball.yaml --json --step 2^-6 --events none --events 1") * 64;
+  assert_true(whole == floor(whole) && fabs(whole / 64 - hit) <= 0x1p-6);
 }
 
 /* A spring too stiff for the step of an explicit scheme; and a scene that creates nothing. */
@@ -413,6 +433,7 @@ int main(void) {
       cmocka_unit_test(test_bad_scenes),
       cmocka_unit_test(test_run_json),
       cmocka_unit_test(test_run_options),
+      cmocka_unit_test(test_run_locates),
       cmocka_unit_test(test_run_warns_of_energy),
       cmocka_unit_test(test_run_text_writes_nothing),
       cmocka_unit_test(test_unwritable_outputs),

@@ -31,6 +31,8 @@ static int parse_converge(int argc, char **argv, converge_options *o) {
       {"solver", OPTION_TEXT, &o->overrides.solver, "X", "complementarity solver (stickslip list solvers)"},
       {"alpha", OPTION_NUMBER, &o->alpha, "A", "weight of the velocities (scheme gavrea)"},
       {"gamma", OPTION_NUMBER, &o->gamma, "G", "weight of the position update (scheme gavrea)"},
+      {"events", OPTION_TEXT, &o->overrides.events, "KINDS",
+       "events to be located: collision,stick-slip,take-off,facet or some of them; none"},
       {"set", OPTION_LIST, &o->overrides.set, "NAME=VALUE", "override a declared parameter; may be repeated"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
       {"html", OPTION_TEXT, &o->html, "OUT.html", "write the study as a document, like stickslip report"},

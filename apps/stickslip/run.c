@@ -16,6 +16,7 @@ typedef struct run_options {
   overrides overrides;
   const char *scene, *hdf5, *csv, *html, *problem, *checkpoint, *resume;
   long every, threads, events; /* events < 0: the default */
+  text_list event_words;       /* numbers and kinds, as given */
   bool all_solutions, timings, json;
 } run_options;
 
@@ -38,7 +39,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"alpha", OPTION_NUMBER, &o->overrides.alpha, "A", "weight of the velocities (scheme gavrea)"},
       {"gamma", OPTION_NUMBER, &o->overrides.gamma, "G", "weight of the position update (scheme gavrea)"},
       {"set", OPTION_LIST, &o->overrides.set, "NAME=VALUE", "override a declared parameter; may be repeated"},
-      {"events", OPTION_COUNT, &o->events, "N", "list the first N events only (default: 10; with --json: all)"},
+      {"events", OPTION_LIST, &o->event_words, "N|KINDS",
+       "list the first N events only (default: 10; with --json: all); or locate these: collision,take-off,..."},
       {"all-solutions", OPTION_FLAG, &o->all_solutions, NULL,
        "enumerate all solutions of every step's problem (small scenes)"},
       {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
@@ -70,6 +72,13 @@ static int parse_run(int argc, char **argv, run_options *o) {
   if (parsed != PARSE_GO_ON) return parsed;
   if (o->every == 0) return usage_error("--every must be at least 1");
   if (o->threads < 1) return usage_error("--threads must be at least 1");
+  for (int i = 0; i < o->event_words.n; i++) {
+    const char *word = o->event_words.items[i];
+    if (strspn(word, "0123456789") == strlen(word) && *word)
+      o->events = strtol(word, NULL, 10);
+    else
+      o->overrides.events = word;
+  }
   return PARSE_GO_ON;
 }
 
@@ -249,6 +258,7 @@ int command_run(int argc, char **argv) {
   int code = parse_run(argc, argv, &o);
   if (code != PARSE_GO_ON) {
     free((void *)o.overrides.set.items);
+    free((void *)o.event_words.items);
     return code;
   }
   session s = {0};
@@ -273,6 +283,7 @@ int command_run(int argc, char **argv) {
   session_close(&s);
   free(events.items);
   free((void *)o.overrides.set.items);
+  free((void *)o.event_words.items);
   if (out.failed) { /* HDF5's exit handler crashes on a file that could not be flushed, e.g. on a full disk */
     (void)fflush(stdout);
     _Exit(code);

@@ -50,6 +50,34 @@ static ss_status apply_step(ss_simulation *simulation, const overrides *o, ss_er
   return SS_OK;
 }
 
+/* Kinds of events by name, with commas between them, or "none". */
+static ss_status apply_events(ss_simulation *simulation, const char *kinds, ss_error *error) {
+  static const struct {
+    const char *name;
+    unsigned bit;
+  } known[] = {{"collision", SS_EVENT_COLLISION},
+               {"stick-slip", SS_EVENT_STICK_SLIP},
+               {"take-off", SS_EVENT_TAKE_OFF},
+               {"facet", SS_EVENT_FACET},
+               {"none", 0},
+               {0}};
+  simulation->has_events = true;
+  simulation->events = 0;
+  for (const char *word = kinds;; word++) {
+    const size_t length = strcspn(word, ",");
+    int k = 0;
+    while (known[k].name && (strlen(known[k].name) != length || strncmp(known[k].name, word, length) != 0)) k++;
+    if (!known[k].name)
+      return ss_fail(error, SS_ERROR_INPUT,
+                     "--events: '%.*s' is neither a whole number nor a kind of event (collision, stick-slip, take-off, "
+                     "facet, none)",
+                     (int)(length < 40 ? length : 40), word);
+    simulation->events |= known[k].bit;
+    word += length;
+    if (!*word) return SS_OK;
+  }
+}
+
 ss_status require_weights(const char *own_scheme, double alpha, double gamma, ss_error *error) {
   if (strcmp(own_scheme, "gavrea") == 0 || (!isnan(alpha) && !isnan(gamma))) return SS_OK;
   return ss_fail(error, SS_ERROR_INPUT,
@@ -69,7 +97,8 @@ static ss_status apply_overrides(ss_simulation *simulation, const overrides *o, 
       return SS_ERROR_INPUT;
     simulation->solver = o->solver;
   }
-  const ss_status status = apply_step(simulation, o, error);
+  ss_status status = apply_step(simulation, o, error);
+  if (!status && o->events) status = apply_events(simulation, o->events, error);
   if (status) return status;
   if (!isnan(o->duration)) {
     if (!(o->duration > 0)) return ss_fail(error, SS_ERROR_INPUT, "--duration must be positive, got %g", o->duration);

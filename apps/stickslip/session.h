@@ -7,6 +7,7 @@
 /* What the command line may override. NAN and NULL: what the scene says. */
 typedef struct overrides {
   const char *scheme, *solver, *estimate;
+  const char *events; /* kinds to be located: names with commas between them, or "none" */
   double step, tolerance, duration, alpha, gamma;
   text_list set; /* name=value */
 } overrides;
