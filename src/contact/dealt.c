@@ -57,6 +57,14 @@ ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error) {
   return SS_OK;
 }
 
+void ss_deal_more(ss_sim *sim, uint64_t key, ss_vec3 impulse) {
+  for (int i = sim->n_dealt - 1; i >= 0; i--) {
+    if (sim->dealt[i].key != key) continue;
+    sim->dealt[i].report.impulse = v3_add(sim->dealt[i].report.impulse, impulse);
+    return;
+  }
+}
+
 void ss_deal_begin(ss_sim *sim) {
   sim->n_dealt = 0;
   sim->all_dealt = false;

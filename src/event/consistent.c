@@ -9,7 +9,7 @@
  *
  * respects the rows J of joints and contacts. Where slip ends, friction changes, and with it W: what alternated before
  * would stay in the slip as an error, so that the state goes on from the consistent velocity there, as it does from
- * impacts. The sensitivities of a run leave this correction out.
+ * impacts; its impulses are recorded, its energy is stabilization's. The sensitivities of a run leave this correction out.
  *
  * For bodies with few rows that do not repeat each other; velocities are taken as they are otherwise. */
 #include "step/workspace.h"
@@ -41,20 +41,33 @@ static ss_vec3 force_of(const ss_contact *c, ss_vec3 normal) {
   return force;
 }
 
-/* Rows of the posed joint equations and of the contacts that press, at (t, q), and of their forces; how many. */
-static int gather(ss_sim *sim, double t, const double *q, ss_row *rows, ss_row *forces) {
-  int n = sim->basis.n;
+/* Rows of the posed joint equations and of the contacts that press, of their forces, and what takes the alternation away. */
+typedef struct correction {
+  int n;
+  ss_row rows[2 * MOST_ROWS], forces[2 * MOST_ROWS];
+  ss_contact *contact[2 * MOST_ROWS]; /* NULL: a joint's row */
+  ss_vec3 direction[2 * MOST_ROWS];   /* contacts: of the force */
+  double multiplier[2 * MOST_ROWS];
+} correction;
+
+static void gather(ss_sim *sim, double t, const double *q, correction *c) {
+  c->n = sim->basis.n;
   sim->mechanics->joints(sim, t, q, NULL, sim->basis.rows, NULL);
-  for (int i = 0; i < n; i++) rows[i] = forces[i] = sim->basis.rows[sim->basis.row[i]];
-  for (int i = 0; i < sim->n_contacts && n < 2 * MOST_ROWS; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (c->row < 0 || !(c->impulse[0] > 0)) continue;
-    ss_contact_place place;
-    sim->mechanics->place(sim, c, t, q, &place);
-    rows[n] = sim->mechanics->row(sim, c, &place, place.at.normal);
-    forces[n++] = sim->mechanics->row(sim, c, &place, force_of(c, place.at.normal));
+  for (int i = 0; i < c->n; i++) {
+    c->rows[i] = c->forces[i] = sim->basis.rows[sim->basis.row[i]];
+    c->contact[i] = NULL;
   }
-  return n;
+  for (int i = 0; i < sim->n_contacts && c->n < 2 * MOST_ROWS; i++) {
+    ss_contact *contact = &sim->contacts[i];
+    if (contact->row < 0 || !(contact->impulse[0] > 0)) continue;
+    ss_contact_place place;
+    sim->mechanics->place(sim, contact, t, q, &place);
+    c->contact[c->n] = contact;
+    c->direction[c->n] = force_of(contact, place.at.normal);
+    c->rows[c->n] = sim->mechanics->row(sim, contact, &place, place.at.normal);
+    c->forces[c->n] = sim->mechanics->row(sim, contact, &place, c->direction[c->n]);
+    c->n++;
+  }
 }
 
 /* Solves for the multipliers, rows and columns scaled by `unit`; false where rows nearly repeat each other (the feet of a
@@ -74,20 +87,39 @@ static bool solve(double *matrix, int n, const double *unit, double *right) {
   return true;
 }
 
-void ss_consistent_velocity(ss_sim *sim, double t, const double *q, const double *v, double *out) {
+/* False: none. */
+static bool find(ss_sim *sim, double t, const double *q, const double *v, correction *c) {
   const ss_model *model = sim->model;
-  ss_row rows[2 * MOST_ROWS], forces[2 * MOST_ROWS];
-  double matrix[4 * MOST_ROWS * MOST_ROWS], right[2 * MOST_ROWS], unit[2 * MOST_ROWS];
-  memcpy(out, v, sizeof(double) * (size_t)model->n_v);
-  const int n = gather(sim, t, q, rows, forces);
-  for (int j = 0; j < n; j++) {
+  double matrix[4 * MOST_ROWS * MOST_ROWS], unit[2 * MOST_ROWS];
+  gather(sim, t, q, c);
+  for (int j = 0; j < c->n; j++) {
     memset(sim->scratch_v, 0, sizeof(double) * (size_t)model->n_v);
-    spread(model, &forces[j], 1, sim->scratch_v);
-    for (int i = 0; i < n; i++) matrix[i * n + j] = ss_row_dot(model, &rows[i], sim->scratch_v);
-    right[j] = ss_row_dot(model, &rows[j], v);
-    const double size = ss_row_inverse_mass(model, &rows[j]);
+    spread(model, &c->forces[j], 1, sim->scratch_v);
+    for (int i = 0; i < c->n; i++) matrix[i * c->n + j] = ss_row_dot(model, &c->rows[i], sim->scratch_v);
+    c->multiplier[j] = -ss_row_dot(model, &c->rows[j], v);
+    const double size = ss_row_inverse_mass(model, &c->rows[j]);
     unit[j] = size > 0 ? 1 / sqrt(size) : 0;
   }
-  if (!solve(matrix, n, unit, right)) return;
-  for (int j = 0; j < n; j++) spread(model, &forces[j], -right[j], out);
+  return solve(matrix, c->n, unit, c->multiplier);
+}
+
+void ss_consistent_velocity(ss_sim *sim, double t, const double *q, const double *v, double *out) {
+  correction c;
+  memcpy(out, v, sizeof(double) * (size_t)sim->model->n_v);
+  if (!find(sim, t, q, v, &c)) return;
+  for (int j = 0; j < c.n; j++) spread(sim->model, &c.forces[j], c.multiplier[j], out);
+}
+
+void ss_make_consistent(ss_sim *sim) {
+  correction c;
+  if (!find(sim, sim->state.t, sim->state.q, sim->state.v, &c)) return;
+  const double before = sim->mechanics->kinetic_energy(sim, sim->state.v);
+  for (int j = 0; j < c.n; j++) {
+    spread(sim->model, &c.forces[j], c.multiplier[j], sim->state.v);
+    if (c.contact[j])
+      ss_deal_more(sim, c.contact[j]->key, v3_scale(c.multiplier[j], c.direction[j]));
+    else
+      sim->joint_impulse[sim->basis.row[j]] += c.multiplier[j];
+  }
+  sim->report.energy.stabilization += sim->mechanics->kinetic_energy(sim, sim->state.v) - before;
 }

@@ -67,8 +67,9 @@ ss_status ss_compile_height_field(ss_arena *arena, const ss_shape_def *d, ss_sha
   ss_status status = points && triangles ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; status == SS_OK && i < n; i++) {
     if (!isfinite(d->heights[i])) status = ss_shape_reject(error, d, "heights", "finite numbers");
-    points[i] = v3((i % d->columns - 0.5 * (d->columns - 1)) * d->spacing.x,
-                   (i / d->columns - 0.5 * (d->rows - 1)) * d->spacing.y, d->heights[i]);
+    const int row = i / d->columns, column = i % d->columns;
+    points[i] =
+        v3((column - 0.5 * (d->columns - 1)) * d->spacing.x, (row - 0.5 * (d->rows - 1)) * d->spacing.y, d->heights[i]);
   }
   if (status == SS_OK) {
     cut_cells(d->rows, d->columns, triangles);

@@ -232,10 +232,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   judge_contacts(sim, speed_tolerance);
   if (sim->model->moments_anywhere && tau == h) ss_note_ends(sim);
   accept(sim, h, tau);
-  if (sim->arrested && tau == h && ss_velocities_alternate(sim)) {
-    ss_consistent_velocity(sim, sim->state.t, sim->state.q, sim->state.v, sim->consistent);
-    memcpy(sim->state.v, sim->consistent, sizeof(double) * (size_t)sim->model->n_v);
-  }
+  if (sim->arrested && tau == h && ss_velocities_alternate(sim)) ss_make_consistent(sim);
   if (sim->model->moments_anywhere && tau == h) ss_tell_ends(sim);
   *taken = tau;
   status = ss_touch_store(sim, error);

@@ -389,6 +389,7 @@ static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h *
 /* Impulses of the step: none yet; those of the solved part, of which a fraction is taken, or of an impact; that is all. */
 void ss_deal_begin(ss_sim *sim);
 ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error);
+void ss_deal_more(ss_sim *sim, uint64_t key, ss_vec3 impulse); /* of a contact that has dealt in this part */
 void ss_deal_end(ss_sim *sim);
 
 /* Contact memory. */
@@ -455,10 +456,11 @@ ss_status ss_turn_polygons(ss_sim *sim, ss_error *error);
 bool ss_polygon_is_doubtful(const ss_sim *sim);
 bool ss_polygon_is_astray(const ss_sim *sim);
 
-/* Whether velocities alternate about their constraints, and those nearest to v that do not, at (t, q) (event/consistent.c).
- */
+/* Whether velocities alternate about their constraints; those nearest to v that do not, at (t, q); and the state takes them
+ * (event/consistent.c). */
 bool ss_velocities_alternate(const ss_sim *sim);
 void ss_consistent_velocity(ss_sim *sim, double t, const double *q, const double *v, double *out);
+void ss_make_consistent(ss_sim *sim);
 
 /* Fixed friction polygons (event/facets.c): the face that carries at slip w of the contact's rows, and whether it holds the
  * slip in some direction; how far the force has come to the end of what holds, 1 being there; whether this part lets go
