@@ -1,4 +1,4 @@
-/* Ends of spin and rolling as located events, and motors whose speed depends on time. */
+/* Ends of spin and rolling and the start of slip on several feet as located events, and motors whose speed depends on time. */
 #include "scene_runner.h"
 
 static const double G = 9.81;
@@ -90,11 +90,36 @@ static void motor_follows_its_speed(void **state) {
   run_close(&r);
 }
 
+static const char shaken[] =
+    "parameters: {tilt: 0.6}\n"
+    "gravity: [0, -9.81*sin(tilt), -9.81*cos(tilt)]\n"
+    "materials: [{name: default, friction: 0.37}]\n"
+    "world: {shapes: [{type: half-space, normal: [0, sin(tilt), cos(tilt)], offset: 0}]}\n"
+    "bodies: [{name: box, mass: 1.7, position: [0, 0.1*sin(tilt), 0.1*cos(tilt)], orientation: {rpy: [-tilt, 0, 0]},\n"
+    "          shapes: [{type: box, size: [0.3, 0.3, 0.2]}]}]\n"
+    "forces: [{type: applied, on: box, force: [11*sin(2.3*t + 0.4), 0, 0]}]\n"
+    "simulation: {step: 2^-6, duration: 2, friction: {cone: quadratic}, events: [collision, stick-slip, take-off]}\n";
+
+/* Four feet let go where the force on the box reaches mu m g, however they share it: for the second time at the angle
+ * pi + asin(mu m g / 11) of the force. */
+static void feet_let_go_together(void **state) {
+  (void)state;
+  const double exact = (acos(-1) + asin(0.37 * 1.7 * G / 11) - 0.4) / 2.3;
+  for (int k = 5; k <= 9; k++) {
+    run r;
+    run_parse(&r, shaken, &(change){.step = ldexp(1, -k)});
+    const last_event e = watch(&r, SS_SLIP);
+    check_near(e.t, exact, ldexp(1, -2 * k), "start of slip");
+    run_close(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rolling_ends),
       cmocka_unit_test(spin_ends),
       cmocka_unit_test(motor_follows_its_speed),
+      cmocka_unit_test(feet_let_go_together),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,7 @@ typedef struct ss_contact {
   ss_vec3 pressed; /* its forces as a vector on body a, world frame; before the solve: that of the last step */
   ss_vec3 twisted; /* its moments, likewise */
   bool stuck;
+  bool opens;                /* without a force; one of several feet that carry may have none and stay */
   bool spin_ends, roll_ends; /* with the solved part (event/transition.c) */
   double bounce, returned;   /* impact: restitution of this collision, impulse e c_n that it returns */
   ss_vec3 total;             /* impact: impulse of all phases, on body a */

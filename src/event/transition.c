@@ -161,7 +161,7 @@ static bool released(const ss_sim *sim) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0 || !c->closed) continue;
     const bool presses = c->impulse[0] > 0;
-    if ((sim->located & SS_EVENT_TAKE_OFF) && c->pressed_before && !presses) return true;
+    if ((sim->located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
     if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses && !c->stuck) return true;
     if ((sim->located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
   }

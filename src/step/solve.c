@@ -36,12 +36,35 @@ static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
   return (box ? largest : sqrt(square)) / (c->mu * c->impulse[0]);
 }
 
+/* Whether two contacts hold the same bodies on the same plane by the same friction, both of them stuck. */
+static bool hold_together(const ss_sim *sim, const ss_contact *a, const ss_contact *b) {
+  static const double parallel = 1e-9;
+  return a->body[0] == b->body[0] && a->body[1] == b->body[1] && a->stuck && b->stuck && a->mu == b->mu && !a->fixed &&
+         !b->fixed && a->n_rows == a->n_forces && b->n_rows == b->n_forces && !a->limit && !b->limit &&
+         ss_friction_cone(sim, a) != SS_CONE_PYRAMID && ss_friction_cone(sim, b) != SS_CONE_PYRAMID &&
+         v3_dot(a->direction[0], b->direction[0]) > 1 - parallel;
+}
+
+/* How feet that stand together share their load is not unique, and says nothing of when they will slide: their sum does. */
+static void share_ratios(ss_sim *sim) {
+  for (int i = 0, end; i < sim->n_contacts; i = end) {
+    ss_contact *first = &sim->contacts[i];
+    ss_vec3 force = first->pressed;
+    for (end = i + 1; end < sim->n_contacts && hold_together(sim, first, &sim->contacts[end]); end++)
+      force = v3_add(force, sim->contacts[end].pressed);
+    if (end == i + 1) continue;
+    const double load = v3_dot(force, first->direction[0]);
+    const double ratio = v3_norm(v3_axpy(force, -load, first->direction[0])) / (first->mu * load);
+    for (int k = i; k < end; k++) sim->contacts[k].ratio = ratio;
+  }
+}
+
 /* Impulses and slip of every active contact, from z and w; worst: largest entry of the residual, in units of s/d. */
 void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
   const ss_problem *p = &sim->problem;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
-    c->stuck = false;
+    c->stuck = c->opens = false;
     c->face = 0;
     c->when = (double)NAN;
     c->load = c->ratio = 0;
@@ -68,12 +91,14 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
     c->stuck = c->n_forces > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * sim->speed_bound;
+    c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->speed_bound;
     if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
     c->ratio = friction_ratio(sim, c);
     if (c->n_forces == 3 && p->h > 0)
       c->grip = ss_problem_diagonal(p, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
     if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
   }
+  if (sim->located & SS_EVENT_STICK_SLIP) share_ratios(sim);
 }
 
 static double power_near(double x) { return x > 0 && isfinite(x) ? ldexp(1, ilogb(x)) : 1; }
