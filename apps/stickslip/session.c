@@ -52,27 +52,18 @@ static ss_status apply_step(ss_simulation *simulation, const overrides *o, ss_er
 
 /* Kinds of events by name, with commas between them, or "none". */
 static ss_status apply_events(ss_simulation *simulation, const char *kinds, ss_error *error) {
-  static const struct {
-    const char *name;
-    unsigned bit;
-  } known[] = {{"collision", SS_EVENT_COLLISION},
-               {"stick-slip", SS_EVENT_STICK_SLIP},
-               {"take-off", SS_EVENT_TAKE_OFF},
-               {"facet", SS_EVENT_FACET},
-               {"none", 0},
-               {0}};
   simulation->has_events = true;
   simulation->events = 0;
+  if (strcmp(kinds, "none") == 0) return SS_OK;
   for (const char *word = kinds;; word++) {
     const size_t length = strcspn(word, ",");
-    int k = 0;
-    while (known[k].name && (strlen(known[k].name) != length || strncmp(known[k].name, word, length) != 0)) k++;
-    if (!known[k].name)
+    const unsigned bit = ss_event_bit(word, length);
+    if (!bit)
       return ss_fail(error, SS_ERROR_INPUT,
                      "--events: '%.*s' is neither a whole number nor a kind of event (collision, stick-slip, take-off, "
                      "facet, none)",
                      (int)(length < 40 ? length : 40), word);
-    simulation->events |= known[k].bit;
+    simulation->events |= bit;
     word += length;
     if (!*word) return SS_OK;
   }

@@ -365,6 +365,9 @@ bool ss_scheme_is_compliant(const char *name);
 bool ss_scene_is_compliant(const ss_scene *scene);
 
 /* Tables (name and one line of explanation per row, ended by NULL) behind `stickslip list`. */
+/* The SS_EVENT_... of a kind of event by its name in scenes, `length` characters long; 0: there is none. */
+unsigned ss_event_bit(const char *name, size_t length);
+
 const ss_table_row *ss_table_schemes(void);
 const ss_table_row *ss_table_joints(void);
 const ss_table_row *ss_table_forces(void);

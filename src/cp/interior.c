@@ -202,14 +202,9 @@ static ss_status prepare(interior *k, large *l, double most, ss_cp_workspace *w,
                               &k->q, &k->y, &k->predicted, &k->rest, &k->image, &k->all, &k->zero};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = memory + i * n;
   memset(k->zero, 0, sizeof(double) * n);
-  for (int b = 0, p = 0; b < l->cp.n_blocks; b++) {
-    const ss_block *block = &l->cp.blocks[b];
-    for (int i = block->first; i < block->first + block->size; p++) {
-      size[p] = l->G.first[p + 1] - l->G.first[p];
-      k->set[p] = barrier_create(block, i, size[p]);
-      i += size[p];
-    }
-  }
+  const ss_block **const block = large_nodes(l, size, w);
+  if (!block) return out_of_memory(error);
+  for (size_t p = 0; p < nodes; p++) k->set[p] = barrier_create(block[p], l->G.first[p], size[p]);
   return block_lu_analyse(&k->lu, l->G.nodes, size, l->G.start, l->G.col, most, w, affordable, error);
 }
 

@@ -101,6 +101,16 @@ ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, doubl
   return status;
 }
 
+const ss_block **large_nodes(const large *l, int *size, ss_cp_workspace *w) {
+  const ss_block **const block = SCRATCH(w, const ss_block *, l->G.nodes);
+  for (int p = 0, b = 0; block && p < l->G.nodes; p++) {
+    size[p] = l->G.first[p + 1] - l->G.first[p];
+    while (l->G.first[p] >= l->cp.blocks[b].first + l->cp.blocks[b].size) b++;
+    block[p] = &l->cp.blocks[b];
+  }
+  return block;
+}
+
 void large_start(large *l, const double *z) {
   for (int i = 0; i < l->cp.n; i++) l->x[i] = z ? z[i] / (l->scale[i] * l->amplitude) : 0;
   l->residual = large_judge(l, l->x, l->w);

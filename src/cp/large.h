@@ -27,6 +27,8 @@ typedef struct large {
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
 ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, double tolerance, ss_cp_workspace *w,
                        bool *admitted, ss_error *error);
+/* Rows of each node into size [nodes], and the blocks they belong to; NULL: out of memory. */
+const ss_block **large_nodes(const large *l, int *size, ss_cp_workspace *w);
 void large_start(large *l, const double *z); /* x from the original z; NULL: 0 */
 void large_finish(const large *l, double *z);
 double large_judge(large *l, const double *x, double *w); /* residual of the scaled problem; w = G x + g */

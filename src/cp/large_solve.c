@@ -27,8 +27,7 @@ enum {
   SMOOTHING_STEPS = 150,
   NEWTON_STEPS = 20
 };
-static const double dense_share =
-    0.35; /* of entries that are not zero, from which a matrix is not worth being called sparse */
+static const double dense_share = 0.35;  /* of entries not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
 static const double few_places = 1e-4; /* residual below which patches come before many sweeps */

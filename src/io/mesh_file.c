@@ -75,6 +75,12 @@ static size_t word_at(const char **s) {
 
 static bool is_word(const char *s, size_t n, const char *word) { return strlen(word) == n && memcmp(s, word, n) == 0; }
 
+/* The list ends with NULL. */
+static bool is_one_of(const char *s, size_t n, const char *const *words) {
+  while (*words && !is_word(s, n, *words)) words++;
+  return *words != NULL;
+}
+
 /* The word for a message; the file may hold anything. */
 static ss_printable_text shown(const char *s, size_t n) {
   ss_printable_text out;
@@ -95,13 +101,11 @@ static bool number_at(const char **s, double *x) {
   return true;
 }
 
-static ss_status three_numbers(reading *r, const char **s, ss_vec3 *p) {
+static ss_status read_point(reading *r, const char *s) {
   double x[3];
-  for (int i = 0; i < 3; i++) {
-    if (!number_at(s, &x[i])) return FAIL(r, "expected three finite numbers");
-  }
-  *p = v3(x[0], x[1], x[2]);
-  return SS_OK;
+  for (int i = 0; i < 3; i++)
+    if (!number_at(&s, &x[i])) return FAIL(r, "expected three finite numbers");
+  return add_point(r, v3(x[0], x[1], x[2]));
 }
 
 /* ---- OBJ ---- */
@@ -133,21 +137,16 @@ static ss_status read_face(reading *r, const char *s) {
 }
 
 static ss_status read_obj(reading *r, const char *text) {
-  static const char *const ignored[] = {"vt", "vn", "vp", "o", "g", "s", "usemtl", "mtllib", "l", "p", "mg"};
+  static const char *const ignored[] = {"vt", "vn", "vp", "o", "g", "s", "usemtl", "mtllib", "l", "p", "mg", NULL};
   for (const char *line = text; *line; line = next_line(line), r->line++) {
     const char *s = line;
     const size_t n = word_at(&s);
     if (n == 0) continue;
-    bool known = false;
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) known |= is_word(s, n, ignored[i]);
     if (is_word(s, n, "v")) {
-      ss_vec3 p;
-      const char *rest = s + n;
-      SS_TRY(three_numbers(r, &rest, &p));
-      SS_TRY(add_point(r, p));
+      SS_TRY(read_point(r, s + n));
     } else if (is_word(s, n, "f")) {
       SS_TRY(read_face(r, s + n));
-    } else if (!known) {
+    } else if (!is_one_of(s, n, ignored)) {
       return FAIL(r, "unknown statement '%s' of an OBJ file", shown(s, n).text);
     }
   }
@@ -193,26 +192,21 @@ static ss_status read_stl_binary(reading *r, const char *text, size_t length) {
 
 /* solid, facet normal, outer loop, three times vertex x y z, endloop, endfacet, endsolid: the corners say it all. */
 static ss_status read_stl_text(reading *r, const char *text) {
-  static const char *const ignored[] = {"solid", "facet", "outer", "endfacet", "endsolid"};
+  static const char *const ignored[] = {"solid", "facet", "outer", "endfacet", "endsolid", NULL};
   int corners = 0;
   for (const char *line = text; *line; line = next_line(line), r->line++) {
     const char *s = line;
     const size_t n = word_at(&s);
     if (n == 0) continue;
-    bool known = false;
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) known |= is_word(s, n, ignored[i]);
     if (is_word(s, n, "vertex")) {
-      ss_vec3 p;
-      const char *rest = s + n;
-      SS_TRY(three_numbers(r, &rest, &p));
-      SS_TRY(add_point(r, p));
+      SS_TRY(read_point(r, s + n));
       corners++;
     } else if (is_word(s, n, "endloop")) {
       if (corners != 3) return FAIL(r, "a facet has three corners, not %d", corners);
       const int first = r->out->n_points - 3;
       SS_TRY(add_triangle(r, first, first + 1, first + 2));
       corners = 0;
-    } else if (!known) {
+    } else if (!is_one_of(s, n, ignored)) {
       return FAIL(r, "unknown statement '%s' of an STL file", shown(s, n).text);
     }
   }

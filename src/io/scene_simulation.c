@@ -44,6 +44,12 @@ static const ss_word event_words[] = {
 };
 const ss_words ss_words_event = {"event", event_words};
 
+unsigned ss_event_bit(const char *name, size_t length) {
+  for (const ss_word *word = event_words; word->name; word++)
+    if (strlen(word->name) == length && memcmp(word->name, name, length) == 0) return (unsigned)word->value;
+  return 0;
+}
+
 static const ss_word stabilization_words[] = {
     {"none", SS_STABILIZATION_NONE, false},
     {"anitescu-hart", SS_STABILIZATION_ANITESCU_HART, false},
