@@ -33,8 +33,9 @@ void large_start(large *l, const double *z); /* x from the original z; NULL: 0 *
 void large_finish(const large *l, double *z);
 double large_judge(large *l, const double *x, double *w); /* residual of the scaled problem; w = G x + g */
 
-/* Gauss-Seidel sweeps from l->x until the goal, `limit` of them or stagnation; accelerated or plain (relax.c). */
-ss_status large_relax(large *l, bool accelerate, int limit, ss_cp_workspace *w, ss_error *error);
+/* Gauss-Seidel sweeps from l->x until the goal, `limit` of them, or `patience` of them in which the residual is not halved;
+ * accelerated or plain (relax.c). */
+ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_workspace *w, ss_error *error);
 
 /* Newton steps from l->x while they improve it, at most `limit` of them, each with at most `most` operations in its
  * factorisation (large_newton.c). *tried is false where that was too little for the first one. */
@@ -51,6 +52,10 @@ ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, s
 /* The smoothing Newton method from l->x, at most `limit` steps, the first one with this sigma (smoothing.c). Admits and costs what
  * interior points do. */
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error);
+
+/* Proximal steps in the velocities of the bodies from l->x, at most `limit` Newton steps (body_newton.c). Nothing where the
+ * problem is not given by factors. */
+ss_status large_bodies(large *l, int limit, ss_cp_workspace *w, ss_error *error);
 
 /* Solves the worst places of l->x, `size` nodes each and at most `most` of them, with everything else fixed (patches.c). */
 ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error);

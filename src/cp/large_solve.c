@@ -7,20 +7,23 @@
  * steps only. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
  * problems (velocities as free rows) are not admitted. */
 #include "cp/dense.h"
+#include "cp/islands.h"
 #include "cp/large.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
-
-#include "la/dissect.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
   LARGE_ROWS = 200,
-  ISLAND_ROWS = 100,
   FIRST_SWEEPS = 400,
   MORE_SWEEPS = 1500,
+  PATIENCE = 200,       /* sweeps without progress */
+  LITTLE_PATIENCE = 50, /* the same where there is another way */
+  LONG_PATIENCE = 2000, /* plain sweeps are slow */
+  TURNS = 8,
+  BODY_STEPS = 100,
   PLAIN_ROUNDS = 3,
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
@@ -90,8 +93,8 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
        k < ROUNDS && !status && lowest > l->goal; k++) {
     int repaired = 0, most = l->G.nodes / (2 * size);
     const double before = lowest;
-    status = large_relax(l, false, sweeps, w, error);
-    if (!status) status = large_relax(l, true, ACCELERATED, w, error);
+    status = large_relax(l, false, sweeps, LONG_PATIENCE, w, error);
+    if (!status) status = large_relax(l, true, ACCELERATED, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
     if (l->residual < lowest) {
       lowest = l->residual;
@@ -116,12 +119,21 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   return status;
 }
 
-/* With discs. */
-static ss_status take_turns_round(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+/* Sweeps and steps of the bodies in turn: where one gets stuck the other goes on. */
+static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  ss_status status = large_relax(l, true, FIRST_SWEEPS, w, error);
-  if (!status) status = newton(l, w, error);
-  if (!status && l->residual > l->goal) status = patch_up(l, w, error);
+  ss_status status = SS_OK;
+  for (int k = 0; k < TURNS && !status && l->residual > l->goal; k++) {
+    status = large_relax(l, true, MORE_SWEEPS, LITTLE_PATIENCE, w, error);
+    if (!status) status = newton(l, w, error);
+    if (!status && l->residual > l->goal) status = large_bodies(l, l->limit > 0 ? l->limit : BODY_STEPS, w, error);
+  }
+  return status;
+}
+
+/* With discs. */
+static ss_status take_turns_round(large *l, ss_cp_workspace *w, ss_error *error) {
+  ss_status status = patch_up(l, w, error);
   const double most = fmax(last_resort * affordable(l), last_operations);
   if (!status && l->residual > l->goal)
     status = large_smoothing(l, fmin(1, 10 * l->residual), SMOOTHING_STEPS, most, w, error);
@@ -130,20 +142,27 @@ static ss_status take_turns_round(large *l, const double *z, ss_cp_workspace *w,
 }
 
 /* With facets: no patches, no interior points. */
-static ss_status take_turns_facets(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  large_start(l, z);
-  ss_status status = large_relax(l, true, FIRST_SWEEPS, w, error);
-  if (!status) status = newton(l, w, error);
+static ss_status take_turns_facets(large *l, ss_cp_workspace *w, ss_error *error) {
+  ss_status status = SS_OK;
   for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
-    status = large_relax(l, false, k * PLAIN_SWEEPS, w, error);
-    if (!status) status = large_relax(l, true, FIRST_SWEEPS, w, error);
+    status = large_relax(l, false, k * PLAIN_SWEEPS, LONG_PATIENCE, w, error);
+    if (!status) status = large_relax(l, true, FIRST_SWEEPS, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
   }
   return status;
 }
 
 static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  return admits_round_sets(&l->cp) ? take_turns_round(l, z, w, error) : take_turns_facets(l, z, w, error);
+  ss_status status = SS_OK;
+  if (operator_has_bodies(l->original->factors)) {
+    status = through_bodies(l, z, w, error);
+  } else {
+    large_start(l, z);
+    status = large_relax(l, true, FIRST_SWEEPS, PATIENCE, w, error);
+    if (!status) status = newton(l, w, error);
+  }
+  if (status || l->residual <= l->goal) return status;
+  return admits_round_sets(&l->cp) ? take_turns_round(l, w, error) : take_turns_facets(l, w, error);
 }
 
 /* Runs `method` on the whole problem, without looking for islands. */
@@ -175,18 +194,18 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
 
 static ss_status accelerated(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  return large_relax(l, true, l->limit > 0 ? l->limit : MORE_SWEEPS, w, error);
+  return large_relax(l, true, l->limit > 0 ? l->limit : MORE_SWEEPS, PATIENCE, w, error);
 }
 
 static ss_status plain(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  return large_relax(l, false, l->limit > 0 ? l->limit : 10000, w, error);
+  return large_relax(l, false, l->limit > 0 ? l->limit : 10000, LONG_PATIENCE, w, error);
 }
 
 static ss_status newton_alone(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   bool tried;
   large_start(l, z);
-  const ss_status status = z ? SS_OK : large_relax(l, false, 10, w, error);
+  const ss_status status = z ? SS_OK : large_relax(l, false, 10, LONG_PATIENCE, w, error);
   return status ? status : large_newton(l, l->limit > 0 ? l->limit : 50, HUGE_VAL, w, &tried, error);
 }
 
@@ -203,6 +222,14 @@ static ss_status interior(large *l, const double *z, ss_cp_workspace *w, ss_erro
 static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   return large_smoothing(l, z ? fmin(1, 3 * l->residual) : 1, l->limit > 0 ? l->limit : 200, HUGE_VAL, w, error);
+}
+
+ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                            ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  result->outcome = SS_NOT_ADMITTED;
+  return problem->factors && !problem->factors->R.start
+             ? run(problem, options, through_bodies, warm, z, workspace, result, error)
+             : SS_OK;
 }
 
 ss_status solve_smoothing(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
@@ -240,112 +267,6 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
 
 /* ---- islands ---- */
 
-typedef struct islands {
-  int n, nodes, count;
-  int *first;       /* [nodes + 1] rows of a node */
-  int *block;       /* [nodes] block that it belongs to */
-  int *part;        /* [nodes] its island */
-  int *members;     /* [nodes] nodes by islands */
-  int *start;       /* [count + 1] */
-  int *row;         /* [n] row of the original in its island */
-  double amplitude; /* of the whole right side, a power of two: islands are solved in units of it */
-} islands;
-
-/* The graph of the nodes, from that of the rows. */
-static ss_status find_islands(islands *s, const ss_cp *problem, const ss_sparse *G, ss_cp_workspace *w,
-                              ss_error *error) {
-  const size_t n = (size_t)problem->n;
-  *s = (islands){.n = problem->n, .first = SCRATCH(w, int, 6 * n + 2)};
-  int *part_of_row = SCRATCH(w, int, 2 * n), *col = SCRATCH(w, int, G->start[n] + 2 * n), *start;
-  if (!s->first || !part_of_row || !col) return out_of_memory(error);
-  s->block = s->first + n + 1;
-  s->part = s->block + n;
-  s->members = s->part + n;
-  s->row = s->members + n;
-  s->start = s->row + n;
-  start = SCRATCH(w, int, n + 1);
-  if (!start) return out_of_memory(error);
-  int at = 0;
-  for (int b = 0; b < problem->n_blocks; b++) {
-    const ss_block *block = &problem->blocks[b];
-    const int step = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
-    for (int i = block->first; i < block->first + block->size; i += step) {
-      s->first[s->nodes] = i;
-      s->block[s->nodes++] = b;
-      for (int k = i; k < i + step; k++) { /* rows of a node hang together */
-        start[k] = at;
-        for (int e = G->start[k]; e < G->start[k + 1]; e++) col[at++] = G->col[e];
-        if (k + 1 < i + step) col[at++] = k + 1;
-        if (k > i) col[at++] = k - 1;
-      }
-    }
-  }
-  s->first[s->nodes] = problem->n;
-  start[n] = at;
-  s->count = ss_components(&(ss_graph){problem->n, start, col}, part_of_row, part_of_row + n);
-  for (int r = 0; r < s->nodes; r++) s->part[r] = part_of_row[s->first[r]];
-  return SS_OK;
-}
-
-/* Sorts the nodes by islands; islands are numbered by their first row. */
-static void sort_islands(islands *s) {
-  memset(s->start, 0, sizeof(int) * ((size_t)s->count + 1));
-  for (int r = 0; r < s->nodes; r++) s->start[s->part[r] + 1]++;
-  for (int k = 0; k < s->count; k++) s->start[k + 1] += s->start[k];
-  for (int r = 0; r < s->nodes; r++) s->members[s->start[s->part[r]]++] = r;
-  for (int k = s->count; k > 0; k--) s->start[k] = s->start[k - 1];
-  s->start[0] = 0;
-}
-
-typedef struct island {
-  ss_cp cp;
-  ss_sparse G;
-  ss_block *blocks;
-  double *g, *z, *value;
-  int *start, *col;
-} island;
-
-static ss_status island_create(island *i, const islands *s, int k, const ss_cp *problem, const ss_sparse *G,
-                               const double *z, ss_cp_workspace *w, ss_error *error) {
-  int rows = 0;
-  size_t entries = 0;
-  for (int m = s->start[k]; m < s->start[k + 1]; m++)
-    for (int r = s->first[s->members[m]]; r < s->first[s->members[m] + 1]; r++) {
-      s->row[r] = rows++;
-      entries += (size_t)(G->start[r + 1] - G->start[r]);
-    }
-  const int nodes = s->start[k + 1] - s->start[k];
-  *i = (island){.blocks = SCRATCH(w, ss_block, nodes), .g = SCRATCH(w, double, 2 * (size_t)rows)};
-  i->value = SCRATCH(w, double, entries);
-  i->col = SCRATCH(w, int, entries);
-  i->start = SCRATCH(w, int, rows + 1);
-  if (!i->blocks || !i->g || !i->value || !i->col || !i->start) return out_of_memory(error);
-  i->z = i->g + rows;
-  int at = 0, row = 0;
-  for (int m = 0; m < nodes; m++) {
-    const int node = s->members[s->start[k] + m];
-    i->blocks[m] = problem->blocks[s->block[node]];
-    i->blocks[m].first = row;
-    i->blocks[m].size = s->first[node + 1] - s->first[node];
-    i->blocks[m].extra /= s->amplitude;
-    i->blocks[m].lower /= s->amplitude;
-    i->blocks[m].upper /= s->amplitude;
-    for (int r = s->first[node]; r < s->first[node + 1]; r++, row++) {
-      i->start[row] = at;
-      i->g[row] = problem->g[r] / s->amplitude;
-      i->z[row] = z[r] / s->amplitude;
-      for (int e = G->start[r]; e < G->start[r + 1]; e++, at++) {
-        i->col[at] = s->row[G->col[e]]; /* ascending, as the rows of an island keep their order */
-        i->value[at] = G->value[e];
-      }
-    }
-  }
-  i->start[rows] = at;
-  i->G = (ss_sparse){rows, rows, i->start, i->col, i->value};
-  i->cp = (ss_cp){.n = rows, .n_blocks = nodes, .g = i->g, .blocks = i->blocks, .sparse = &i->G};
-  return SS_OK;
-}
-
 /* Solves island k and copies its z. */
 static ss_status solve_island(const islands *s, int k, const ss_cp *problem, const ss_sparse *G,
                               const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
@@ -374,8 +295,8 @@ ss_status solve_large(const ss_cp *problem, const ss_cp_options *options, bool w
   ss_sparse G;
   islands s = {0};
   ss_status status = storage_rows(problem, workspace, &G, error);
-  if (!status) status = find_islands(&s, problem, &G, workspace, error);
-  if (!status) sort_islands(&s);
+  if (!status) status = islands_find(&s, problem, &G, workspace, error);
+  if (!status) islands_sort(&s);
   double largest = 0;
   for (int i = 0; i < problem->n; i++) largest = fmax(largest, fabs(problem->g[i]));
   s.amplitude = 1 / inverse_power(largest);

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WINDOW = 12, CHECK = 5, PATIENCE = 200, REST = 8 };
+enum { WINDOW = 12, CHECK = 5, REST = 8 };
 
 typedef struct relaxation {
   large *l;
@@ -177,7 +177,7 @@ static bool relaxation_create(relaxation *h, large *l, bool accelerate, ss_cp_wo
   return true;
 }
 
-ss_status large_relax(large *l, bool accelerate, int limit, ss_cp_workspace *w, ss_error *error) {
+ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_workspace *w, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   relaxation h;
@@ -196,7 +196,7 @@ ss_status large_relax(large *l, bool accelerate, int limit, ss_cp_workspace *w, 
     if (lowest < 0.5 * milestone) {
       milestone = lowest;
       since = k;
-    } else if (k - since > (accelerate ? PATIENCE : 10 * PATIENCE)) {
+    } else if (k - since > patience) {
       break;
     }
   }

@@ -42,6 +42,7 @@ static const solver_row any_form[] = {
     {"admm", solve_admm},
     {"interior-point", solve_interior_point},
     {"smoothing", solve_smoothing},
+    {"body-newton", solve_body_newton},
 };
 enum { N_ANY_FORM = sizeof any_form / sizeof *any_form };
 
@@ -70,6 +71,8 @@ static const ss_cp_solver_info infos[] = {
     {"interior-point",
      "primal-dual path following with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; discs, intervals, boxes, LCPs"},
+    {"body-newton", "proximal steps by Newton's method in the velocities of the bodies, for large redundant problems "
+                    "given by factors"},
     {NULL, NULL},
 };
 

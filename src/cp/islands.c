@@ -1,0 +1,144 @@
+/* The connected parts of the graph that G has between its nodes, and the problem of each. Their order, and the units of the whole
+ * right side that they are measured in, depend on the problem alone. */
+#include "cp/islands.h"
+
+#include "la/dissect.h"
+
+#include <string.h>
+
+/* The graph of the nodes, from that of the rows. */
+ss_status islands_find(islands *s, const ss_cp *problem, const ss_sparse *G, ss_cp_workspace *w, ss_error *error) {
+  const size_t n = (size_t)problem->n;
+  *s = (islands){.n = problem->n, .first = SCRATCH(w, int, 6 * n + 2)};
+  int *part_of_row = SCRATCH(w, int, 2 * n), *col = SCRATCH(w, int, G->start[n] + 2 * n), *start;
+  if (!s->first || !part_of_row || !col) return out_of_memory(error);
+  s->block = s->first + n + 1;
+  s->part = s->block + n;
+  s->members = s->part + n;
+  s->row = s->members + n;
+  s->start = s->row + n;
+  start = SCRATCH(w, int, n + 1);
+  if (!start) return out_of_memory(error);
+  int at = 0;
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    const int step = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
+    for (int i = block->first; i < block->first + block->size; i += step) {
+      s->first[s->nodes] = i;
+      s->block[s->nodes++] = b;
+      for (int k = i; k < i + step; k++) { /* rows of a node hang together */
+        start[k] = at;
+        for (int e = G->start[k]; e < G->start[k + 1]; e++) col[at++] = G->col[e];
+        if (k + 1 < i + step) col[at++] = k + 1;
+        if (k > i) col[at++] = k - 1;
+      }
+    }
+  }
+  s->first[s->nodes] = problem->n;
+  start[n] = at;
+  s->count = ss_components(&(ss_graph){problem->n, start, col}, part_of_row, part_of_row + n);
+  for (int r = 0; r < s->nodes; r++) s->part[r] = part_of_row[s->first[r]];
+  return SS_OK;
+}
+
+void islands_sort(islands *s) {
+  memset(s->start, 0, sizeof(int) * ((size_t)s->count + 1));
+  for (int r = 0; r < s->nodes; r++) s->start[s->part[r] + 1]++;
+  for (int k = 0; k < s->count; k++) s->start[k + 1] += s->start[k];
+  for (int r = 0; r < s->nodes; r++) s->members[s->start[s->part[r]]++] = r;
+  for (int k = s->count; k > 0; k--) s->start[k] = s->start[k - 1];
+  s->start[0] = 0;
+}
+
+/* The factors of an island: its rows of J, and the bodies that they touch. */
+static ss_status island_factors(island *i, const islands *s, int k, const ss_cp_operator *o, ss_cp_workspace *w,
+                                ss_error *error) {
+  int entries = 0, rows = 0, bodies = 0, columns = 0, at = 0;
+  for (int m = s->start[k]; m < s->start[k + 1]; m++)
+    for (int r = s->first[s->members[m]]; r < s->first[s->members[m] + 1]; r++) {
+      entries += o->J.start[r + 1] - o->J.start[r];
+      rows++;
+    }
+  int *start = SCRATCH(w, int, rows + 1), *col = SCRATCH(w, int, entries), *body = SCRATCH(w, int, o->J.cols);
+  int *number = SCRATCH(w, int, 2 * (size_t)o->n_bodies + 1), *first = number + o->n_bodies;
+  double *value = SCRATCH(w, double, entries), *A = SCRATCH(w, double, o->J.cols *SS_CP_BODY_ROWS);
+  if (!start || !col || !body || !number || !value || !A) return out_of_memory(error);
+  for (int b = 0; b < o->n_bodies; b++) {
+    number[b] = 0;
+    for (int c = o->first[b]; c < o->first[b + 1]; c++) body[c] = b;
+  }
+  for (int m = s->start[k]; m < s->start[k + 1]; m++)
+    for (int r = s->first[s->members[m]]; r < s->first[s->members[m] + 1]; r++)
+      for (int e = o->J.start[r]; e < o->J.start[r + 1]; e++) number[body[o->J.col[e]]] = 1;
+  double *to = A;
+  const double *from = o->A;
+  for (int b = 0; b < o->n_bodies; b++) {
+    const int size = o->first[b + 1] - o->first[b];
+    if (number[b]) {
+      memcpy(to, from, sizeof(double) * (size_t)(size * size));
+      to += (ptrdiff_t)size * size;
+      first[bodies] = columns;
+      number[b] = bodies++;
+      columns += size;
+    }
+    from += (ptrdiff_t)size * size;
+  }
+  first[bodies] = columns;
+  rows = 0;
+  for (int m = s->start[k]; m < s->start[k + 1]; m++)
+    for (int r = s->first[s->members[m]]; r < s->first[s->members[m] + 1]; r++) {
+      start[rows++] = at;
+      for (int e = o->J.start[r]; e < o->J.start[r + 1]; e++, at++) {
+        const int b = body[o->J.col[e]];
+        col[at] = first[number[b]] + o->J.col[e] - o->first[b];
+        value[at] = o->J.value[e];
+      }
+    }
+  start[rows] = at;
+  i->factors = (ss_cp_operator){.J = {rows, columns, start, col, value}, .n_bodies = bodies, .first = first, .A = A};
+  i->cp.factors = &i->factors;
+  return SS_OK;
+}
+
+ss_status island_create(island *i, const islands *s, int k, const ss_cp *problem, const ss_sparse *G, const double *z,
+                        ss_cp_workspace *w, ss_error *error) {
+  int rows = 0;
+  size_t entries = 0;
+  for (int m = s->start[k]; m < s->start[k + 1]; m++)
+    for (int r = s->first[s->members[m]]; r < s->first[s->members[m] + 1]; r++) {
+      s->row[r] = rows++;
+      entries += (size_t)(G->start[r + 1] - G->start[r]);
+    }
+  const int nodes = s->start[k + 1] - s->start[k];
+  *i = (island){.blocks = SCRATCH(w, ss_block, nodes), .g = SCRATCH(w, double, 2 * (size_t)rows)};
+  i->value = SCRATCH(w, double, entries);
+  i->col = SCRATCH(w, int, entries);
+  i->start = SCRATCH(w, int, rows + 1);
+  if (!i->blocks || !i->g || !i->value || !i->col || !i->start) return out_of_memory(error);
+  i->z = i->g + rows;
+  int at = 0, row = 0;
+  for (int m = 0; m < nodes; m++) {
+    const int node = s->members[s->start[k] + m];
+    i->blocks[m] = problem->blocks[s->block[node]];
+    i->blocks[m].first = row;
+    i->blocks[m].size = s->first[node + 1] - s->first[node];
+    i->blocks[m].extra /= s->amplitude;
+    i->blocks[m].lower /= s->amplitude;
+    i->blocks[m].upper /= s->amplitude;
+    for (int r = s->first[node]; r < s->first[node + 1]; r++, row++) {
+      i->start[row] = at;
+      i->g[row] = problem->g[r] / s->amplitude;
+      i->z[row] = z[r] / s->amplitude;
+      for (int e = G->start[r]; e < G->start[r + 1]; e++, at++) {
+        i->col[at] = s->row[G->col[e]]; /* ascending, as the rows of an island keep their order */
+        i->value[at] = G->value[e];
+      }
+    }
+  }
+  i->start[rows] = at;
+  i->G = (ss_sparse){rows, rows, i->start, i->col, i->value};
+  i->cp = (ss_cp){.n = rows, .n_blocks = nodes, .g = i->g, .blocks = i->blocks, .sparse = &i->G};
+  return rows > ISLAND_ROWS && operator_has_bodies(problem->factors)
+             ? island_factors(i, s, k, problem->factors, w, error)
+             : SS_OK;
+}
