@@ -67,6 +67,27 @@ static void all_solutions(void **state) {
   json_decref(o);
 }
 
+/* With all solutions the object has the keys of every result besides. */
+static void all_solutions_and_the_contract(void **state) {
+  (void)state;
+  static const char *const keys[] = {"file",       "kind",    "n", "solver",    "status", "residual",
+                                     "iterations", "seconds", "z", "solutions", "states", "count"};
+  assert_int_equal(run_on(problem_path, "--all-solutions --json"), 0);
+  json_t *o = first_line();
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) assert_non_null(json_object_get(o, keys[k]));
+  json_decref(o);
+  assert_int_equal(run_on(problem_path, "--all-solutions --all-solvers"), 0);
+  assert_non_null(strstr(output, "3 solutions"));
+  assert_non_null(strstr(output, "lemke"));
+}
+
+static void a_person_reads_names_and_the_answer(void **state) {
+  (void)state;
+  assert_int_equal(run_on(problem_path, ""), 0);
+  assert_non_null(strstr(output, "residual"));
+  assert_non_null(strstr(output, "  z = "));
+}
+
 static void diagnosis(void **state) {
   (void)state;
   assert_int_equal(run_on(problem_path, "--json"), 0); /* small: without being asked */
@@ -91,6 +112,43 @@ static void all_solvers(void **state) {
   assert_int_equal(lines, solvers);
   assert_int_equal(run_on(problem_path, "--solver lemke"), 0);
   assert_non_null(strstr(output, "lemke"));
+}
+
+static void options_that_make_no_sense(void **state) {
+  (void)state;
+  assert_int_equal(run_on(problem_path, "--tolerance -1"), 2); /* nothing would be a solution */
+  assert_int_equal(run_on(problem_path, "--tolerance 0"), 2);
+  assert_non_null(strstr(output, "--tolerance must be positive"));
+  assert_int_equal(run_on(problem_path, "--iterations 4294967297"), 2);
+  assert_non_null(strstr(output, "--iterations must be at most"));
+  assert_int_equal(run_on(problem_path, "--solver lemke --all-solvers"), 2);
+  assert_non_null(strstr(output, "exclude"));
+}
+
+static void from_a_pipe(void **state) {
+  (void)state;
+  char arguments[512];
+  (void)snprintf(arguments, sizeof arguments, "/dev/stdin --json < /dev/null; cat %s | %s/stickslip solve /dev/stdin",
+                 problem_path, BINARY_DIR);
+  assert_int_equal(run_solve(arguments), 0);
+  assert_non_null(strstr(output, "solved"));
+}
+
+static void too_many_combinations_names_the_file(void **state) {
+  (void)state;
+  enum { N = 40 };
+  double G[N * N] = {0}, g[N];
+  for (int i = 0; i < N; i++) {
+    G[i * N + i] = 1;
+    g[i] = -1;
+  }
+  owned_cp p = make_lcp(N, G, g);
+  assert_int_equal(ss_cp_write(&p.cp, broken_path, NULL), SS_OK);
+  owned_free(&p);
+  assert_int_equal(run_on(broken_path, "--all-solutions"), 2);
+  char expected[512];
+  (void)snprintf(expected, sizeof expected, "%s: too large", broken_path);
+  assert_non_null(strstr(output, expected));
 }
 
 static void exit_codes(void **state) {
@@ -133,8 +191,16 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(json_has_the_contract), cmocka_unit_test(all_solutions), cmocka_unit_test(diagnosis),
-      cmocka_unit_test(all_solvers),           cmocka_unit_test(exit_codes),
+      cmocka_unit_test(json_has_the_contract),
+      cmocka_unit_test(all_solutions),
+      cmocka_unit_test(diagnosis),
+      cmocka_unit_test(all_solvers),
+      cmocka_unit_test(all_solutions_and_the_contract),
+      cmocka_unit_test(a_person_reads_names_and_the_answer),
+      cmocka_unit_test(options_that_make_no_sense),
+      cmocka_unit_test(from_a_pipe),
+      cmocka_unit_test(exit_codes),
+      cmocka_unit_test(too_many_combinations_names_the_file),
   };
   return cmocka_run_group_tests_name("cp_cli", tests, set_up, tear_down);
 }

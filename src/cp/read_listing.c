@@ -33,16 +33,16 @@ static ss_status read_item(tokens *t, named *item, bool sparse, ss_error *error)
   int rows, cols = 1, nonzeros, i, j = 0;
   if (!tokens_peek(t, item->name, sizeof item->name) || !tokens_word(t, item->name) || !tokens_integer(t, &rows) ||
       (sparse && !tokens_integer(t, &cols)))
-    return tokens_fail(t, error, "a name and a size were expected");
+    return tokens_expected(t, error, "a name and a size");
   nonzeros = rows;
-  if (sparse && !tokens_integer(t, &nonzeros)) return tokens_fail(t, error, "the number of nonzeros was expected");
+  if (sparse && !tokens_integer(t, &nonzeros)) return tokens_expected(t, error, "the number of nonzeros");
   const ss_status status = matrix_create(t, rows, cols, &item->m, error);
   for (int k = 0; !status && k < nonzeros; k++) {
     double x;
     i = k;
     if (sparse && !(tokens_integer(t, &i) && tokens_integer(t, &j) && i < rows && j < cols))
-      return tokens_fail(t, error, "the indices of an entry were expected");
-    if (!tokens_number(t, &x)) return tokens_fail(t, error, "a number was expected");
+      return tokens_expected(t, error, "the indices of an entry");
+    if (!tokens_number(t, &x)) return tokens_expected(t, error, "a number");
     item->m.a[(size_t)i * (size_t)cols + (size_t)j] += x;
   }
   return status;
@@ -52,11 +52,12 @@ static ss_status read_items(tokens *t, listing *l, ss_error *error) {
   if (!tokens_word(t, "problem") || !tokens_peek(t, l->kind, sizeof l->kind) || !tokens_word(t, l->kind) ||
       !tokens_word(t, "spacedim") || !tokens_integer(t, &l->d) || !tokens_word(t, "contacts") ||
       !tokens_integer(t, &l->contacts))
-    return tokens_fail(t, error, "problem KIND spacedim D contacts N was expected");
+    return tokens_expected(t, error, "problem KIND spacedim D contacts N");
   ss_status status = SS_OK;
   while (!status) {
     const bool sparse = tokens_word(t, "matrix");
-    if (!sparse && !tokens_word(t, "vector")) break;
+    if (!sparse && !tokens_word(t, "vector"))
+      return tokens_end(t) ? SS_OK : tokens_expected(t, error, "matrix NAME ROWS COLUMNS NONZEROS or vector NAME ROWS");
     if (l->count == MOST) return tokens_fail(t, error, "too many matrices and vectors");
     status = read_item(t, &l->items[l->count++], sparse, error);
   }

@@ -336,7 +336,7 @@ ss_status ss_study_load(const char *path, ss_study **out, ss_error *error) {
   char *text = NULL;
   size_t length = 0;
   study_reader r = {.base = {.file = path, .key = "study", .error = error ? error : &unwanted}};
-  SS_TRY(ss_text_file_read(path, &text, &length, r.base.error));
+  SS_TRY(ss_text_file_read(path, SS_TEXT_FILE_LIMIT, &text, &length, r.base.error));
   ss_status status = create_study(path, &r.study, r.base.error);
   if (!status) {
     r.base.scratch = ss_arena_create();
