@@ -1,6 +1,7 @@
 /* stickslip run: load, simulate, record, certify. */
 #include "commands.h"
 #include "interrupt.h"
+#include "output.h"
 #include "progress.h"
 #include "run_result.h"
 
@@ -79,6 +80,10 @@ static int parse_run(int argc, char **argv, run_options *o) {
     else
       o->overrides.events = word;
   }
+  /* A checkpoint may be the one that the run goes on from. */
+  const char *const outputs[] = {o->hdf5, o->csv, o->html, o->checkpoint, o->problem};
+  if (outputs_distinct(&o->scene, 1, outputs, 5) || outputs_distinct(&o->resume, 1, outputs, 3)) return EXIT_USAGE;
+  if (output_check(o->checkpoint) || output_check(o->problem)) return EXIT_USAGE; /* written late; known now */
   return PARSE_GO_ON;
 }
 
@@ -122,16 +127,6 @@ static ss_status outputs_close(outputs *out, const ss_sim *sim, bool complete, s
 /* After a failure before the first step: nothing that has been opened leaves a trace. */
 static void outputs_discard(outputs *out) {
   for (int i = 0; i < OUTPUTS; i++) ss_recorder_discard(out->recorders[i]);
-}
-
-/* The problem's file is only written at the end; whether it can be is known now. */
-static ss_status check_writable(const char *path, ss_error *error) {
-  const bool existed = access(path, F_OK) == 0;
-  FILE *stream = fopen(path, "ab");
-  if (!stream) return ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
-  (void)fclose(stream);
-  if (!existed) (void)unlink(path);
-  return SS_OK;
 }
 
 /* scenes/box.yaml -> box-failed.cp, in the working directory */
@@ -248,8 +243,6 @@ static ss_status prepare(const run_options *o, const session *s, event_list *eve
   status = ss_sim_observe(*sim, &observer, error);
   if (!status) status = ss_sim_observe(*sim, &saver, error);
   if (!status && o->resume) status = ss_checkpoint_read(*sim, o->resume, error);
-  if (!status && o->checkpoint) status = check_writable(o->checkpoint, error);
-  if (!status && o->problem) status = check_writable(o->problem, error);
   return status ? status : outputs_open(out, o, *sim, error);
 }
 

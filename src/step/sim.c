@@ -162,6 +162,15 @@ static void start(ss_sim *sim) {
   ss_ledger_start(sim);
 }
 
+/* Options that do not fit are those of the section simulation, or replace them. */
+static ss_status place_in_scene(const ss_sim *sim, ss_status status, ss_error *error) {
+  if (!status || !error || error->file[0] || !sim->model->file || !sim->options.mark.line) return status;
+  (void)snprintf(error->file, sizeof error->file, "%s", sim->model->file);
+  error->line = sim->options.mark.line;
+  error->column = sim->options.mark.column;
+  return status;
+}
+
 static ss_status copy_names(ss_sim *sim, ss_error *error) {
   sim->options.scheme = ss_arena_strdup(sim->arena, sim->options.scheme);
   sim->options.solver = ss_arena_strdup(sim->arena, sim->options.solver ? sim->options.solver : "auto");
@@ -199,7 +208,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
       sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
       sim->solves_to_collisions = (sim->located & ~(unsigned)SS_EVENT_COLLISION) != 0;
     }
-    status = check_options(sim, error);
+    status = place_in_scene(sim, check_options(sim, error), error);
   }
   if (status == SS_OK) status = allocate(sim, error);
   if (status == SS_OK) {
