@@ -79,6 +79,50 @@ static void test_nothing_half_done(void **state) {
   }
 }
 
+/* What --dump-problem writes is read by solve, also where nothing touches. */
+static void test_dumped_problems(void **state) {
+  (void)state;
+  write_text("chain.yaml", "name: Chain\nplanar: xy\nbodies:\n"
+                           "  - {name: a, mass: 1, freedom: [x, y], position: [1, 0]}\njoints:\n"
+                           "  - {type: distance, between: [world, a], length: 1}\n"
+                           "simulation: {scheme: trapezoidal, step: 2^-6, duration: 0.25}\n");
+  free(expect("run chain.yaml --dump-problem chain.cp", 0, "the last complementarity problem is in 'chain.cp'"));
+  json_t *solved = expect_json("solve chain.cp --json", 0, NULL);
+  assert_true(number(solved, "n") == 1);
+  json_decref(solved);
+  free(expect("run ball.yaml --dump-problem ball.cp", 0, "ball.cp")); /* in free fall */
+  solved = expect_json("solve ball.cp --json", 0, NULL);
+  assert_true(number(solved, "n") == 0);
+  json_decref(solved);
+}
+
+/* Many patches: by entries, not as a square of mostly zeros. */
+static void test_dumped_patches(void **state) {
+  (void)state;
+  char bodies[4096] = "";
+  for (int i = 0; i < 12; i++) {
+    const size_t used = strlen(bodies);
+    (void)snprintf(bodies + used, sizeof bodies - used,
+                   "  - {name: b%d, mass: 0.1, position: [%d, 0, 0.05], shapes: [{type: sphere, radius: 0.05}]}\n", i,
+                   i);
+  }
+  char text[8192];
+  (void)snprintf(text, sizeof text,
+                 "name: Patches\nmaterials: [{name: default, friction: 0.3}]\n"
+                 "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\nbodies:\n%s"
+                 "compliance: {young: 1e7, poisson: 0.3, elements: 3, spacing: 1e-3}\n"
+                 "simulation: {scheme: compliant, step: 1e-4, duration: 1e-3, friction: {cone: quadratic}}\n",
+                 bodies);
+  write_text("patches.yaml", text);
+  free(expect("run patches.yaml --dump-problem patches.cp", 0, "patches.cp"));
+  char *written = read_text("patches.cp");
+  assert_non_null(strstr(written, "\nsparse "));
+  free(written);
+  json_t *solved = expect_json("solve patches.cp --json", 0, NULL);
+  assert_true(number(solved, "n") == 12 * 27);
+  json_decref(solved);
+}
+
 /* A terminal that is closed ends a run in good order, like Ctrl-C. */
 static void test_hangup(void **state) {
   (void)state;
@@ -121,10 +165,9 @@ static int prepare(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inputs_are_kept),
-      cmocka_unit_test(test_two_outputs_are_two_files),
-      cmocka_unit_test(test_nothing_half_done),
-      cmocka_unit_test(test_hangup),
+      cmocka_unit_test(test_inputs_are_kept),   cmocka_unit_test(test_two_outputs_are_two_files),
+      cmocka_unit_test(test_nothing_half_done), cmocka_unit_test(test_dumped_problems),
+      cmocka_unit_test(test_dumped_patches),    cmocka_unit_test(test_hangup),
   };
   return cmocka_run_group_tests(tests, prepare, remove_directory);
 }

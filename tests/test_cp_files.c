@@ -160,6 +160,9 @@ static void places(void **state) {
       {"2\n0\n2\n2\n2 3\n2 1\n", 5, 3, "expected the size of the dense matrix again, found '3'"},
       {"2\n0\n2\n2\n2 2\n1 0 0 1\n-1 1\n-1 -1\n1\n", 10, 1,
        "expected a bound, but the file ends"}, /* a relay cut off */
+      {"problem fclib spacedim 2 contacts 1\n", 1, 35,
+       "the kind of a problem is fclib_local, fclib_global or contactbench_ncp"},
+      {"problem fclib_local spacedim 4 contacts 1\n", 1, 41, "spacedim must be 2 or 3"},
       {"problem fclib_local spacedim 2 contacts 1\nvektor q 2\n", 2, 1,
        "expected matrix NAME ROWS COLUMNS NONZEROS or vector NAME ROWS, found 'vektor'"},
       {"problem fclib_local spacedim 2 contacts 1\nmatrix W 2 2 1\n0 5 1\n", 3, 3,

@@ -44,7 +44,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
        "list the first N events only (default: 10; with --json: all); or locate these: collision,take-off,..."},
       {"all-solutions", OPTION_FLAG, &o->all_solutions, NULL,
        "enumerate all solutions of every step's problem (small scenes)"},
-      {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
+      {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the complementarity problem of the last step, solved or not"},
       {"timings", OPTION_FLAG, &o->timings, NULL, "measure the time of each stage of the steps, print and record it"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
       {"checkpoint", OPTION_TEXT, &o->checkpoint, "FILE", "save the state now and then and at the end"},

@@ -54,15 +54,17 @@ static int print_line(json_t *object) {
 }
 
 static void print_header(void) {
-  (void)printf("%-52s %-16s %6s  %-18s %-12s %8s %10s %9s\n", "problem", "kind", "rows", "solver", "status", "residual",
+  (void)printf("%-52s %-16s %6s  %-22s %-12s %8s %10s %9s\n", "problem", "kind", "rows", "solver", "status", "residual",
                "iterations", "seconds");
 }
 
 /* Small answers are shown; --json has all of them. */
-static void print_result(const solve_job *job, const ss_cp_result *r, double seconds) {
+static void print_result(const solve_job *job, const char *solver, const ss_cp_result *r, double seconds) {
   enum { SHOWN = 12 };
   const int n = job->file->problem.n;
-  (void)printf("%-52s %-16s %6d  %-18s %-12s %8.1e %10d %9.1e\n", job->path, job->file->kind, n, r->solver,
+  char by[64]; /* which one of the ladder it was */
+  (void)snprintf(by, sizeof by, "%s%s", strcmp(solver, r->solver) != 0 ? "auto: " : "", r->solver);
+  (void)printf("%-52s %-16s %6d  %-22s %-12s %8.1e %10d %9.1e\n", job->path, job->file->kind, n, by,
                ss_outcome_name(r->outcome), r->residual, r->iterations, seconds);
   if (r->outcome != SS_SOLVED || n > SHOWN || job->request->all_solvers || job->request->all_solutions) return;
   (void)printf("  z =");
@@ -127,7 +129,7 @@ static int show(const solve_job *job, const char *solver, const ss_cp_result *re
   int code = result->outcome == SS_SOLVED ? EXIT_DONE : EXIT_FAILED;
   json_t *object = job->request->json ? result_json(job, solver, result, seconds) : NULL;
   if (job->request->json && !object) return usage_error("out of memory");
-  if (!object) print_result(job, result, seconds);
+  if (!object) print_result(job, solver, result, seconds);
   if (job->enumerates) code = enumerate(job, object);
   if (object && code != EXIT_USAGE && print_line(object) != EXIT_DONE) return EXIT_USAGE;
   if (object && code == EXIT_USAGE) json_decref(object);

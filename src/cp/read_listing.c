@@ -48,12 +48,20 @@ static ss_status read_item(tokens *t, named *item, bool sparse, ss_error *error)
   return status;
 }
 
+static ss_status check_head(tokens *t, const listing *l, ss_error *error) {
+  static const char *const kinds[] = {"fclib_local", "fclib_global", "contactbench_ncp"};
+  bool known = false;
+  for (int k = 0; k < 3; k++) known = known || strcmp(l->kind, kinds[k]) == 0;
+  if (!known) return tokens_fail(t, error, "the kind of a problem is fclib_local, fclib_global or contactbench_ncp");
+  return l->d == 2 || l->d == 3 ? SS_OK : tokens_fail(t, error, "spacedim must be 2 or 3");
+}
+
 static ss_status read_items(tokens *t, listing *l, ss_error *error) {
   if (!tokens_word(t, "problem") || !tokens_peek(t, l->kind, sizeof l->kind) || !tokens_word(t, l->kind) ||
       !tokens_word(t, "spacedim") || !tokens_integer(t, &l->d) || !tokens_word(t, "contacts") ||
       !tokens_integer(t, &l->contacts))
     return tokens_expected(t, error, "problem KIND spacedim D contacts N");
-  ss_status status = SS_OK;
+  ss_status status = check_head(t, l, error);
   while (!status) {
     const bool sparse = tokens_word(t, "matrix");
     if (!sparse && !tokens_word(t, "vector"))
@@ -104,6 +112,5 @@ ss_status read_listing(tokens *t, ss_cp_file *out, ss_error *error) {
   if (!l) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   const ss_status status = read_items(t, l, error);
   if (status) return status;
-  if (l->d < 2 || l->d > 5) return tokens_fail(t, error, "spacedim must be 2 or 3");
   return strcmp(l->kind, "fclib_global") == 0 ? global_form(t, l, out, error) : local_form(t, l, out, error);
 }

@@ -300,17 +300,3 @@ ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *err
   sim->observers[sim->n_observers++] = *observer;
   return SS_OK;
 }
-
-ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
-  if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
-  ss_cp problem = ss_problem_view(&sim->problem);
-  double *filled = NULL;
-  if (sim->problem.sparse || sim->problem.structured) {
-    problem.G = filled = ss_alloc(sizeof(double) * (size_t)problem.n * (size_t)problem.n);
-    if (!filled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-    ss_fill_dense(sim, filled);
-  }
-  const ss_status status = ss_cp_write(&problem, path, error);
-  ss_free(filled);
-  return status;
-}
