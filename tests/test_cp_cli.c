@@ -1,7 +1,9 @@
 /* stickslip solve: output, JSON, exit codes. */
 #include "cp_problems.h"
 
+#include <fcntl.h>
 #include <jansson.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -134,6 +136,28 @@ static void from_a_pipe(void **state) {
   assert_non_null(strstr(output, "solved"));
 }
 
+/* Each result is there as soon as it is known: the second problem is a pipe that nobody has written to yet. */
+static void results_can_be_followed(void **state) {
+  (void)state;
+  char pipe_path[300], command[1024];
+  (void)snprintf(pipe_path, sizeof pipe_path, "%s.pipe", problem_path);
+  assert_int_equal(mkfifo(pipe_path, 0600), 0);
+  (void)snprintf(command, sizeof command, "%s/stickslip solve %s %s --json 2>/dev/null", BINARY_DIR, problem_path,
+                 pipe_path);
+  FILE *results = popen(command, "r");
+  assert_non_null(results);
+  (void)alarm(30); /* instead of waiting for ever */
+  assert_non_null(fgets(output, sizeof output, results));
+  json_decref(first_line());
+  const int end = open(pipe_path, O_WRONLY);
+  assert_true(end >= 0);
+  assert_int_equal(close(end), 0);
+  const int status = pclose(results);
+  (void)alarm(0);
+  assert_int_equal(remove(pipe_path), 0);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2); /* empty is no problem file */
+}
+
 static void too_many_combinations_names_the_file(void **state) {
   (void)state;
   enum { N = 40 };
@@ -200,6 +224,7 @@ int main(void) {
       cmocka_unit_test(options_that_make_no_sense),
       cmocka_unit_test(from_a_pipe),
       cmocka_unit_test(exit_codes),
+      cmocka_unit_test(results_can_be_followed),
       cmocka_unit_test(too_many_combinations_names_the_file),
   };
   return cmocka_run_group_tests_name("cp_cli", tests, set_up, tear_down);

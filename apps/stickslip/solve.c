@@ -44,13 +44,14 @@ static json_t *result_json(const solve_job *job, const char *solver, const ss_cp
   return object;
 }
 
-/* One object per line, so that a long list of problems can be followed. */
+/* One object per line, whole and at once, so that a long list of problems can be followed, and read where it is cut off. */
 static int print_line(json_t *object) {
-  if (!object) return usage_error("out of memory");
-  const int failed = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  char *line = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
   json_decref(object);
-  if (failed || putchar('\n') == EOF) return usage_error("cannot write to standard output");
-  return EXIT_DONE;
+  if (!line) return usage_error("out of memory");
+  const bool failed = fputs(line, stdout) == EOF || putchar('\n') == EOF || fflush(stdout);
+  free(line);
+  return failed ? usage_error("cannot write to standard output") : EXIT_DONE;
 }
 
 static void print_header(void) {
@@ -115,6 +116,7 @@ static int enumerate(const solve_job *job, json_t *object) {
   }
   if (!object) {
     (void)printf("%s: %d solution%s\n", job->path, count, count == 1 ? "" : "s");
+    (void)fflush(stdout);
     return EXIT_DONE;
   }
   json_t *found = json_pack("{s:i, s:o, s:o, s:o}", "count", count, "solutions", sink.list, "states", sink.states,
@@ -130,6 +132,7 @@ static int show(const solve_job *job, const char *solver, const ss_cp_result *re
   json_t *object = job->request->json ? result_json(job, solver, result, seconds) : NULL;
   if (job->request->json && !object) return usage_error("out of memory");
   if (!object) print_result(job, solver, result, seconds);
+  (void)fflush(stdout);
   if (job->enumerates) code = enumerate(job, object);
   if (object && code != EXIT_USAGE && print_line(object) != EXIT_DONE) return EXIT_USAGE;
   if (object && code == EXIT_USAGE) json_decref(object);
