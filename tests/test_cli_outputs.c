@@ -47,6 +47,8 @@ static void test_two_outputs_are_two_files(void **state) {
   assert_int_not_equal(access("x.h5", F_OK), 0);
   free(expect("run ball.yaml --checkpoint x.state", 0, NULL));
   free(expect("run ball.yaml --duration 0.5 --resume x.state --checkpoint x.state", 0, NULL)); /* goes on in place */
+  refuse("run ball.yaml --duration 0.25 --resume x.state", "is at t = 0.5, beyond the duration 0.25");
+  free(expect("run ball.yaml --duration 0.5 --resume x.state", 0, NULL)); /* is done */
   free(expect("run ball.yaml --csv /dev/null --html /dev/null", 0, NULL));
 }
 

@@ -44,7 +44,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
        "list the first N events only (default: 10; with --json: all); or locate these: collision,take-off,..."},
       {"all-solutions", OPTION_FLAG, &o->all_solutions, NULL,
        "enumerate all solutions of every step's problem (small scenes)"},
-      {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the complementarity problem of the last step, solved or not"},
+      {"dump-problem", OPTION_TEXT, &o->problem, "FILE",
+       "write the complementarity problem of the last step, solved or not"},
       {"timings", OPTION_FLAG, &o->timings, NULL, "measure the time of each stage of the steps, print and record it"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
       {"checkpoint", OPTION_TEXT, &o->checkpoint, "FILE", "save the state now and then and at the end"},
@@ -233,6 +234,15 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   return run_certified(&result) ? code : EXIT_FAILED;
 }
 
+static ss_status go_on(ss_sim *sim, const char *checkpoint, double duration, ss_error *error) {
+  const ss_status status = ss_checkpoint_read(sim, checkpoint, error);
+  const double t = ss_sim_state(sim)->t;
+  if (status || t <= duration * (1 + 1e-9)) return status;
+  return ss_fail(error, SS_ERROR_INPUT,
+                 "the checkpoint '%s' is at t = %.9g, beyond the duration %.9g; --duration T goes on", checkpoint, t,
+                 duration);
+}
+
 static ss_status prepare(const run_options *o, const session *s, event_list *events, checkpointer *checkpoints,
                          ss_sim **sim, outputs *out, ss_error *error) {
   ss_status status = ss_sim_create(s->model, &s->simulation, sim, error);
@@ -242,7 +252,7 @@ static ss_status prepare(const run_options *o, const session *s, event_list *eve
   const ss_observer saver = {.user = checkpoints, .step = save_now_and_then};
   status = ss_sim_observe(*sim, &observer, error);
   if (!status) status = ss_sim_observe(*sim, &saver, error);
-  if (!status && o->resume) status = ss_checkpoint_read(*sim, o->resume, error);
+  if (!status && o->resume) status = go_on(*sim, o->resume, s->simulation.duration, error);
   return status ? status : outputs_open(out, o, *sim, error);
 }
 
