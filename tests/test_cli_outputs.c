@@ -45,6 +45,7 @@ static void test_two_outputs_are_two_files(void **state) {
   refuse("run ball.yaml -o x.h5 --csv x.h5", "'x.h5' is named for two outputs");
   refuse("run ball.yaml -o x.h5 --csv ./x.h5", "'./x.h5' is named for two outputs");
   assert_int_not_equal(access("x.h5", F_OK), 0);
+  refuse("run ball.yaml --csv -", "'-' is not the name of an output here");
   free(expect("run ball.yaml --checkpoint x.state", 0, NULL));
   free(expect("run ball.yaml --duration 0.5 --resume x.state --checkpoint x.state", 0, NULL)); /* goes on in place */
   refuse("run ball.yaml --duration 0.25 --resume x.state", "is at t = 0.5, beyond the duration 0.25");

@@ -188,7 +188,7 @@ int command_converge(int argc, char **argv) {
     double *steps = NULL;
     int n_steps = 0;
     ss_error error = {0};
-    if (outputs_distinct(&o.scene, 1, &o.html, 1) || output_check(o.html)) code = EXIT_USAGE;
+    if (outputs_are_files(&o.scene, 1, &o.html, 1) || output_check(o.html)) code = EXIT_USAGE;
     ss_status status = steps_parse(o.steps, &steps, &n_steps, &error);
     if (!status) status = session_open_any(&s, o.scene, &o.overrides, &error);
     if (code == PARSE_GO_ON) code = status ? report_error(&error) : study(&o, &s, steps, n_steps);

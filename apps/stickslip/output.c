@@ -101,3 +101,9 @@ int outputs_distinct(const char *const *inputs, int n_inputs, const char *const 
   }
   return EXIT_DONE;
 }
+
+int outputs_are_files(const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs) {
+  for (int i = 0; i < n_outputs; i++)
+    if (outputs[i] && is_standard(outputs[i])) return usage_error("'-' is not the name of an output here; name a file");
+  return outputs_distinct(inputs, n_inputs, outputs, n_outputs);
+}

@@ -21,5 +21,7 @@ int output_check(const char *path);
 /* n paths each, NULL ones are skipped. An exit code: an output that is one of the inputs, or two that are the same file,
  * are reported. */
 int outputs_distinct(const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs);
+/* For outputs that are files and nothing else: "-", which would be one of that name, is reported as well. */
+int outputs_are_files(const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs);
 
 #endif

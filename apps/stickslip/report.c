@@ -42,7 +42,7 @@ int command_report(int argc, char **argv) {
   char name[NAME_MAX + 16];
   default_name(result, name, sizeof name);
   if (!output) output = name;
-  if (outputs_distinct(&result, 1, &output, 1)) return EXIT_USAGE;
+  if (outputs_are_files(&result, 1, &output, 1)) return EXIT_USAGE;
   if (plot_is_study(result)) {
     const int code = report_study(result, output);
     if (code != EXIT_DONE) return code;

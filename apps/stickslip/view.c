@@ -138,7 +138,7 @@ int command_view(int argc, char **argv) {
     char name[NAME_MAX + 16];
     default_page_name(o.input, name, sizeof name);
     const char *page = o.page ? o.page : name;
-    if (outputs_distinct(&o.input, 1, &page, 1))
+    if (outputs_are_files(&o.input, 1, &page, 1))
       code = EXIT_USAGE;
     else
       code = is_result(o.input) ? view_result(&o, page) : view_scene(&o, page);
