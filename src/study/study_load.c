@@ -48,7 +48,11 @@ static ss_status read_scene_path(ss_reader *reader, const ss_yaml *node, void *o
   memcpy(path, study->file, folder);
   (void)snprintf(path + folder, strlen(name) + 1, "%s", name);
   study->scene = path;
-  return ss_scene_load(path, NULL, 0, &((study_reader *)reader)->scene, reader->error);
+  const ss_status status = ss_scene_load(path, NULL, 0, &((study_reader *)reader)->scene, reader->error);
+  if (status != SS_ERROR_IO) return status; /* a mistake of the scene has its place there */
+  char why[sizeof reader->error->message];
+  memcpy(why, reader->error->message, sizeof why);
+  return SS_READ_FAIL(reader, node, "'%s': %s", ss_printable(name).text, why);
 }
 
 /* ---- what varies ---- */
@@ -294,8 +298,9 @@ static ss_status count_runs(ss_reader *reader, const ss_yaml *root) {
   double runs = 1;
   for (int i = 0; i < study->n_variations; i++) {
     const ss_variation *v = &study->variations[i];
-    if (!v->values)
-      return SS_READ_FAIL(reader, root, "the range of '%s' needs a count (or sample: {random: N, seed: S})", v->name);
+    if (!v->values) /* a range of the section vary */
+      return SS_READ_FAIL(reader, ss_yaml_get(ss_yaml_get(root, "vary"), v->name),
+                          "the range of '%s' needs a count (or sample: {random: N, seed: S})", v->name);
     runs *= (double)v->count;
   }
   if (runs > MOST_RUNS) return SS_READ_FAIL(reader, root, "%g runs are too many (at most %g)", runs, MOST_RUNS);
