@@ -16,6 +16,7 @@ typedef struct solve_request {
   double relaxation;
   const char *order;
   bool all_solvers, all_solutions, diagnose, json;
+  bool headed; /* the columns have their names */
 } solve_request;
 
 typedef struct solve_job {
@@ -187,10 +188,12 @@ static int solve_every_way(solve_job *job) {
   return code;
 }
 
-static int solve_file(const solve_request *request, const char *path, ss_cp_workspace *workspace) {
+static int solve_file(solve_request *request, const char *path, ss_cp_workspace *workspace) {
   ss_error error = {0};
   ss_cp_file file;
   if (ss_cp_read(path, &file, &error)) return report_error(&error);
+  if (!request->json && !request->headed) print_header();
+  request->headed = true;
   double *z = calloc(2 * (size_t)file.problem.n + 1, sizeof *z);
   ss_cp_diagnosis diagnosis;
   solve_job job = {request, path, &file, workspace, z, z ? z + file.problem.n : NULL, NULL, request->all_solutions};
@@ -256,7 +259,6 @@ int command_solve(int argc, char **argv) {
       code = usage_error("solve: --order is given, breadth or shuffled, not '%s'", request.order);
     else if (ss_cp_workspace_create(&workspace, &error))
       code = report_error(&error);
-    if (workspace && !request.json) print_header();
     for (const char **path = paths; workspace && *path; path++) {
       const int one = solve_file(&request, *path, workspace);
       if (one > code) code = one;
