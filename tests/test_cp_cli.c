@@ -83,6 +83,16 @@ static void all_solutions_and_the_contract(void **state) {
   assert_non_null(strstr(output, "lemke"));
 }
 
+/* z1 + z2 = 1: two corners are listed, and that there is more. */
+static void a_continuum_is_not_two_solutions(void **state) {
+  (void)state;
+  owned_cp p = make_lcp(2, (double[]){1, 1, 1, 1}, (double[]){-1, -1});
+  assert_int_equal(ss_cp_write(&p.cp, broken_path, NULL), SS_OK);
+  owned_free(&p);
+  assert_int_equal(run_on(broken_path, "--all-solutions"), 0);
+  assert_non_null(strstr(output, "2 solutions, not isolated"));
+}
+
 static void a_person_reads_names_and_the_answer(void **state) {
   (void)state;
   assert_int_equal(run_on(problem_path, ""), 0);
@@ -220,6 +230,7 @@ int main(void) {
       cmocka_unit_test(diagnosis),
       cmocka_unit_test(all_solvers),
       cmocka_unit_test(all_solutions_and_the_contract),
+      cmocka_unit_test(a_continuum_is_not_two_solutions),
       cmocka_unit_test(a_person_reads_names_and_the_answer),
       cmocka_unit_test(options_that_make_no_sense),
       cmocka_unit_test(from_a_pipe),

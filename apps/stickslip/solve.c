@@ -116,7 +116,9 @@ static int enumerate(const solve_job *job, json_t *object) {
     return report_file_error(job, &error);
   }
   if (!object) {
-    (void)printf("%s: %d solution%s\n", job->path, count, count == 1 ? "" : "s");
+    const bool more = job->diagnosis && job->diagnosis->continuum;
+    (void)printf("%s: %d solution%s%s\n", job->path, count, count == 1 ? "" : "s",
+                 more ? ", not isolated: there are more between or beyond them" : "");
     (void)fflush(stdout);
     return EXIT_DONE;
   }
