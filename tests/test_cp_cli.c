@@ -86,11 +86,14 @@ static void all_solutions_and_the_contract(void **state) {
 /* z1 + z2 = 1: two corners are listed, and that there is more. */
 static void a_continuum_is_not_two_solutions(void **state) {
   (void)state;
+  char path[300];
+  (void)snprintf(path, sizeof path, "%s.continuum", problem_path);
   owned_cp p = make_lcp(2, (double[]){1, 1, 1, 1}, (double[]){-1, -1});
-  assert_int_equal(ss_cp_write(&p.cp, broken_path, NULL), SS_OK);
+  assert_int_equal(ss_cp_write(&p.cp, path, NULL), SS_OK);
   owned_free(&p);
-  assert_int_equal(run_on(broken_path, "--all-solutions"), 0);
+  assert_int_equal(run_on(path, "--all-solutions"), 0);
   assert_non_null(strstr(output, "2 solutions, not isolated"));
+  assert_int_equal(remove(path), 0);
 }
 
 static void a_person_reads_names_and_the_answer(void **state) {
