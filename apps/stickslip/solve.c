@@ -219,7 +219,7 @@ int command_solve(int argc, char **argv) {
   const option options[] = {
       {"solver", OPTION_TEXT, &request.solver, "X", "the solver (stickslip list solvers); default auto"},
       {"all-solvers", OPTION_FLAG, &request.all_solvers, NULL, "try every solver; the exit code is that of auto"},
-      {"all-solutions", OPTION_FLAG, &request.all_solutions, NULL, "and list all solutions (small problems)"},
+      {"all-solutions", OPTION_FLAG, &request.all_solutions, NULL, "list all solutions too (small problems)"},
       {"diagnose", OPTION_FLAG, &request.diagnose, NULL,
        "classes of the matrix, and what is known about the solutions"},
       {"tolerance", OPTION_NUMBER, &request.tolerance, "T", "residual that counts as solved; default 1e-10"},
