@@ -129,6 +129,63 @@ static void wrong_files(void **state) {
   }
 }
 
+/* The message names the token to blame and its place: the next one where something else was expected, the last one where
+ * its value is wrong. */
+static void places(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int line, column;
+    const char *message;
+  } wrong[] = {
+      {"", 1, 1, "expected a problem file of a known format (docs/problem-format.md), but the file ends"},
+      {"2\n0 2 hello", 2, 5, "expected a problem file of a known format (docs/problem-format.md), found 'hello'"},
+      {"stickslip-problem 1\nrows two\n", 2, 6, "expected rows N, found 'two'"},
+      {"stickslip-problem 1\nrows 2\nblocks 3\n", 3, 8, "expected blocks N, at most one per row, found '3'"},
+      {"stickslip-problem 1\nrows 2\nblocks 1\nnonnegative 3\n", 4, 13, NULL},
+      {"stickslip-problem 1\nrows 2\nblocks 1\nnonnegative 1\nG\n", 4, 13,
+       "the blocks cover fewer rows than the problem has"},
+      {"stickslip-problem 1\nrows 1\nblocks 1\nbox 2 1\nG\n", 4, 7, NULL},
+      {"stickslip-problem 1\nrows 1\nblocks 1\nbox nan 1\n", 4, 5, "expected box LOWER UPPER, found 'nan'"},
+      {"stickslip-problem 1\nrows 1\nblocks 1\nfree 1\nG\n  1e400\ng\n1\n", 6, 3,
+       "expected a finite number, found '1e400'"},
+      {"stickslip-problem 1\nrows 1\nblocks 1\nfree 1\nG\n1\ng\n", 8, 1, "expected a finite number, but the file ends"},
+      {"stickslip-problem 1\nrows 1\nblocks 1\nfree 1\nG\n1\ng\n1 2\n", 8, 3,
+       "expected the end of the file, found '2'"},
+      {"stickslip-problem 1\nrows 2\nblocks 1\nfree 2\nsparse 2\n0 1 1\n0 0 1\ng\n1 1\n", 7, 5,
+       "the columns of a row must ascend"},
+      {"stickslip-problem 1\nrows 2\nblocks 1\nfree 2\nsparse 2\n0 0 1\n1 2 1\ng\n1 1\n", 7, 5,
+       "the entry is outside the matrix"},
+      {"2\n0\n2\n2\n2 2\n2 1 x\n", 6, 5, "expected a matrix entry, found 'x'"},
+      {"2\n0\n2\n2\n2 3\n2 1\n", 5, 3, "expected the size of the dense matrix again, found '3'"},
+      {"2\n0\n2\n2\n2 2\n1 0 0 1\n-1 1\n-1 -1\n1\n", 10, 1,
+       "expected a bound, but the file ends"}, /* a relay cut off */
+      {"problem fclib spacedim 2 contacts 1\n", 1, 35,
+       "the kind of a problem is fclib_local, fclib_global or contactbench_ncp"},
+      {"problem fclib_local spacedim 4 contacts 1\n", 1, 41, "spacedim must be 2 or 3"},
+      {"problem fclib_local spacedim 2 contacts 1\nvektor q 2\n", 2, 1,
+       "expected matrix NAME ROWS COLUMNS NONZEROS or vector NAME ROWS, found 'vektor'"},
+      {"problem fclib_local spacedim 2 contacts 1\nmatrix W 2 2 1\n0 5 1\n", 3, 3,
+       "expected the indices of an entry, found '5'"},
+  };
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    ss_cp_file file;
+    ss_error error = {0};
+    assert_int_equal(read_text(wrong[k].text, &file, &error), SS_ERROR_INPUT);
+    if (wrong[k].message) assert_string_equal(error.message, wrong[k].message);
+    assert_string_equal(error.file, path);
+    assert_int_equal(error.line, wrong[k].line);
+    assert_int_equal(error.column, wrong[k].column);
+  }
+  ss_cp_file file;
+  ss_error error = {0};
+  write_file("PK\3\4\0\0", 6);
+  assert_int_equal(ss_cp_read(path, &file, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "bytes that are not text"));
+  assert_int_equal(read_text("\xef\xbb\xbf# LCP\r\n1\r\n2\r\n-1\r\n", &file, NULL), SS_OK); /* from another system */
+  ss_cp_file_release(&file);
+}
+
 /* Every prefix of every example, and random changes of single bytes: an error or a problem, never a crash. */
 static void damaged_files(void **state) {
   (void)state;
@@ -166,10 +223,8 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(round_trip),
-      cmocka_unit_test(every_format),
-      cmocka_unit_test(wrong_files),
-      cmocka_unit_test(damaged_files),
+      cmocka_unit_test(round_trip), cmocka_unit_test(every_format),  cmocka_unit_test(wrong_files),
+      cmocka_unit_test(places),     cmocka_unit_test(damaged_files),
   };
   return cmocka_run_group_tests_name("cp_files", tests, set_up, tear_down);
 }

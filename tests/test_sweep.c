@@ -135,7 +135,8 @@ static void test_mistakes_have_places(void **state) {
       {"scene: block.yaml\nvery: {mu: [1]}\nobserve: the-block.x\n", "wrong.yaml:2:1: "},
       {"scene: block.yaml\nvary: {nu: [1]}\nobserve: the-block.x\n", "wrong.yaml:2:8: 'nu' cannot vary"},
       {"scene: block.yaml\nvary: {mu: []}\nobserve: the-block.x\n", "wrong.yaml:2:12: 'mu' has no values"},
-      {"scene: block.yaml\nvary: {mu: {from: 1, to: 2}}\nobserve: the-block.x\n", "needs a count"},
+      {"scene: block.yaml\nvary: {mu: {from: 1, to: 2}}\nobserve: the-block.x\n",
+       "wrong.yaml:2:12: the range of 'mu' needs a count"},
       {"scene: block.yaml\nvary: {mu: {from: 1, to: 2, count: 1.5}}\nobserve: x\n", "wrong.yaml:2:36: 'count' must be"},
       {"scene: block.yaml\nvary: {mu: {from: 1, to: 2, step: 1}}\nobserve: x\n", "wrong.yaml:2:29: "},
       {"scene: block.yaml\nvary: {mu: {from: 0, to: 2, count: 3, scale: log}}\nobserve: x\n", "must be positive"},
@@ -150,7 +151,7 @@ static void test_mistakes_have_places(void **state) {
        "wrong.yaml:3:18: unknown scheme 'moro'"},
       {"scene: block.yaml\nvary: {mu: [1]}\nsample: {random: 3}\nobserve: x\n", "seed"},
       {"scene: block.yaml\nvary: {mu: [1]}\nobserve: [the-block.x, the-block.x]\n", "observed twice"},
-      {"scene: missing.yaml\nvary: {mu: [1]}\nobserve: x\n", "missing.yaml"},
+      {"scene: missing.yaml\nvary: {mu: [1]}\nobserve: x\n", "wrong.yaml:1:8: 'missing.yaml': cannot read the file"},
       {"vary: {mu: [1]}\nobserve: x\n", "scene"},
       {"bodies: []\n", "this is a scene, not a study; stickslip run"},
   };

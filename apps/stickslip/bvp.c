@@ -1,6 +1,7 @@
 /* stickslip bvp: boundary-value problems. */
 #include "commands.h"
 #include "json.h"
+#include "output.h"
 #include "session.h"
 
 #include <math.h>
@@ -136,6 +137,7 @@ int command_bvp(int argc, char **argv) {
       "  stickslip bvp scenes/bvp-puck.yaml\n  stickslip bvp scenes/bvp-throw.yaml -o solved.yaml && stickslip run "
       "solved.yaml\n"};
   int code = parse_options(&command_line, argc, argv, &path);
+  if (code == PARSE_GO_ON && (outputs_are_files(&path, 1, &output, 1) || output_check(output))) code = EXIT_USAGE;
   if (code == PARSE_GO_ON) {
     session s = {0};
     ss_error error = {0};

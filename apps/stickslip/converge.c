@@ -1,6 +1,7 @@
 /* stickslip converge: errors and observed order over a range of step sizes, for one or several schemes. */
 #include "converge.h"
 #include "commands.h"
+#include "output.h"
 #include "report.h"
 
 #include <errno.h>
@@ -147,17 +148,6 @@ static bool all_certified(const scheme_list *list) {
   return true;
 }
 
-/* A study may take long: that its document can be written is known before. *created: there was no such file. */
-static bool writable(const char *path, bool *created) {
-  *created = false;
-  if (!path) return true;
-  FILE *stream = fopen(path, "ab");
-  if (!stream) return false;
-  (void)fseek(stream, 0, SEEK_END);
-  *created = ftell(stream) == 0;
-  return fclose(stream) == 0;
-}
-
 static int print_study(const converge_options *o, const session *s, const reference *r, const scheme_list *list) {
   int code = EXIT_DONE;
   if (o->html) {
@@ -198,12 +188,10 @@ int command_converge(int argc, char **argv) {
     double *steps = NULL;
     int n_steps = 0;
     ss_error error = {0};
-    bool created = false;
-    if (!writable(o.html, &created)) code = usage_error("cannot write '%s': %s", o.html, strerror(errno));
+    if (outputs_are_files(&o.scene, 1, &o.html, 1) || output_check(o.html)) code = EXIT_USAGE;
     ss_status status = steps_parse(o.steps, &steps, &n_steps, &error);
     if (!status) status = session_open_any(&s, o.scene, &o.overrides, &error);
     if (code == PARSE_GO_ON) code = status ? report_error(&error) : study(&o, &s, steps, n_steps);
-    if (created && code == EXIT_USAGE) (void)remove(o.html);
     session_close(&s);
     free(steps);
   }

@@ -1,11 +1,8 @@
 #include "document.h"
 
 #include "chart.h"
-#include "cli.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 static const char style[] = ":root{color-scheme:light dark}"
                             "body{font:15px/1.5 system-ui,sans-serif;max-width:980px;margin:2em auto;padding:0 "
@@ -38,12 +35,10 @@ void document_number(FILE *f, double value) {
     (void)fputs("<td>–</td>", f);
 }
 
-FILE *document_open(const char *path, const char *title, const char *subject) {
-  FILE *f = fopen(path, "w");
-  if (!f) {
-    (void)usage_error("cannot write '%s': %s", path, strerror(errno));
-    return NULL;
-  }
+output_file *document_open(const char *path, const char *title, const char *subject) {
+  output_file *o = output_open(path);
+  if (!o) return NULL;
+  FILE *f = output_stream(o);
   (void)fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -53,11 +48,10 @@ FILE *document_open(const char *path, const char *title, const char *subject) {
   (void)fprintf(f, " – %s</title><style>%s</style></head><body>\n", subject, style);
   document_element(f, "h1", title);
   (void)fputc('\n', f);
-  return f;
+  return o;
 }
 
-int document_close(FILE *f, const char *path) {
-  (void)fputs("</body></html>\n", f);
-  const bool failed = ferror(f);
-  return fclose(f) || failed ? usage_error("cannot write '%s'", path) : EXIT_DONE;
+int document_close(output_file *o) {
+  (void)fputs("</body></html>\n", output_stream(o));
+  return output_close(o);
 }

@@ -2,12 +2,12 @@
 #ifndef DOCUMENT_H
 #define DOCUMENT_H
 
-#include <stdio.h>
+#include "output.h"
 
 /* Creates the file and starts the document; NULL: reported. */
-FILE *document_open(const char *path, const char *title, const char *subject);
+output_file *document_open(const char *path, const char *title, const char *subject);
 /* Ends and closes it; an exit code, failures are reported. */
-int document_close(FILE *f, const char *path);
+int document_close(output_file *o);
 
 void document_text(FILE *f, const char *text);                     /* escaped; NULL is empty */
 void document_element(FILE *f, const char *tag, const char *text); /* <tag>text</tag> */

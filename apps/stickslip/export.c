@@ -1,6 +1,7 @@
 /* stickslip export: result files to other formats. */
 #include "cli.h"
 #include "commands.h"
+#include "output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,7 @@ int command_export(int argc, char **argv) {
   if (parsed != PARSE_GO_ON) return parsed;
   if (!format) return usage_error("export: --to is missing; the formats are csv and vtk");
   if (every < 1) return usage_error("--every must be at least 1");
+  if (outputs_are_files(&result, 1, &output, 1)) return EXIT_USAGE;
   if (strcmp(format, "csv") == 0) return export_csv(result, output);
   if (strcmp(format, "vtk") == 0) return export_vtk(result, output, every);
   return usage_error("export: unknown format '%s'; the formats are csv and vtk", format);

@@ -1,27 +1,25 @@
 /* stickslip import: robots of other programs as scenes. */
 #include "cli.h"
 #include "commands.h"
+#include "output.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static void tell(void *user, const char *remark) { (void)fprintf(stderr, "%s: %s\n", (const char *)user, remark); }
 
 static int write_scene(const ss_scene *scene, const char *path) {
   ss_error error = {0};
-  FILE *f = path ? fopen(path, "w") : stdout;
-  if (!f) return usage_error("cannot write '%s': %s", path, strerror(errno));
-  const ss_status status = ss_scene_write(scene, f, &error);
-  const bool lost = path && fclose(f);
-  if (status) return report_error(&error);
-  return lost ? usage_error("cannot write '%s': %s", path, strerror(errno)) : EXIT_DONE;
+  output_file *o = output_open(path);
+  if (!o) return EXIT_USAGE;
+  if (!ss_scene_write(scene, output_stream(o), &error)) return output_close(o);
+  output_discard(o);
+  return report_error(&error);
 }
 
 int command_import(int argc, char **argv) {
-  const char *model = NULL, *output = NULL;
+  const char *model = NULL, *path = NULL;
   bool fixed_base = false;
-  const option options[] = {{"o", OPTION_TEXT, &output, "SCENE", "write to this file instead of standard output"},
+  const option options[] = {{"o", OPTION_TEXT, &path, "SCENE", "write to this file instead of standard output"},
                             {"fix-base", OPTION_FLAG, &fixed_base, NULL,
                              "attach the base of a URDF robot to the world (otherwise it is free, if it has a mass)"},
                             {0}};
@@ -43,8 +41,9 @@ int command_import(int argc, char **argv) {
   if (parsed != PARSE_GO_ON) return parsed;
   ss_scene *scene = NULL;
   ss_error error = {0};
+  if (outputs_distinct(&model, 1, &path, 1)) return EXIT_USAGE;
   if (ss_import_model(model, fixed_base, tell, (void *)model, &scene, &error)) return report_error(&error);
-  const int code = write_scene(scene, output);
+  const int code = write_scene(scene, path);
   ss_scene_destroy(scene);
   return code;
 }

@@ -13,6 +13,9 @@ void interrupt_catch(void) {
   (void)sigemptyset(&action.sa_mask);
   (void)sigaction(SIGINT, &action, NULL);
   (void)sigaction(SIGTERM, &action, NULL);
+  struct sigaction hangup;
+  if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup */
+    (void)sigaction(SIGHUP, &action, NULL);
 }
 
 int interrupt_signal(void) { return caught; }

@@ -2,7 +2,7 @@
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
-void interrupt_catch(void); /* SIGINT and SIGTERM; a second one kills as usual */
+void interrupt_catch(void); /* SIGINT, SIGTERM, SIGHUP; a second one kills as usual */
 int interrupt_signal(void); /* 0: none */
 
 #endif

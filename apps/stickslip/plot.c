@@ -1,5 +1,6 @@
 /* stickslip plot: curves of results and of convergence studies as SVG or PNG. */
 #include "plot.h"
+#include "output.h"
 
 #include "commands.h"
 
@@ -69,14 +70,11 @@ static int write_png(const chart *c, const char *path) {
 }
 
 static int write_chart(const chart *c, const char *path) {
-  FILE *stream = path ? fopen(path, "w") : stdout;
-  if (!stream) return usage_error("cannot write '%s': %s", path, strerror(errno));
-  const bool drawn = chart_write(c, stream);
-  const bool failed = ferror(stream) || (path ? fclose(stream) : fflush(stream));
-  if (!drawn && path) (void)remove(path);
-  if (!drawn) return nothing_to_draw();
-  if (failed) return usage_error("cannot write '%s': %s", path ? path : "standard output", strerror(errno));
-  return EXIT_DONE;
+  output_file *o = output_open(path);
+  if (!o) return EXIT_USAGE;
+  if (chart_write(c, output_stream(o))) return output_close(o);
+  output_discard(o);
+  return nothing_to_draw();
 }
 
 static int plot(const plot_options *o) {
@@ -99,6 +97,7 @@ int command_plot(int argc, char **argv) {
   plot_options o = {0};
   int code = parse_plot(argc, argv, &o);
   while (o.n_inputs < MOST_INPUTS && o.inputs[o.n_inputs]) o.n_inputs++;
+  if (code == PARSE_GO_ON && outputs_distinct(o.inputs, o.n_inputs, &o.output, 1)) code = EXIT_USAGE;
   if (code == PARSE_GO_ON) code = plot(&o);
   free((void *)o.y.items);
   return code;

@@ -1,5 +1,6 @@
 /* stickslip report: a result or a convergence study as a document. */
 #include "commands.h"
+#include "output.h"
 #include "plot.h"
 #include "report.h"
 #include "cli.h"
@@ -41,6 +42,7 @@ int command_report(int argc, char **argv) {
   char name[NAME_MAX + 16];
   default_name(result, name, sizeof name);
   if (!output) output = name;
+  if (outputs_are_files(&result, 1, &output, 1)) return EXIT_USAGE;
   if (plot_is_study(result)) {
     const int code = report_study(result, output);
     if (code != EXIT_DONE) return code;

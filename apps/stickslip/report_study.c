@@ -62,7 +62,7 @@ static void name_columns(chart *c) {
     for (char *at = strrchr(c->series[i].name, ':'); at && (at = strchr(at, '_'));) *at = ' ';
 }
 
-int report_loaded_study(const json_t *study, const char *name, const char *output) {
+int report_loaded_study(const json_t *study, const char *name, const char *path) {
   const char *columns[] = {"position_error", "velocity_error"};
   const text_list y = {columns, 2};
   const plot_request request = {.inputs = &name, .n_inputs = 1, .y = &y};
@@ -70,9 +70,9 @@ int report_loaded_study(const json_t *study, const char *name, const char *outpu
   int code = plot_study(&request, name, study, &c);
   name_columns(&c);
   if (code == PARSE_GO_ON) {
-    FILE *f = document_open(output, json_string_value(json_object_get(study, "scene")), "convergence");
-    if (f) put_document(f, study, &c);
-    code = f ? document_close(f, output) : EXIT_USAGE;
+    output_file *o = document_open(path, json_string_value(json_object_get(study, "scene")), "convergence");
+    if (o) put_document(output_stream(o), study, &c);
+    code = o ? document_close(o) : EXIT_USAGE;
   }
   chart_release(&c);
   return code;

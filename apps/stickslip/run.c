@@ -1,6 +1,7 @@
 /* stickslip run: load, simulate, record, certify. */
 #include "commands.h"
 #include "interrupt.h"
+#include "output.h"
 #include "progress.h"
 #include "run_result.h"
 
@@ -43,7 +44,8 @@ static int parse_run(int argc, char **argv, run_options *o) {
        "list the first N events only (default: 10; with --json: all); or locate these: collision,take-off,..."},
       {"all-solutions", OPTION_FLAG, &o->all_solutions, NULL,
        "enumerate all solutions of every step's problem (small scenes)"},
-      {"dump-problem", OPTION_TEXT, &o->problem, "FILE", "write the last complementarity problem, solved or not"},
+      {"dump-problem", OPTION_TEXT, &o->problem, "FILE",
+       "write the complementarity problem of the last step, solved or not"},
       {"timings", OPTION_FLAG, &o->timings, NULL, "measure the time of each stage of the steps, print and record it"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
       {"checkpoint", OPTION_TEXT, &o->checkpoint, "FILE", "save the state now and then and at the end"},
@@ -79,6 +81,10 @@ static int parse_run(int argc, char **argv, run_options *o) {
     else
       o->overrides.events = word;
   }
+  /* A checkpoint may be the one that the run goes on from. */
+  const char *const outputs[] = {o->hdf5, o->csv, o->html, o->checkpoint, o->problem};
+  if (outputs_are_files(&o->scene, 1, outputs, 5) || outputs_distinct(&o->resume, 1, outputs, 3)) return EXIT_USAGE;
+  if (output_check(o->checkpoint) || output_check(o->problem)) return EXIT_USAGE; /* written late; known now */
   return PARSE_GO_ON;
 }
 
@@ -122,16 +128,6 @@ static ss_status outputs_close(outputs *out, const ss_sim *sim, bool complete, s
 /* After a failure before the first step: nothing that has been opened leaves a trace. */
 static void outputs_discard(outputs *out) {
   for (int i = 0; i < OUTPUTS; i++) ss_recorder_discard(out->recorders[i]);
-}
-
-/* The problem's file is only written at the end; whether it can be is known now. */
-static ss_status check_writable(const char *path, ss_error *error) {
-  const bool existed = access(path, F_OK) == 0;
-  FILE *stream = fopen(path, "ab");
-  if (!stream) return ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
-  (void)fclose(stream);
-  if (!existed) (void)unlink(path);
-  return SS_OK;
 }
 
 /* scenes/box.yaml -> box-failed.cp, in the working directory */
@@ -238,6 +234,15 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   return run_certified(&result) ? code : EXIT_FAILED;
 }
 
+static ss_status go_on(ss_sim *sim, const char *checkpoint, double duration, ss_error *error) {
+  const ss_status status = ss_checkpoint_read(sim, checkpoint, error);
+  const double t = ss_sim_state(sim)->t;
+  if (status || t <= duration * (1 + 1e-9)) return status;
+  return ss_fail(error, SS_ERROR_INPUT,
+                 "the checkpoint '%s' is at t = %.9g, beyond the duration %.9g; --duration T goes on", checkpoint, t,
+                 duration);
+}
+
 static ss_status prepare(const run_options *o, const session *s, event_list *events, checkpointer *checkpoints,
                          ss_sim **sim, outputs *out, ss_error *error) {
   ss_status status = ss_sim_create(s->model, &s->simulation, sim, error);
@@ -247,9 +252,7 @@ static ss_status prepare(const run_options *o, const session *s, event_list *eve
   const ss_observer saver = {.user = checkpoints, .step = save_now_and_then};
   status = ss_sim_observe(*sim, &observer, error);
   if (!status) status = ss_sim_observe(*sim, &saver, error);
-  if (!status && o->resume) status = ss_checkpoint_read(*sim, o->resume, error);
-  if (!status && o->checkpoint) status = check_writable(o->checkpoint, error);
-  if (!status && o->problem) status = check_writable(o->problem, error);
+  if (!status && o->resume) status = go_on(*sim, o->resume, s->simulation.duration, error);
   return status ? status : outputs_open(out, o, *sim, error);
 }
 

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "solve_diagnosis.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ typedef struct solve_request {
   double relaxation;
   const char *order;
   bool all_solvers, all_solutions, diagnose, json;
+  bool headed; /* the columns have their names */
 } solve_request;
 
 typedef struct solve_job {
@@ -24,7 +26,14 @@ typedef struct solve_job {
   ss_cp_workspace *workspace;
   double *z, *w;                    /* [n] */
   const ss_cp_diagnosis *diagnosis; /* NULL: none was made */
+  bool enumerates;                  /* all solutions are wanted with the next result */
 } solve_job;
+
+/* The solvers know no file. */
+static int report_file_error(const solve_job *job, ss_error *error) {
+  if (!error->file[0]) (void)snprintf(error->file, sizeof error->file, "%s", job->path);
+  return report_error(error);
+}
 
 static json_t *result_json(const solve_job *job, const char *solver, const ss_cp_result *r, double seconds) {
   json_t *object = json_pack("{s:o, s:s, s:i, s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "file", json_text(job->path),
@@ -36,18 +45,33 @@ static json_t *result_json(const solve_job *job, const char *solver, const ss_cp
   return object;
 }
 
-/* One object per line, so that a long list of problems can be followed. */
+/* One object per line, whole and at once, so that a long list of problems can be followed, and read where it is cut off. */
 static int print_line(json_t *object) {
-  if (!object) return usage_error("out of memory");
-  const int failed = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+  char *line = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
   json_decref(object);
-  if (failed || putchar('\n') == EOF) return usage_error("cannot write to standard output");
-  return EXIT_DONE;
+  if (!line) return usage_error("out of memory");
+  const bool failed = fputs(line, stdout) == EOF || putchar('\n') == EOF || fflush(stdout);
+  free(line);
+  return failed ? usage_error("cannot write to standard output") : EXIT_DONE;
 }
 
-static void print_result(const solve_job *job, const ss_cp_result *r, double seconds) {
-  (void)printf("%-52s %-15s %5d  %-17s %-12s %8.1e %7d %10.6f s\n", job->path, job->file->kind, job->file->problem.n,
-               r->solver, ss_outcome_name(r->outcome), r->residual, r->iterations, seconds);
+static void print_header(void) {
+  (void)printf("%-52s %-16s %6s  %-22s %-12s %8s %10s %9s\n", "problem", "kind", "rows", "solver", "status", "residual",
+               "iterations", "seconds");
+}
+
+/* Small answers are shown; --json has all of them. */
+static void print_result(const solve_job *job, const char *solver, const ss_cp_result *r, double seconds) {
+  enum { SHOWN = 12 };
+  const int n = job->file->problem.n;
+  char by[64]; /* which one of the ladder it was */
+  (void)snprintf(by, sizeof by, "%s%s", strcmp(solver, r->solver) != 0 ? "auto: " : "", r->solver);
+  (void)printf("%-52s %-16s %6d  %-22s %-12s %8.1e %10d %9.1e\n", job->path, job->file->kind, n, by,
+               ss_outcome_name(r->outcome), r->residual, r->iterations, seconds);
+  if (r->outcome != SS_SOLVED || n > SHOWN || job->request->all_solvers || job->request->all_solutions) return;
+  (void)printf("  z =");
+  for (int i = 0; i < n; i++) (void)printf(" %.10g", job->z[i] + 0.0); /* no -0 */
+  (void)printf("\n");
 }
 
 static const char *const orders[] = {"given", "breadth", "shuffled"}; /* as in ss_cp_order */
@@ -56,32 +80,6 @@ static int order_of(const char *name) {
   for (int k = 0; k < 3; k++)
     if (strcmp(name, orders[k]) == 0) return k;
   return -1;
-}
-
-/* Solves once, and again where that took too short a time to be measured. */
-static int solve_one(const solve_job *job, const char *solver) {
-  const solve_request *request = job->request;
-  const ss_cp_options options = {.solver = solver,
-                                 .tolerance = request->tolerance,
-                                 .iteration_limit = (int)request->limit,
-                                 .relaxation = request->relaxation,
-                                 .order = (ss_cp_order)order_of(request->order)};
-  ss_cp_result result;
-  ss_error error = {0};
-  double seconds = 0;
-  int repetitions = 0;
-  const double start = wall_clock();
-  do {
-    const ss_status status = ss_cp_solve(&job->file->problem, &options, false, job->z, job->workspace, &result, &error);
-    if (status) return report_error(&error);
-    seconds = wall_clock() - start;
-  } while (++repetitions < 100 && seconds < 1e-3);
-  seconds /= repetitions;
-  if (!request->json)
-    print_result(job, &result, seconds);
-  else if (print_line(result_json(job, solver, &result, seconds)) != EXIT_DONE)
-    return EXIT_USAGE;
-  return result.outcome == SS_SOLVED ? EXIT_DONE : EXIT_FAILED;
 }
 
 typedef struct solution_sink {
@@ -105,28 +103,64 @@ static void on_solution(void *user, const double *z) {
   (void)printf("\n");
 }
 
-static int solve_all(const solve_job *job) {
+/* All solutions: printed, or put into the object (not NULL). */
+static int enumerate(const solve_job *job, json_t *object) {
   ss_error error = {0};
   int count = 0;
-  const bool json = job->request->json;
-  solution_sink sink = {job, json ? json_array() : NULL, json ? json_array() : NULL};
+  solution_sink sink = {job, object ? json_array() : NULL, object ? json_array() : NULL};
   const double start = wall_clock();
-  const ss_status status = ss_cp_all_solutions(&job->file->problem, job->request->tolerance, job->workspace,
-                                               on_solution, &sink, &count, &error);
-  if (status) {
+  if (ss_cp_all_solutions(&job->file->problem, job->request->tolerance, job->workspace, on_solution, &sink, &count,
+                          &error)) {
     json_decref(sink.list);
     json_decref(sink.states);
-    return report_error(&error);
+    return report_file_error(job, &error);
   }
-  if (!json) {
-    (void)printf("%s: %d solution%s\n", job->path, count, count == 1 ? "" : "s");
+  if (!object) {
+    const bool more = job->diagnosis && job->diagnosis->continuum;
+    (void)printf("%s: %d solution%s%s\n", job->path, count, count == 1 ? "" : "s",
+                 more ? ", not isolated: there are more between or beyond them" : "");
+    (void)fflush(stdout);
     return EXIT_DONE;
   }
-  json_t *object = json_pack("{s:o, s:s, s:i, s:i, s:o, s:o, s:o}", "file", json_text(job->path), "kind",
-                             job->file->kind, "n", job->file->problem.n, "count", count, "seconds",
-                             json_number(wall_clock() - start), "solutions", sink.list, "states", sink.states);
-  if (object && job->diagnosis) (void)json_object_set_new(object, "diagnosis", diagnosis_json(job->diagnosis));
-  return print_line(object);
+  json_t *found = json_pack("{s:i, s:o, s:o, s:o}", "count", count, "solutions", sink.list, "states", sink.states,
+                            "enumeration_seconds", json_number(wall_clock() - start));
+  const int failed = found ? json_object_update(object, found) : -1;
+  json_decref(found);
+  return failed ? usage_error("out of memory") : EXIT_DONE;
+}
+
+/* The result, and with --all-solutions the others; then it is the enumeration that decides about success. */
+static int show(const solve_job *job, const char *solver, const ss_cp_result *result, double seconds) {
+  int code = result->outcome == SS_SOLVED ? EXIT_DONE : EXIT_FAILED;
+  json_t *object = job->request->json ? result_json(job, solver, result, seconds) : NULL;
+  if (job->request->json && !object) return usage_error("out of memory");
+  if (!object) print_result(job, solver, result, seconds);
+  (void)fflush(stdout);
+  if (job->enumerates) code = enumerate(job, object);
+  if (object && code != EXIT_USAGE && print_line(object) != EXIT_DONE) return EXIT_USAGE;
+  if (object && code == EXIT_USAGE) json_decref(object);
+  return code;
+}
+
+/* Solves once, and again where that took too short a time to be measured. */
+static int solve_one(const solve_job *job, const char *solver) {
+  const solve_request *request = job->request;
+  const ss_cp_options options = {.solver = solver,
+                                 .tolerance = request->tolerance,
+                                 .iteration_limit = (int)request->limit,
+                                 .relaxation = request->relaxation,
+                                 .order = (ss_cp_order)order_of(request->order)};
+  ss_cp_result result;
+  ss_error error = {0};
+  double seconds = 0;
+  int repetitions = 0;
+  const double start = wall_clock();
+  do {
+    const ss_status status = ss_cp_solve(&job->file->problem, &options, false, job->z, job->workspace, &result, &error);
+    if (status) return report_file_error(job, &error);
+    seconds = wall_clock() - start;
+  } while (++repetitions < 100 && seconds < 1e-3);
+  return show(job, solver, &result, seconds / repetitions);
 }
 
 /* With --diagnose everything that can be found out; else what is cheap, shown in JSON, and in words only where it is not
@@ -138,7 +172,7 @@ static int diagnose(solve_job *job, ss_cp_diagnosis *d) {
   if (!request->diagnose && !diagnosis_is_cheap(&job->file->problem)) return EXIT_DONE;
   const int effort = request->diagnose ? 0 : CHEAP;
   if (ss_cp_diagnose(&job->file->problem, request->tolerance, effort, job->workspace, d, &error))
-    return report_error(&error);
+    return report_file_error(job, &error);
   job->diagnosis = d;
   const bool usual = d->solutions == SS_SET_ONE || d->solutions == SS_SET_SOME;
   if (!request->json && (request->diagnose || !usual)) print_diagnosis(job->path, d);
@@ -151,22 +185,23 @@ static int solve_every_way(solve_job *job) {
     const int one = solve_one(job, s->name);
     if (one == EXIT_USAGE || s == ss_cp_solvers()) code = one; /* the ladder decides, the others may fail */
     job->diagnosis = NULL;                                     /* once is enough */
+    job->enumerates = false;
   }
   return code;
 }
 
-static int solve_file(const solve_request *request, const char *path, ss_cp_workspace *workspace) {
+static int solve_file(solve_request *request, const char *path, ss_cp_workspace *workspace) {
   ss_error error = {0};
   ss_cp_file file;
   if (ss_cp_read(path, &file, &error)) return report_error(&error);
+  if (!request->json && !request->headed) print_header();
+  request->headed = true;
   double *z = calloc(2 * (size_t)file.problem.n + 1, sizeof *z);
   ss_cp_diagnosis diagnosis;
-  solve_job job = {request, path, &file, workspace, z, z ? z + file.problem.n : NULL, NULL};
+  solve_job job = {request, path, &file, workspace, z, z ? z + file.problem.n : NULL, NULL, request->all_solutions};
   int code = z ? diagnose(&job, &diagnosis) : usage_error("out of memory");
-  if (code == EXIT_DONE && request->all_solutions)
-    code = solve_all(&job);
-  else if (code == EXIT_DONE)
-    code = request->all_solvers ? solve_every_way(&job) : solve_one(&job, request->solver);
+  if (code == EXIT_DONE)
+    code = request->all_solvers ? solve_every_way(&job) : solve_one(&job, request->solver ? request->solver : "auto");
   free(z);
   ss_cp_file_release(&file);
   return code;
@@ -180,12 +215,11 @@ static bool known_solver(const char *name) {
 
 int command_solve(int argc, char **argv) {
   const ss_cp_options defaults = ss_cp_options_default();
-  solve_request request = {
-      .solver = defaults.solver, .tolerance = defaults.tolerance, .relaxation = 1, .order = orders[0]};
+  solve_request request = {.tolerance = defaults.tolerance, .relaxation = 1, .order = orders[0]};
   const option options[] = {
       {"solver", OPTION_TEXT, &request.solver, "X", "the solver (stickslip list solvers); default auto"},
       {"all-solvers", OPTION_FLAG, &request.all_solvers, NULL, "try every solver; the exit code is that of auto"},
-      {"all-solutions", OPTION_FLAG, &request.all_solutions, NULL, "enumerate all solutions (small problems)"},
+      {"all-solutions", OPTION_FLAG, &request.all_solutions, NULL, "list all solutions too (small problems)"},
       {"diagnose", OPTION_FLAG, &request.diagnose, NULL,
        "classes of the matrix, and what is known about the solutions"},
       {"tolerance", OPTION_NUMBER, &request.tolerance, "T", "residual that counts as solved; default 1e-10"},
@@ -213,8 +247,14 @@ int command_solve(int argc, char **argv) {
   ss_cp_workspace *workspace = NULL;
   if (code == PARSE_GO_ON) {
     code = EXIT_DONE;
-    if (!known_solver(request.solver))
+    if (request.solver && request.all_solvers)
+      code = usage_error("solve: --solver and --all-solvers exclude one another");
+    else if (request.solver && !known_solver(request.solver))
       code = usage_error("solve: unknown solver '%s'; see stickslip list solvers", request.solver);
+    else if (!(request.tolerance > 0))
+      code = usage_error("solve: --tolerance must be positive");
+    else if (request.limit > INT_MAX)
+      code = usage_error("solve: --iterations must be at most %d", INT_MAX);
     else if (!(request.relaxation > 0 && request.relaxation < 2))
       code = usage_error("solve: --relaxation must lie between 0 and 2");
     else if (order_of(request.order) < 0)

@@ -1,5 +1,6 @@
 /* stickslip sweep: one scene, many runs. */
 #include "sweep.h"
+#include "output.h"
 
 #include "commands.h"
 #include "interrupt.h"
@@ -134,17 +135,6 @@ static void release(sweep *s) {
 
 /* ---- outputs ---- */
 
-/* Whether it can be written is known before hours are spent. */
-static int check_output(const char *path) {
-  if (!path || strcmp(path, "-") == 0) return EXIT_DONE;
-  const bool existed = access(path, F_OK) == 0;
-  FILE *stream = fopen(path, "ab");
-  if (!stream) return usage_error("cannot write '%s': %s", path, strerror(errno));
-  (void)fclose(stream);
-  if (!existed) (void)unlink(path);
-  return EXIT_DONE;
-}
-
 static void list_failures(const sweep *s) {
   enum { MOST = 20 };
   long shown = 0;
@@ -182,7 +172,9 @@ static int conclude(const sweep *s, const sweep_options *o) {
 
 static int run_study(sweep *s, const sweep_options *o) {
   if (!allocate(s)) return usage_error("out of memory");
-  if (check_output(o->csv) || check_output(o->html)) return EXIT_USAGE;
+  const char *const outputs[] = {o->csv, o->html, o->resume};
+  if (outputs_distinct(&o->study, 1, outputs, 3)) return EXIT_USAGE;
+  if (output_check(o->csv) || output_check(o->html)) return EXIT_USAGE;
   work w = {.sweep = s, .start = wall_clock(), .progress = isatty(STDERR_FILENO) != 0};
   if (o->resume && sweep_journal_open(&w.journal, o->resume, s)) return EXIT_USAGE;
   w.already = s->finished;

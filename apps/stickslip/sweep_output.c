@@ -1,4 +1,5 @@
 /* The table of a study: as text, CSV and JSON. Nothing in the rows depends on the machine or on the number of threads. */
+#include "output.h"
 #include "sweep.h"
 
 #include <errno.h>
@@ -112,15 +113,10 @@ static void put_csv(const sweep *s, FILE *f) {
 }
 
 int sweep_print_csv(const sweep *s, const char *path) {
-  if (strcmp(path, "-") == 0) {
-    put_csv(s, stdout);
-    return EXIT_DONE;
-  }
-  FILE *f = fopen(path, "w");
-  if (!f) return usage_error("cannot write '%s': %s", path, strerror(errno));
-  put_csv(s, f);
-  const bool failed = ferror(f);
-  return fclose(f) || failed ? usage_error("cannot write '%s'", path) : EXIT_DONE;
+  output_file *o = output_open(path);
+  if (!o) return EXIT_USAGE;
+  put_csv(s, output_stream(o));
+  return output_close(o);
 }
 
 /* ---- JSON ---- */

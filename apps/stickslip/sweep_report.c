@@ -178,8 +178,9 @@ static void put_table(const sweep *s, FILE *f) {
 }
 
 int sweep_write_html(const sweep *s, const char *path) {
-  FILE *f = document_open(path, ss_study_name(s->study), "parameter study");
-  if (!f) return EXIT_USAGE;
+  output_file *o = document_open(path, ss_study_name(s->study), "parameter study");
+  if (!o) return EXIT_USAGE;
+  FILE *f = output_stream(o);
   (void)fprintf(f, "<p class=\"note\">%ld runs of ", s->finished);
   document_text(f, ss_study_scene(s->study));
   (void)fprintf(f, "%s; <span%s>%ld failed</span>; %.3g s with %ld thread%s.</p>\n",
@@ -188,5 +189,5 @@ int sweep_write_html(const sweep *s, const char *path) {
   put_charts(s, f);
   put_failures(s, f);
   put_table(s, f);
-  return document_close(f, path);
+  return document_close(o);
 }

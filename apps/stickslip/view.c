@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "live.h"
+#include "output.h"
 #include "progress.h"
 #include "session.h"
 
@@ -137,7 +138,10 @@ int command_view(int argc, char **argv) {
     char name[NAME_MAX + 16];
     default_page_name(o.input, name, sizeof name);
     const char *page = o.page ? o.page : name;
-    code = is_result(o.input) ? view_result(&o, page) : view_scene(&o, page);
+    if (outputs_are_files(&o.input, 1, &page, 1))
+      code = EXIT_USAGE;
+    else
+      code = is_result(o.input) ? view_result(&o, page) : view_scene(&o, page);
   }
   free((void *)o.overrides.set.items);
   return code;

@@ -224,9 +224,9 @@ typedef struct ss_report {
   ss_steps steps;
   ss_energy energy;
   ss_solves solves;
-  long events[SS_EVENT_KINDS]; /* how many of each kind */
-  long contacts_maximum;
-  double contacts_mean;
+  long events[SS_EVENT_KINDS];                   /* how many of each kind */
+  long contacts_maximum;                         /* at the ends of steps and in impacts */
+  double contacts_mean;                          /* at the ends of steps */
   double velocity_variation, weighted_variation; /* sums of |v+ - v| over all steps, 2-norm over the coordinates */
   /* Largest work of all joint and contact impulses on the weighted velocity in a part of a step. The energy estimates of
    * the theorems rest on its never being positive (MDI (5.2), LIT (9.4)): it is, up to rounding, unless the problem
@@ -252,7 +252,8 @@ typedef struct ss_observer {
 } ss_observer;
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error);
 
-/* Writes the complementarity problem that was solved last (or could not be solved) to a file. */
+/* Writes the complementarity problem that was posed last, solved or not, to a file; it has no rows where nothing touched and
+ * no joint held. */
 ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error);
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 #include "bvp/bvp.h"
 
 #include "core/math3.h"
+#include "core/words.h"
 
 #include <stickslip/io.h>
 
@@ -189,7 +190,8 @@ static ss_status solve(ss_bvp_solver *v, const ss_scene *scene, const ss_simulat
 ss_status ss_bvp_solve(const ss_scene *scene, const ss_simulation *options, const char *const *settings, int n_settings,
                        ss_bvp_result **out, ss_error *error) {
   *out = NULL;
-  if (!scene->boundary.given) return ss_fail(error, SS_ERROR_INPUT, "the scene has no section boundary:");
+  if (!scene->boundary.given)
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, (ss_mark){0, 0}, "the scene has no section boundary:");
   if (scene->boundary.n_unknown == 0) return ss_fail(error, SS_ERROR_INPUT, "boundary: no velocity is unknown");
   ss_arena *arena = ss_arena_create();
   ss_bvp_result *result = arena ? SS_ARENA_ARRAY(arena, ss_bvp_result, 1) : NULL;

@@ -1,6 +1,8 @@
 /* Checks, names and the plain-text form of a complementarity problem (docs/problem-format.md). */
 #include "cp/storage.h"
 
+#include "io/output_file.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -32,7 +34,7 @@ static ss_status check_friction(const ss_block *block, int b, ss_error *error) {
   return SS_OK;
 }
 
-static ss_status check_block(const ss_block *block, int b, int first, int n, ss_error *error) {
+ss_status cp_check_block(const ss_block *block, int b, int first, int n, ss_error *error) {
   if ((int)block->kind < 0 || block->kind > SS_BLOCK_FRICTION)
     return ss_fail(error, SS_ERROR_INPUT, "block %d: unknown kind", b);
   if (block->first != first || block->size < 1 || block->size > n - first)
@@ -53,7 +55,7 @@ ss_status ss_cp_validate(const ss_cp *problem, ss_error *error) {
   if (forms > 1) return ss_fail(error, SS_ERROR_INPUT, "the matrix is given in more than one form");
   int first = 0;
   for (int b = 0; b < problem->n_blocks; b++) {
-    const ss_status status = check_block(&problem->blocks[b], b, first, n, error);
+    const ss_status status = cp_check_block(&problem->blocks[b], b, first, n, error);
     if (status) return status;
     first += problem->blocks[b].size;
   }
@@ -128,15 +130,25 @@ static void write_matrix(FILE *file, const ss_cp *problem) {
   }
 }
 
-ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error) {
-  FILE *file = fopen(path, "w");
-  if (!file) return ss_fail(error, SS_ERROR_IO, "%s: %s", path, strerror(errno));
+static void write_problem(FILE *file, const ss_cp *problem) {
   fprintf(file, "stickslip-problem 1\nrows %d\nblocks %d\n", problem->n, problem->n_blocks);
   for (int b = 0; b < problem->n_blocks; b++) write_block(file, &problem->blocks[b]);
   write_matrix(file, problem);
   fprintf(file, "g\n");
   write_row(file, problem->g, problem->n);
-  const bool failed = ferror(file) != 0;
-  if (fclose(file) || failed) return ss_fail(error, SS_ERROR_IO, "%s: could not be written", path);
-  return SS_OK;
+}
+
+ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error) {
+  ss_output_file output;
+  ss_status status = ss_output_file_create(&output, path, error);
+  if (status) return status;
+  FILE *file = fopen(output.working, "w");
+  if (file) write_problem(file, problem);
+  const bool failed = !file || ferror(file);
+  if ((file && fclose(file)) || failed)
+    status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+  if (!status) status = ss_output_file_publish(&output, error);
+  if (status) ss_output_file_discard(&output);
+  ss_output_file_release(&output);
+  return status;
 }

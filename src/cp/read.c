@@ -5,35 +5,48 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+enum { SS_CP_FILE_LIMIT = 1 << 30 }; /* bytes; a dense matrix of SS_CP_DENSE_ROWS has some 200 MB */
 
 void ss_cp_file_release(ss_cp_file *file) {
   ss_arena_destroy(file->memory);
   *file = (ss_cp_file){0};
 }
 
+static const char signature[] = "\211HDF\r\n\032\n";
+
+static ss_status read_format(tokens *t, ss_cp_file *out, ss_error *error) {
+  static const char byte_order_mark[] = "\xef\xbb\xbf";
+  if (strncmp(t->at, byte_order_mark, 3) == 0) t->at += 3;
+  char first[64] = "";
+  const bool commented = *t->at == '#';
+  (void)tokens_peek(t, first, sizeof first);
+  if (strcmp(first, "stickslip-problem") == 0) return read_own(t, out, error);
+  if (strcmp(first, "problem") == 0) return read_listing(t, out, error);
+  return commented ? read_plain_lcp(t, out, error) : read_siconos(t, out, error);
+}
+
 static ss_status read_text(const char *path, ss_cp_file *out, ss_error *error) {
   char *text = NULL;
   size_t length = 0;
-  ss_status status = ss_text_file_read(path, &text, &length, error);
+  ss_status status = ss_text_file_read(path, SS_CP_FILE_LIMIT, &text, &length, error);
   if (status) return status;
-  tokens t = {path, text, text, out->memory};
-  char first[64] = "";
-  const bool commented = *text == '#';
-  (void)tokens_peek(&t, first, sizeof first);
-  if (strcmp(first, "stickslip-problem") == 0)
-    status = read_own(&t, out, error);
-  else if (strcmp(first, "problem") == 0)
-    status = read_listing(&t, out, error);
-  else if (commented)
-    status = read_plain_lcp(&t, out, error);
+  tokens t = {.path = path, .text = text, .at = text, .arena = out->memory};
+  if (length >= 8 && memcmp(text, signature, 8) == 0)
+    status = ss_fail(error, SS_ERROR_UNSUPPORTED, "HDF5 files cannot be read from a pipe");
+  else if (strlen(text) < length)
+    status = ss_fail(error, SS_ERROR_INPUT, "not a problem file of a known format: it holds bytes that are not text");
   else
-    status = read_siconos(&t, out, error);
+    status = read_format(&t, out, error);
   ss_free(text);
   return status;
 }
 
+/* Pipes are not opened: what is read from them is gone. */
 static bool is_hdf5(const char *path) {
-  static const char signature[] = "\211HDF\r\n\032\n";
+  struct stat about;
+  if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
   FILE *file = fopen(path, "rb");
   if (!file) return false;
   char start[8] = "";

@@ -33,30 +33,39 @@ static ss_status read_item(tokens *t, named *item, bool sparse, ss_error *error)
   int rows, cols = 1, nonzeros, i, j = 0;
   if (!tokens_peek(t, item->name, sizeof item->name) || !tokens_word(t, item->name) || !tokens_integer(t, &rows) ||
       (sparse && !tokens_integer(t, &cols)))
-    return tokens_fail(t, error, "a name and a size were expected");
+    return tokens_expected(t, error, "a name and a size");
   nonzeros = rows;
-  if (sparse && !tokens_integer(t, &nonzeros)) return tokens_fail(t, error, "the number of nonzeros was expected");
+  if (sparse && !tokens_integer(t, &nonzeros)) return tokens_expected(t, error, "the number of nonzeros");
   const ss_status status = matrix_create(t, rows, cols, &item->m, error);
   for (int k = 0; !status && k < nonzeros; k++) {
     double x;
     i = k;
     if (sparse && !(tokens_integer(t, &i) && tokens_integer(t, &j) && i < rows && j < cols))
-      return tokens_fail(t, error, "the indices of an entry were expected");
-    if (!tokens_number(t, &x)) return tokens_fail(t, error, "a number was expected");
+      return tokens_expected(t, error, "the indices of an entry");
+    if (!tokens_number(t, &x)) return tokens_expected(t, error, "a number");
     item->m.a[(size_t)i * (size_t)cols + (size_t)j] += x;
   }
   return status;
+}
+
+static ss_status check_head(tokens *t, const listing *l, ss_error *error) {
+  static const char *const kinds[] = {"fclib_local", "fclib_global", "contactbench_ncp"};
+  bool known = false;
+  for (int k = 0; k < 3; k++) known = known || strcmp(l->kind, kinds[k]) == 0;
+  if (!known) return tokens_fail(t, error, "the kind of a problem is fclib_local, fclib_global or contactbench_ncp");
+  return l->d == 2 || l->d == 3 ? SS_OK : tokens_fail(t, error, "spacedim must be 2 or 3");
 }
 
 static ss_status read_items(tokens *t, listing *l, ss_error *error) {
   if (!tokens_word(t, "problem") || !tokens_peek(t, l->kind, sizeof l->kind) || !tokens_word(t, l->kind) ||
       !tokens_word(t, "spacedim") || !tokens_integer(t, &l->d) || !tokens_word(t, "contacts") ||
       !tokens_integer(t, &l->contacts))
-    return tokens_fail(t, error, "problem KIND spacedim D contacts N was expected");
-  ss_status status = SS_OK;
+    return tokens_expected(t, error, "problem KIND spacedim D contacts N");
+  ss_status status = check_head(t, l, error);
   while (!status) {
     const bool sparse = tokens_word(t, "matrix");
-    if (!sparse && !tokens_word(t, "vector")) break;
+    if (!sparse && !tokens_word(t, "vector"))
+      return tokens_end(t) ? SS_OK : tokens_expected(t, error, "matrix NAME ROWS COLUMNS NONZEROS or vector NAME ROWS");
     if (l->count == MOST) return tokens_fail(t, error, "too many matrices and vectors");
     status = read_item(t, &l->items[l->count++], sparse, error);
   }
@@ -103,6 +112,5 @@ ss_status read_listing(tokens *t, ss_cp_file *out, ss_error *error) {
   if (!l) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   const ss_status status = read_items(t, l, error);
   if (status) return status;
-  if (l->d < 2 || l->d > 5) return tokens_fail(t, error, "spacedim must be 2 or 3");
   return strcmp(l->kind, "fclib_global") == 0 ? global_form(t, l, out, error) : local_form(t, l, out, error);
 }

@@ -12,7 +12,7 @@ static ss_status read_columns(tokens *t, matrix *m, int row, int rows, int col, 
   for (int j = col; j < col + cols; j++)
     for (int i = row; i < row + rows; i++) {
       double x;
-      if (!tokens_number(t, &x) || !matrix_add(m, i, j, x)) return tokens_fail(t, error, "a matrix entry was expected");
+      if (!tokens_number(t, &x) || !matrix_add(m, i, j, x)) return tokens_expected(t, error, "a matrix entry");
     }
   return SS_OK;
 }
@@ -20,7 +20,7 @@ static ss_status read_columns(tokens *t, matrix *m, int row, int rows, int col, 
 static ss_status read_dense(tokens *t, matrix *m, ss_error *error) {
   int rows, cols;
   if (!tokens_integer(t, &rows) || !tokens_integer(t, &cols) || rows != m->rows || cols != m->cols)
-    return tokens_fail(t, error, "the size of the dense matrix was expected again");
+    return tokens_expected(t, error, "the size of the dense matrix again");
   const ss_status status = matrix_create(t, rows, cols, m, error);
   if (status) return status;
   return read_columns(t, m, 0, rows, 0, cols, error);
@@ -29,7 +29,7 @@ static ss_status read_dense(tokens *t, matrix *m, ss_error *error) {
 static ss_status read_integers(tokens *t, int count, int *values, int largest, ss_error *error) {
   for (int i = 0; i < count; i++)
     if (!tokens_integer(t, &values[i]) || values[i] > largest)
-      return tokens_fail(t, error, "an index of the block matrix was expected");
+      return tokens_expected(t, error, "an index of the block matrix");
   return SS_OK;
 }
 
@@ -55,7 +55,7 @@ static ss_status read_blocks(tokens *t, matrix *m, block_partition *parts, ss_er
   int blocks, rows, cols, pointers, indices;
   if (!tokens_integer(t, &blocks) || !tokens_integer(t, &rows) || !tokens_integer(t, &cols) || rows > m->rows ||
       cols > m->cols)
-    return tokens_fail(t, error, "the numbers of blocks, block rows and block columns were expected");
+    return tokens_expected(t, error, "the numbers of blocks, block rows and block columns");
   int *row_ends = SS_ARENA_ARRAY(t->arena, int, rows + 1), *col_ends = SS_ARENA_ARRAY(t->arena, int, cols + 1);
   if (!row_ends || !col_ends) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_status status = read_integers(t, rows, row_ends, m->rows, error);
@@ -64,7 +64,7 @@ static ss_status read_blocks(tokens *t, matrix *m, block_partition *parts, ss_er
   if (!increasing(row_ends, rows, m->rows) || !increasing(col_ends, cols, m->cols))
     return tokens_fail(t, error, "the block rows and columns do not add up");
   if (!tokens_integer(t, &pointers) || !tokens_integer(t, &indices) || pointers != rows + 1 || indices != blocks)
-    return tokens_fail(t, error, "the numbers of row pointers and of indices were expected");
+    return tokens_expected(t, error, "the numbers of row pointers and of indices");
   int *start = SS_ARENA_ARRAY(t->arena, int, pointers), *column = SS_ARENA_ARRAY(t->arena, int, indices);
   if (!start || !column) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   status = read_integers(t, pointers, start, blocks, error);
@@ -73,8 +73,7 @@ static ss_status read_blocks(tokens *t, matrix *m, block_partition *parts, ss_er
   for (int r = 0, k = 0; r < rows && !status; r++)
     for (; k < start[r + 1] && !status; k++) {
       int number;
-      if (!tokens_integer(t, &number) || number != k)
-        return tokens_fail(t, error, "the number of a block was expected");
+      if (!tokens_integer(t, &number) || number != k) return tokens_expected(t, error, "the number of a block");
       const int top = r ? row_ends[r - 1] : 0, c = column[k], left = c ? col_ends[c - 1] : 0;
       status = read_columns(t, m, top, row_ends[r] - top, left, col_ends[c] - left, error);
     }
@@ -96,26 +95,26 @@ static bool read_nonzeros(tokens *t, int *count) {
 static ss_status read_entry(tokens *t, matrix *m, int i, int j, ss_error *error) {
   double x;
   if (i >= m->rows || j >= m->cols || !tokens_word(t, ":") || !tokens_number(t, &x) || !matrix_add(m, i, j, x))
-    return tokens_fail(t, error, "a sparse entry was expected");
+    return tokens_expected(t, error, "a sparse entry");
   return SS_OK;
 }
 
 static ss_status read_sparse(tokens *t, matrix *m, ss_error *error) {
   int origin, count = 0, i, j = 0;
   if (!tokens_integer(t, &origin) || (origin != 1 && origin != 2) || !tokens_word(t, "CSparse"))
-    return tokens_fail(t, error, "a sparse matrix as CSparse prints it was expected");
+    return tokens_expected(t, error, "a sparse matrix as CSparse prints it");
   tokens_skip_line(t);
-  if (!read_nonzeros(t, &count)) return tokens_fail(t, error, "the number of nonzeros was expected");
+  if (!read_nonzeros(t, &count)) return tokens_expected(t, error, "the number of nonzeros");
   tokens_skip_line(t);
   if (count < 0 || (size_t)count > strlen(t->at)) return tokens_fail(t, error, "there are fewer entries than nonzeros");
   ss_status status = matrix_create_entries(t, m->rows, m->cols, (size_t)count, m, error);
   for (int k = 0; k < count && !status; k++) {
     while (origin == 2 && tokens_word(t, "col")) {
-      if (!tokens_integer(t, &j)) return tokens_fail(t, error, "a column number was expected");
+      if (!tokens_integer(t, &j)) return tokens_expected(t, error, "a column number");
       tokens_skip_line(t);
     }
     if (!tokens_integer(t, &i) || (origin == 1 && !tokens_integer(t, &j)))
-      return tokens_fail(t, error, "the indices of a sparse entry were expected");
+      return tokens_expected(t, error, "the indices of a sparse entry");
     status = read_entry(t, m, i, j, error);
   }
   while (!status && origin == 2 && tokens_word(t, "col")) tokens_skip_line(t); /* empty columns at the end */
@@ -125,7 +124,7 @@ static ss_status read_sparse(tokens *t, matrix *m, ss_error *error) {
 static ss_status read_any(tokens *t, matrix *out, block_partition *parts, ss_error *error) {
   int storage, rows, cols;
   if (!tokens_integer(t, &storage) || storage > 2 || !tokens_integer(t, &rows) || !tokens_integer(t, &cols))
-    return tokens_fail(t, error, "storage, rows and columns of a matrix were expected");
+    return tokens_expected(t, error, "storage, rows and columns of a matrix");
   *out = (matrix){.rows = rows, .cols = cols};
   if (storage == 0) return read_dense(t, out, error);
   return storage == 1 ? read_blocks(t, out, parts, error) : read_sparse(t, out, error);
@@ -139,6 +138,6 @@ ss_status read_matrix(tokens *t, matrix *out, ss_error *error) {
 ss_status read_block_matrix(tokens *t, matrix *out, block_partition *rows, ss_error *error) {
   *rows = (block_partition){0};
   const ss_status status = read_any(t, out, rows, error);
-  if (!status && !rows->ends) return tokens_fail(t, error, "a block matrix was expected");
+  if (!status && !rows->ends) return tokens_expected(t, error, "a block matrix");
   return status;
 }

@@ -1,4 +1,5 @@
 /* The project's own format (docs/problem-format.md), and plain LCPs: "n, M row by row, q" after a comment. */
+#include "cp/storage.h"
 #include "cp/tokens.h"
 
 #include <string.h>
@@ -8,16 +9,16 @@ static ss_status read_block(tokens *t, ss_block *block, ss_error *error) {
   const bool is_free = tokens_word(t, "free");
   if (is_free || tokens_word(t, "nonnegative")) {
     block->kind = is_free ? SS_BLOCK_FREE : SS_BLOCK_NONNEGATIVE;
-    return tokens_integer(t, &block->size) ? SS_OK : tokens_fail(t, error, "the size of the block was expected");
+    return tokens_integer(t, &block->size) ? SS_OK : tokens_expected(t, error, "the size of the block");
   }
   block->kind = SS_BLOCK_BOX;
   block->size = 1;
   if (tokens_word(t, "box")) {
-    if (tokens_number(t, &block->lower) && tokens_number(t, &block->upper)) return SS_OK;
-    return tokens_fail(t, error, "a box has a lower and an upper bound");
+    if (tokens_bound(t, &block->lower) && tokens_bound(t, &block->upper)) return SS_OK;
+    return tokens_expected(t, error, "box LOWER UPPER");
   }
   block->kind = SS_BLOCK_FRICTION;
-  if (!tokens_word(t, "friction")) return tokens_fail(t, error, "free, nonnegative, box or friction was expected");
+  if (!tokens_word(t, "friction")) return tokens_expected(t, error, "free, nonnegative, box or friction");
   bool good = tokens_integer(t, &block->size), named = false;
   for (int c = 0; c < 3 && !named; c++) {
     named = tokens_word(t, cones[c]);
@@ -25,14 +26,14 @@ static ss_status read_block(tokens *t, ss_block *block, ss_error *error) {
   }
   good = good && named && tokens_integer(t, &block->directions) && tokens_number(t, &block->mu) &&
          tokens_number(t, &block->extra);
-  return good ? SS_OK : tokens_fail(t, error, "a friction block is: friction SIZE CONE DIRECTIONS MU EXTRA");
+  return good ? SS_OK : tokens_expected(t, error, "friction SIZE CONE DIRECTIONS MU EXTRA");
 }
 
 /* The entries "i j x" of a matrix, ascending by rows and by columns. */
 static ss_status read_entries(tokens *t, int rows, int cols, ss_sparse *out, ss_error *error) {
   int count;
   if (!tokens_integer(t, &count) || (size_t)count > strlen(t->at) / 6) /* "0 0 1 " and so on */
-    return tokens_fail(t, error, "the number of entries was expected, and the entries");
+    return tokens_expected(t, error, "the number of entries, and the entries");
   int *start = SS_ARENA_ARRAY(t->arena, int, rows + 1), *col = SS_ARENA_ARRAY(t->arena, int, count + 1);
   double *value = SS_ARENA_ARRAY(t->arena, double, count + 1);
   if (!start || !col || !value) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
@@ -40,8 +41,11 @@ static ss_status read_entries(tokens *t, int rows, int cols, ss_sparse *out, ss_
   for (int k = 0; k < count; k++) {
     int i;
     if (!tokens_integer(t, &i) || !tokens_integer(t, &col[k]) || !tokens_number(t, &value[k]))
-      return tokens_fail(t, error, "row, column and value of an entry were expected");
-    if (i < row || i >= rows) return tokens_fail(t, error, "the rows of the entries must ascend");
+      return tokens_expected(t, error, "row, column and value of an entry");
+    if (i < row) return tokens_fail(t, error, "the rows of the entries must ascend");
+    if (i >= rows || col[k] >= cols) return tokens_fail(t, error, "the entry is outside the matrix");
+    if (k > start[row] && i == row && col[k] <= col[k - 1])
+      return tokens_fail(t, error, "the columns of a row must ascend");
     while (row < i) start[++row] = k;
   }
   while (row < rows) start[++row] = count;
@@ -55,20 +59,20 @@ static ss_status read_operator(tokens *t, int n, ss_cp *problem, ss_error *error
   ss_cp_operator *o = SS_ARENA_ARRAY(t->arena, ss_cp_operator, 1);
   const size_t left = strlen(t->at) / 2; /* no more numbers can follow */
   if (!tokens_integer(t, &bodies) || (size_t)bodies > left)
-    return tokens_fail(t, error, "the number of bodies was expected, and the bodies");
+    return tokens_expected(t, error, "the number of bodies, and the bodies");
   int *first = SS_ARENA_ARRAY(t->arena, int, bodies + 1);
   double *A = SS_ARENA_ARRAY(t->arena, double, left + 1), *at = A;
   if (!o || !first || !A) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int b = 0; b < bodies; b++) {
     int size;
     if (!tokens_integer(t, &size) || size < 1 || size > SS_CP_BODY_ROWS)
-      return tokens_fail(t, error, "the size of a body's block was expected, 1 to 12");
+      return tokens_expected(t, error, "the size of a body's block, 1 to 12");
     first[b + 1] = first[b] + size;
     for (int k = 0; k < size * size; k++)
-      if (at > A + left || !tokens_number(t, at++)) return tokens_fail(t, error, "a number of A was expected");
+      if (at > A + left || !tokens_number(t, at++)) return tokens_expected(t, error, "a number of A");
   }
   *o = (ss_cp_operator){.n_bodies = bodies, .first = first, .A = A};
-  if (!tokens_word(t, "J")) return tokens_fail(t, error, "J was expected");
+  if (!tokens_word(t, "J")) return tokens_expected(t, error, "J");
   ss_status status = read_entries(t, n, first[bodies], &o->J, error);
   if (!status && tokens_word(t, "R")) status = read_entries(t, n, n, &o->R, error);
   problem->factors = o;
@@ -83,45 +87,54 @@ static ss_status read_form(tokens *t, int n, ss_cp *problem, ss_error *error) {
     return G ? read_entries(t, n, n, G, error) : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
   double *G;
-  if (!tokens_word(t, "G")) return tokens_fail(t, error, "G, sparse or factors was expected");
+  if (!tokens_word(t, "G")) return tokens_expected(t, error, "G, sparse or factors");
   const ss_status status = tokens_vector(t, (size_t)n * (size_t)n, &G, error);
   problem->G = G;
   return status;
 }
 
+/* A failure that was found in what has just been read. */
+static ss_status place_failure(tokens *t, ss_status status, ss_error *error) {
+  if (!status || !error) return status;
+  char message[sizeof error->message];
+  memcpy(message, error->message, sizeof message);
+  return tokens_fail(t, error, message);
+}
+
 ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error) {
   int version, n, n_blocks;
   if (!tokens_word(t, "stickslip-problem") || !tokens_integer(t, &version) || version != 1)
-    return tokens_fail(t, error, "stickslip-problem 1 was expected");
-  if (!tokens_word(t, "rows") || !tokens_integer(t, &n)) return tokens_fail(t, error, "rows N was expected");
+    return tokens_expected(t, error, "stickslip-problem 1");
+  if (!tokens_word(t, "rows") || !tokens_integer(t, &n)) return tokens_expected(t, error, "rows N");
   if (!tokens_word(t, "blocks") || !tokens_integer(t, &n_blocks) || n_blocks > n)
-    return tokens_fail(t, error, "blocks N was expected, at most one per row");
+    return tokens_expected(t, error, "blocks N, at most one per row");
   ss_block *blocks = SS_ARENA_ARRAY(t->arena, ss_block, n_blocks);
   if (!blocks) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_status status = SS_OK;
   int row = 0;
   for (int b = 0; b < n_blocks && !status; b++) {
     status = read_block(t, &blocks[b], error);
-    if (!status && blocks[b].size > n - row)
-      status = tokens_fail(t, error, "the blocks have more rows than the problem");
     blocks[b].first = row;
+    if (!status) status = place_failure(t, cp_check_block(&blocks[b], b, row, n, error), error);
     row += blocks[b].size;
   }
   if (status) return status;
+  if (row < n) return tokens_fail(t, error, "the blocks cover fewer rows than the problem has");
   double *g;
   out->problem = (ss_cp){.n = n, .n_blocks = n_blocks, .blocks = blocks};
   status = read_form(t, n, &out->problem, error);
   if (status) return status;
-  if (!tokens_word(t, "g")) return tokens_fail(t, error, "g was expected");
+  if (!tokens_word(t, "g")) return tokens_expected(t, error, "g");
   status = tokens_vector(t, (size_t)n, &g, error);
   out->problem.g = g;
+  if (!status && !tokens_end(t)) status = tokens_expected(t, error, "the end of the file");
   return status;
 }
 
 ss_status read_plain_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
   int n;
   double *G, *g;
-  if (!tokens_integer(t, &n)) return tokens_fail(t, error, "the number of rows was expected");
+  if (!tokens_integer(t, &n)) return tokens_expected(t, error, "the number of rows");
   ss_status status = tokens_vector(t, (size_t)n * (size_t)n, &G, error);
   if (!status) status = tokens_vector(t, (size_t)n, &g, error);
   if (status) return status;

@@ -31,7 +31,9 @@ static ss_status read_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
   (void)tokens_integer(t, &n);
   ss_status status = read_matrix(t, &M, error);
   if (status) return status;
-  const bool relay = tokens_numbers_left(t, 3 * (size_t)n) >= 3 * (size_t)n && n > 0;
+  const size_t rows = (size_t)n, left = tokens_numbers_left(t, 3 * rows);
+  const bool relay =
+      n > 0 && left > rows + 1 && left != 2 * rows; /* q alone, or with a remark or its solution: an LCP */
   status = tokens_vector(t, (size_t)n, &q, error);
   if (!status) status = finish_rows(t, &M, q, relay ? n : n > 0, out, &blocks, error);
   if (status) return status;
@@ -40,8 +42,8 @@ static ss_status read_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
     if (n) blocks[0] = (ss_block){.kind = SS_BLOCK_NONNEGATIVE, .size = n};
     return SS_OK;
   }
-  status = tokens_vector(t, (size_t)n, &lower, error);
-  if (!status) status = tokens_vector(t, (size_t)n, &upper, error);
+  status = tokens_bounds(t, rows, &lower, error);
+  if (!status) status = tokens_bounds(t, rows, &upper, error);
   for (int i = 0; !status && i < n; i++)
     blocks[i] = (ss_block){.kind = SS_BLOCK_BOX, .first = i, .size = 1, .lower = lower[i], .upper = upper[i]};
   return status;
@@ -118,11 +120,11 @@ static ss_status read_mechanical(tokens *t, ss_cp_file *out, ss_error *error) {
     ss_block *block = &blocks[b];
     *block = (ss_block){.first = first, .size = parts.ends[b] - first, .cone = SS_CONE_QUADRATIC};
     first = parts.ends[b];
-    if (!tokens_integer(t, &type)) return tokens_fail(t, error, "the type of a block was expected");
+    if (!tokens_integer(t, &type)) return tokens_expected(t, error, "the type of a block");
     if (type != 0 && type != 2 && type != 4)
       return ss_fail(error, SS_ERROR_UNSUPPORTED, "blocks of type %d in a mechanical problem", type);
     block->kind = type == 0 ? SS_BLOCK_NONNEGATIVE : type == 2 ? SS_BLOCK_FREE : SS_BLOCK_FRICTION;
-    if (type == 4 && !tokens_number(t, &block->mu)) return tokens_fail(t, error, "a friction coefficient was expected");
+    if (type == 4 && !tokens_number(t, &block->mu)) return tokens_expected(t, error, "a friction coefficient");
   }
   out->kind = "mechanical";
   return SS_OK;
@@ -151,5 +153,6 @@ ss_status read_siconos(tokens *t, ss_cp_file *out, ss_error *error) {
   if (looks_lcp(head, count) && !sparse_contacts) return read_lcp(t, out, error);
   if (looks_contacts(head, count)) return read_contacts(t, out, error);
   if (looks_mechanical(head, count)) return read_mechanical(t, out, error);
-  return tokens_fail(t, error, "not a problem file of a known format");
+  if (count < HEAD && !tokens_end(&ahead)) *t = ahead; /* where the sizes end */
+  return tokens_expected(t, error, "a problem file of a known format (docs/problem-format.md)");
 }

@@ -191,7 +191,7 @@ static ss_status factor_mass(tokens *t, const global *p, ss_cp_workspace *w, blo
   for (int i = 0; i < p->m; i++) size[i] = 1;
   const ss_status status = block_lu_analyse(lu, p->m, size, p->M.start, p->M.col, 1e13, w, &affordable, error);
   if (status) return status;
-  if (!affordable) return ss_fail(error, SS_ERROR_UNSUPPORTED, "%s: M is too large to be factored", t->path);
+  if (!affordable) return ss_fail(error, SS_ERROR_UNSUPPORTED, "M is too large to be factored");
   block_lu_clear(lu);
   for (int i = 0; i < p->m; i++)
     for (int k = p->M.start[i]; k < p->M.start[i + 1]; k++) *block_lu_entry(lu, i, p->M.col[k]) = p->M.value[k];
@@ -241,7 +241,7 @@ static ss_status pose_matrix(tokens *t, const global *p, ss_cp *problem, double 
       if (grown_j) W.j = grown_j;
       if (grown_x) W.x = grown_x;
       if (!grown_i || !grown_j || !grown_x) status = no_memory(error);
-      if (W.count > most) status = ss_fail(error, SS_ERROR_UNSUPPORTED, "%s: H^T M^-1 H has too many entries", t->path);
+      if (W.count > most) status = ss_fail(error, SS_ERROR_UNSUPPORTED, "H^T M^-1 H has too many entries");
     }
     for (int i = 0; i < p->n && !status; i++) {
       double sum = 0;

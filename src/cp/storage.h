@@ -14,6 +14,8 @@ bool storage_finite(const ss_cp *problem); /* all numbers of the matrix and of g
 
 /* Checks the form of a sparse matrix: `what` names it in the message. */
 ss_status storage_check(const ss_sparse *m, int rows, int cols, const char *what, ss_error *error);
+ss_status cp_check_block(const ss_block *block, int b, int first, int n,
+                         ss_error *error); /* block b, from row first on */
 ss_status storage_check_operator(const ss_cp_operator *o, int n, ss_error *error);
 
 /* B such that row i of the m x n matrix becomes column i. */

@@ -1,23 +1,15 @@
 #include "cp/tokens.h"
 
+#include "core/words.h"
+
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const int largest_count = 10000000;
 static const size_t largest_matrix = (size_t)1 << 28; /* entries: 2 GiB */
-
-ss_status tokens_fail(const tokens *t, ss_error *error, const char *what) {
-  int line = 1;
-  for (const char *c = t->text; c < t->at; c++) line += *c == '\n';
-  const ss_status status = ss_fail(error, SS_ERROR_INPUT, "%s", what);
-  if (!error) return status;
-  (void)snprintf(error->file, sizeof error->file, "%s", t->path);
-  error->line = line;
-  return status;
-}
 
 void tokens_skip_line(tokens *t) {
   while (*t->at && *t->at != '\n') t->at++;
@@ -32,39 +24,104 @@ static void skip_blanks(tokens *t) {
   }
 }
 
+static const char *token_end(const char *c) {
+  while (*c && !isspace((unsigned char)*c)) c++;
+  return c;
+}
+
+/* The token to blame; it is empty at the end of the file. */
+static const char *blamed(tokens *t) {
+  if (!t->refused && t->last) return t->last;
+  skip_blanks(t);
+  return t->at;
+}
+
+static ss_mark place(const tokens *t, const char *where) {
+  if (!t->text) return (ss_mark){0, 0};
+  ss_mark mark = {1, 1};
+  for (const char *c = t->text; c < where; c++) {
+    mark.line += *c == '\n';
+    mark.column = *c == '\n' ? 1 : mark.column + 1;
+  }
+  return mark;
+}
+
+ss_status tokens_fail(tokens *t, ss_error *error, const char *what) {
+  return ss_fail_place(error, SS_ERROR_INPUT, t->path, place(t, blamed(t)), "%s", what);
+}
+
+ss_status tokens_expected(tokens *t, ss_error *error, const char *what) {
+  enum { SHOWN = 40 };
+  const char *token = blamed(t);
+  const int length = (int)(token_end(token) - token < SHOWN ? token_end(token) - token : SHOWN);
+  char shown[SHOWN + 1];
+  for (int i = 0; i < length; i++) shown[i] = (char)(isprint((unsigned char)token[i]) ? token[i] : '?');
+  shown[length] = '\0';
+  const ss_mark mark = place(t, token);
+  if (!length) return ss_fail_place(error, SS_ERROR_INPUT, t->path, mark, "expected %s, but the file ends", what);
+  return ss_fail_place(error, SS_ERROR_INPUT, t->path, mark, "expected %s, found '%s'", what, shown);
+}
+
 bool tokens_peek(tokens *t, char *token, size_t size) {
   skip_blanks(t);
-  size_t length = 0;
-  while (t->at[length] && !isspace((unsigned char)t->at[length])) length++;
-  if (!length || length >= size) return false;
+  const size_t length = (size_t)(token_end(t->at) - t->at);
+  t->refused = !length || length >= size;
+  if (t->refused) return false;
   memcpy(token, t->at, length);
   token[length] = '\0';
   return true;
 }
 
+static void take(tokens *t, const char *end) {
+  t->last = t->at;
+  t->at = end;
+  t->refused = false;
+}
+
 bool tokens_word(tokens *t, const char *word) {
   char token[64];
-  if (!tokens_peek(t, token, sizeof token) || strcmp(token, word) != 0) return false;
-  t->at += strlen(word);
+  t->refused = !tokens_peek(t, token, sizeof token) || strcmp(token, word) != 0;
+  if (t->refused) return false;
+  take(t, t->at + strlen(word));
   return true;
 }
 
-bool tokens_number(tokens *t, double *x) {
+bool tokens_end(tokens *t) {
+  skip_blanks(t);
+  t->refused = *t->at != '\0';
+  return !t->refused;
+}
+
+/* The number at t->at and its end; NULL: there is none. */
+static const char *scan_number(tokens *t, double *x) {
   skip_blanks(t);
   char *end;
+  errno = 0;
   *x = strtod(t->at, &end);
-  if (end == t->at || (*end && !isspace((unsigned char)*end))) return false;
-  t->at = end;
-  return true;
+  const bool overflow = errno == ERANGE && fabs(*x) == HUGE_VAL;
+  t->refused = end == t->at || end != token_end(t->at) || overflow || isnan(*x);
+  return t->refused ? NULL : end;
+}
+
+bool tokens_bound(tokens *t, double *x) {
+  const char *end = scan_number(t, x);
+  if (end) take(t, end);
+  return end != NULL;
+}
+
+bool tokens_number(tokens *t, double *x) {
+  const char *end = scan_number(t, x);
+  t->refused = !end || !isfinite(*x);
+  if (!t->refused) take(t, end);
+  return !t->refused;
 }
 
 bool tokens_integer(tokens *t, int *x) {
   double value;
-  const char *start = t->at;
-  if (!tokens_number(t, &value) || value != floor(value) || value < 0 || value > largest_count) {
-    t->at = start;
-    return false;
-  }
+  const char *end = scan_number(t, &value);
+  t->refused = !end || value != floor(value) || value < 0 || value > largest_count;
+  if (t->refused) return false;
+  take(t, end);
   *x = (int)value;
   return true;
 }
@@ -73,17 +130,27 @@ size_t tokens_numbers_left(const tokens *t, size_t enough) {
   tokens copy = *t;
   size_t count = 0;
   double x;
-  while (count < enough && tokens_number(&copy, &x)) count++;
+  while (count < enough && tokens_bound(&copy, &x)) count++;
   return count;
 }
 
-ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error) {
+typedef bool number_reader(tokens *t, double *x);
+
+static ss_status read_array(tokens *t, size_t n, number_reader *read, const char *what, double **out, ss_error *error) {
   if (n > largest_matrix) return tokens_fail(t, error, "too large");
   *out = SS_ARENA_ARRAY(t->arena, double, n);
   if (!*out) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (size_t i = 0; i < n; i++)
-    if (!tokens_number(t, &(*out)[i])) return tokens_fail(t, error, "a number was expected");
+    if (!read(t, &(*out)[i])) return tokens_expected(t, error, what);
   return SS_OK;
+}
+
+ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error) {
+  return read_array(t, n, tokens_number, "a finite number", out, error);
+}
+
+ss_status tokens_bounds(tokens *t, size_t n, double **out, ss_error *error) {
+  return read_array(t, n, tokens_bound, "a bound", out, error);
 }
 
 ss_status matrix_create(tokens *t, int rows, int cols, matrix *out, ss_error *error) {

@@ -7,21 +7,29 @@
 #include <stickslip/cp.h>
 
 typedef struct tokens {
-  const char *path, *text;
-  const char *at;  /* next character */
-  ss_arena *arena; /* for what is read */
+  const char *path;
+  const char *text; /* NULL: the file is not one of text, and has no lines */
+  const char *at;   /* next character */
+  ss_arena *arena;  /* for what is read */
+  const char *last; /* the token that was read last; NULL: none */
+  bool refused;     /* the last attempt found something else: the next token is to blame, not the last one */
 } tokens;
 
-ss_status tokens_fail(const tokens *t, ss_error *error, const char *what); /* "path:line: what" */
-bool tokens_peek(tokens *t, char *token, size_t size);                     /* false at the end; does not advance */
-bool tokens_word(tokens *t, const char *word); /* true, and advances, where the next token is this one */
-bool tokens_number(tokens *t, double *x);
-bool tokens_integer(tokens *t, int *x); /* 0 .. 10^7 */
+/* "path:line:column: what" and "path:line:column: expected what, found ...", with the place of the token to blame. */
+ss_status tokens_fail(tokens *t, ss_error *error, const char *what);
+ss_status tokens_expected(tokens *t, ss_error *error, const char *what);
+bool tokens_peek(tokens *t, char *token, size_t size); /* false at the end; does not advance */
+bool tokens_word(tokens *t, const char *word);         /* true, and advances, where the next token is this one */
+bool tokens_number(tokens *t, double *x);              /* finite */
+bool tokens_bound(tokens *t, double *x);               /* infinite too, not NaN */
+bool tokens_end(tokens *t);                            /* nothing follows */
+bool tokens_integer(tokens *t, int *x);                /* 0 .. 10^7 */
 void tokens_skip_line(tokens *t);
 size_t tokens_numbers_left(const tokens *t, size_t enough); /* how many numbers follow, counted up to `enough` */
 
 /* `n` numbers from the arena, or an error. */
 ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error);
+ss_status tokens_bounds(tokens *t, size_t n, double **out, ss_error *error);
 
 /* A matrix: dense and row-major, or by its entries where it is too large for that (read_sparse.c). */
 typedef struct matrix {

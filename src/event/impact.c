@@ -183,6 +183,7 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_err
   sim->report.energy.friction_loss += friction;
   sim->report.energy.impact_loss += lost - friction;
   if (lost < 0) sim->report.created_by_impacts -= lost;
+  if (sim->n_active > sim->report.contacts_maximum) sim->report.contacts_maximum = sim->n_active;
   finish(sim, speed_tolerance, lost < 0 ? -lost : 0);
   return ss_touch_store(sim, error);
 }

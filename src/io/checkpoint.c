@@ -160,7 +160,7 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
 ss_status ss_checkpoint_read(ss_sim *sim, const char *path, ss_error *error) {
   char *text = NULL;
   size_t length = 0;
-  ss_status status = ss_text_file_read(path, &text, &length, error);
+  ss_status status = ss_text_file_read(path, SS_TEXT_FILE_LIMIT, &text, &length, error);
   if (status != SS_OK) return status;
   piece found[PIECES];
   status = frame_holds(text, length, found) ? restore(sim, found, path, error) : damaged(path, error);

@@ -5,6 +5,7 @@
  *     contacts  points with force, normal, friction, state (0 stick, 1 slip, 2 impact), bodies a and b */
 #include "core/arena.h"
 #include "core/words.h"
+#include "io/output_file.h"
 #include "io/result.h"
 #include "io/vtk_mesh.h"
 
@@ -314,7 +315,9 @@ ss_status ss_export_vtk(const char *result, const char *pvd, long every, ss_erro
   SS_TRY(ss_result_open(result, &x.result, x.error));
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   ss_status status = prepare(&x);
-  FILE *f = status ? NULL : fopen(pvd, "w");
+  ss_output_file file = {0}; /* the collection is there when all of its frames are */
+  if (!status) status = ss_output_file_create(&file, pvd, error);
+  FILE *f = status ? NULL : fopen(file.working, "w");
   if (!status && !f) status = cannot_write(&x, pvd);
   if (f) {
     (void)fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n"
@@ -324,7 +327,10 @@ ss_status ss_export_vtk(const char *result, const char *pvd, long every, ss_erro
     (void)fputs("</Collection>\n</VTKFile>\n", f);
     const bool failed = ferror(f);
     if ((fclose(f) || failed) && !status) status = cannot_write(&x, pvd);
+    if (!status) status = ss_output_file_publish(&file, error);
   }
+  if (status) ss_output_file_discard(&file);
+  ss_output_file_release(&file);
   ss_hdf5_quiet_end(quiet);
   release(&x);
   ss_result_close(x.result);

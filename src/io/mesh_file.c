@@ -237,7 +237,7 @@ ss_status ss_mesh_file_read(const char *path, ss_arena *arena, ss_mesh_data *out
     return ss_fail_place(error, SS_ERROR_INPUT, path, (ss_mark){0, 0}, "mesh files end in .obj or .stl");
   char *text = NULL;
   size_t length = 0;
-  SS_TRY(ss_text_file_read(path, &text, &length, error));
+  SS_TRY(ss_text_file_read(path, SS_TEXT_FILE_LIMIT, &text, &length, error));
   ss_status status = obj ? read_obj(&r, text) : read_stl(&r, text, length);
   r.line = 0;
   if (status == SS_OK && out->n_triangles == 0) status = FAIL(&r, "the file has no triangles");
@@ -287,7 +287,7 @@ ss_status ss_height_file_read(const char *path, ss_arena *arena, double **height
   *rows = *columns = 0;
   char *text = NULL;
   size_t length = 0;
-  SS_TRY(ss_text_file_read(path, &text, &length, error));
+  SS_TRY(ss_text_file_read(path, SS_TEXT_FILE_LIMIT, &text, &length, error));
   reading r = {.path = path, .arena = arena, .line = 1, .error = error};
   const ss_status status = read_rows(&r, text, heights, rows, columns);
   ss_free(text);

@@ -111,7 +111,7 @@ ss_status ss_scene_load(const char *path, const char *const *settings, int n_set
   *out = NULL;
   char *text = NULL;
   size_t length = 0;
-  SS_TRY(ss_text_file_read(path, &text, &length, error));
+  SS_TRY(ss_text_file_read(path, SS_TEXT_FILE_LIMIT, &text, &length, error));
   const ss_status status = ss_scene_parse(text, length, path, settings, n_settings, out, error);
   ss_free(text);
   return status;

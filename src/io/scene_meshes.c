@@ -119,7 +119,7 @@ ss_status ss_read_spacing(ss_reader *reader, const ss_yaml *node, void *object) 
 
 /* A file that cannot be read is a mistake of the scene; one that can, but is wrong, has its own place. */
 static ss_status place_error(ss_reader *reader, const ss_yaml *node, ss_status status) {
-  if (status != SS_ERROR_IO) return status;
+  if (!status || status == SS_ERROR_MEMORY || reader->error->line > 0) return status; /* in the file itself */
   char why[sizeof reader->error->message];
   memcpy(why, reader->error->message, sizeof why);
   return SS_READ_FAIL(reader, node, "'%s': %s", ss_printable(node->text).text, why);

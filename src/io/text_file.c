@@ -15,7 +15,7 @@ static ss_status fail(ss_error *error, ss_status status, const char *path, const
 }
 
 /* Pipes have no size, so the buffer grows until the end. */
-static ss_status read_all(FILE *file, const char *path, char **text, size_t *length, ss_error *error) {
+static ss_status read_all(FILE *file, const char *path, size_t limit, char **text, size_t *length, ss_error *error) {
   size_t room = 0, used = 0;
   for (;;) {
     if (used + 1 >= room) {
@@ -27,7 +27,9 @@ static ss_status read_all(FILE *file, const char *path, char **text, size_t *len
     }
     const size_t got = fread(*text + used, 1, room - used - 1, file);
     used += got;
-    if (used > SS_TEXT_FILE_LIMIT) return fail(error, SS_ERROR_INPUT, path, "larger than 64 MiB");
+    if (used > limit)
+      return ss_fail_place(error, SS_ERROR_INPUT, path, (ss_mark){0, 0},
+                           "cannot read the file: it is larger than %zu MiB", limit >> 20);
     if (got == 0) break;
   }
   if (ferror(file)) return fail(error, SS_ERROR_IO, path, strerror(errno));
@@ -36,14 +38,14 @@ static ss_status read_all(FILE *file, const char *path, char **text, size_t *len
   return SS_OK;
 }
 
-ss_status ss_text_file_read(const char *path, char **text, size_t *length, ss_error *error) {
+ss_status ss_text_file_read(const char *path, size_t limit, char **text, size_t *length, ss_error *error) {
   *text = NULL;
   struct stat about;
   if (stat(path, &about) != 0) return fail(error, SS_ERROR_IO, path, strerror(errno));
   if (S_ISDIR(about.st_mode)) return fail(error, SS_ERROR_IO, path, "it is a directory");
   FILE *file = fopen(path, "rb");
   if (!file) return fail(error, SS_ERROR_IO, path, strerror(errno));
-  const ss_status status = read_all(file, path, text, length, error);
+  const ss_status status = read_all(file, path, limit, text, length, error);
   (void)fclose(file);
   if (status == SS_OK) return SS_OK;
   ss_free(*text);

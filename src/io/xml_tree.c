@@ -69,7 +69,7 @@ static void on_doctype(void *user, const XML_Char *name, const XML_Char *system,
 ss_status ss_xml_read(const char *path, ss_arena *arena, ss_xml **out, ss_error *error) {
   char *text = NULL;
   size_t length = 0;
-  SS_TRY(ss_text_file_read(path, &text, &length, error));
+  SS_TRY(ss_text_file_read(path, SS_TEXT_FILE_LIMIT, &text, &length, error));
   reader r = {.parser = XML_ParserCreate(NULL), .arena = arena};
   ss_status status = SS_OK;
   if (!r.parser || length > INT_MAX) {

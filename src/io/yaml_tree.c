@@ -42,12 +42,21 @@ static ss_mark place_of_offset(const char *text, size_t offset) {
   return mark;
 }
 
+static char character_at(const char *text, size_t index) {
+  for (; *text && index > 0; index--) do
+      text++;
+    while (((unsigned char)*text & 0xC0) == 0x80);
+  return *text;
+}
+
 static ss_status parser_failure(builder *b) {
   const yaml_parser_t *p = &b->parser;
   const char *problem = p->problem ? p->problem : "not understood";
   if (p->error == YAML_MEMORY_ERROR) return out_of_memory(b);
   if (p->error == YAML_READER_ERROR)
     return FAIL(b, place_of_offset(b->text, p->problem_offset), "not a text file in UTF-8: %s", problem);
+  if (p->error == YAML_SCANNER_ERROR && character_at(b->text, p->problem_mark.index) == '\t')
+    return FAIL(b, place(p->problem_mark), "YAML: a tab cannot indent; use spaces");
   if (p->context) return FAIL(b, place(p->problem_mark), "YAML: %s %s", p->context, problem);
   return FAIL(b, place(p->problem_mark), "YAML: %s", problem);
 }

@@ -162,6 +162,15 @@ static void start(ss_sim *sim) {
   ss_ledger_start(sim);
 }
 
+/* Options that do not fit are those of the section simulation, or replace them. */
+static ss_status place_in_scene(const ss_sim *sim, ss_status status, ss_error *error) {
+  if (!status || !error || error->file[0] || !sim->model->file || !sim->options.mark.line) return status;
+  (void)snprintf(error->file, sizeof error->file, "%s", sim->model->file);
+  error->line = sim->options.mark.line;
+  error->column = sim->options.mark.column;
+  return status;
+}
+
 static ss_status copy_names(ss_sim *sim, ss_error *error) {
   sim->options.scheme = ss_arena_strdup(sim->arena, sim->options.scheme);
   sim->options.solver = ss_arena_strdup(sim->arena, sim->options.solver ? sim->options.solver : "auto");
@@ -199,7 +208,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
       sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
       sim->solves_to_collisions = (sim->located & ~(unsigned)SS_EVENT_COLLISION) != 0;
     }
-    status = check_options(sim, error);
+    status = place_in_scene(sim, check_options(sim, error), error);
   }
   if (status == SS_OK) status = allocate(sim, error);
   if (status == SS_OK) {
@@ -290,18 +299,4 @@ ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *err
     return ss_fail(error, SS_ERROR_INPUT, "at most %d observers can watch a simulation", most);
   sim->observers[sim->n_observers++] = *observer;
   return SS_OK;
-}
-
-ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
-  if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
-  ss_cp problem = ss_problem_view(&sim->problem);
-  double *filled = NULL;
-  if (sim->problem.sparse || sim->problem.structured) {
-    problem.G = filled = ss_alloc(sizeof(double) * (size_t)problem.n * (size_t)problem.n);
-    if (!filled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-    ss_fill_dense(sim, filled);
-  }
-  const ss_status status = ss_cp_write(&problem, path, error);
-  ss_free(filled);
-  return status;
 }

@@ -48,7 +48,11 @@ static ss_status read_scene_path(ss_reader *reader, const ss_yaml *node, void *o
   memcpy(path, study->file, folder);
   (void)snprintf(path + folder, strlen(name) + 1, "%s", name);
   study->scene = path;
-  return ss_scene_load(path, NULL, 0, &((study_reader *)reader)->scene, reader->error);
+  const ss_status status = ss_scene_load(path, NULL, 0, &((study_reader *)reader)->scene, reader->error);
+  if (status != SS_ERROR_IO) return status; /* a mistake of the scene has its place there */
+  char why[sizeof reader->error->message];
+  memcpy(why, reader->error->message, sizeof why);
+  return SS_READ_FAIL(reader, node, "'%s': %s", ss_printable(name).text, why);
 }
 
 /* ---- what varies ---- */
@@ -294,8 +298,9 @@ static ss_status count_runs(ss_reader *reader, const ss_yaml *root) {
   double runs = 1;
   for (int i = 0; i < study->n_variations; i++) {
     const ss_variation *v = &study->variations[i];
-    if (!v->values)
-      return SS_READ_FAIL(reader, root, "the range of '%s' needs a count (or sample: {random: N, seed: S})", v->name);
+    if (!v->values) /* a range of the section vary */
+      return SS_READ_FAIL(reader, ss_yaml_get(ss_yaml_get(root, "vary"), v->name),
+                          "the range of '%s' needs a count (or sample: {random: N, seed: S})", v->name);
     runs *= (double)v->count;
   }
   if (runs > MOST_RUNS) return SS_READ_FAIL(reader, root, "%g runs are too many (at most %g)", runs, MOST_RUNS);
@@ -336,7 +341,7 @@ ss_status ss_study_load(const char *path, ss_study **out, ss_error *error) {
   char *text = NULL;
   size_t length = 0;
   study_reader r = {.base = {.file = path, .key = "study", .error = error ? error : &unwanted}};
-  SS_TRY(ss_text_file_read(path, &text, &length, r.base.error));
+  SS_TRY(ss_text_file_read(path, SS_TEXT_FILE_LIMIT, &text, &length, r.base.error));
   ss_status status = create_study(path, &r.study, r.base.error);
   if (!status) {
     r.base.scratch = ss_arena_create();

@@ -1,0 +1,176 @@
+/* What the commands write: never over what they read, never two things into one file, nothing half-done under its name. */
+#include "cli_runner.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+
+static const char scene_text[] =
+    "name: Falling ball\n"
+    "bodies:\n"
+    "  - {name: ball, mass: 1, position: [0, 0, 1], shapes: [{type: sphere, radius: 0.1}]}\n"
+    "simulation: {scheme: moreau, step: 2^-6, duration: 0.25}\n";
+
+static void expect_file(const char *path, const char *text) {
+  char *found = read_text(path);
+  assert_string_equal(found, text);
+  free(found);
+}
+
+static void test_inputs_are_kept(void **state) {
+  (void)state;
+  static const char *const lines[] = {"run ball.yaml -o ball.yaml",
+                                      "run ball.yaml --csv ./ball.yaml",
+                                      "run ball.yaml --html ball.yaml",
+                                      "run ball.yaml --checkpoint ball.yaml",
+                                      "run ball.yaml --dump-problem link.yaml",
+                                      "run link.yaml -o ball.yaml",
+                                      "view ball.yaml -o ball.yaml",
+                                      "converge ball.yaml --steps 2^-4:2^-5 --html ball.yaml"};
+  assert_int_equal(symlink("ball.yaml", "link.yaml"), 0);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    refuse(lines[i], "is read, and would be overwritten");
+    expect_file("ball.yaml", scene_text);
+  }
+  assert_int_equal(remove("link.yaml"), 0);
+  free(expect("run ball.yaml -o ball.h5", 0, NULL));
+  refuse("export ball.h5 --to csv -o ball.h5", "is read, and would be overwritten");
+  refuse("report ball.h5 -o ball.h5", "is read, and would be overwritten");
+  free(expect("export ball.h5 --to csv", 0, NULL)); /* still a result */
+}
+
+static void test_two_outputs_are_two_files(void **state) {
+  (void)state;
+  refuse("run ball.yaml -o x.h5 --csv x.h5", "'x.h5' is named for two outputs");
+  refuse("run ball.yaml -o x.h5 --csv ./x.h5", "'./x.h5' is named for two outputs");
+  assert_int_not_equal(access("x.h5", F_OK), 0);
+  refuse("run ball.yaml --csv -", "'-' is not the name of an output here");
+  free(expect("run ball.yaml --checkpoint x.state", 0, NULL));
+  free(expect("run ball.yaml --duration 0.5 --resume x.state --checkpoint x.state", 0, NULL)); /* goes on in place */
+  refuse("run ball.yaml --duration 0.25 --resume x.state", "is at t = 0.5, beyond the duration 0.25");
+  free(expect("run ball.yaml --duration 0.5 --resume x.state", 0, NULL)); /* is done */
+  free(expect("run ball.yaml --csv /dev/null --html /dev/null", 0, NULL));
+}
+
+/* A limit on the size of files stands for a full disk. */
+#define BOX "<collision><geometry><box size='1 1 1'/></geometry></collision>"
+
+static void test_nothing_half_done(void **state) {
+  (void)state;
+  free(expect("run ball.yaml -o ball.h5", 0, NULL));
+  static const struct {
+    const char *line, *path;
+  } outputs[] = {{"plot ball.h5 --y ball.z -o kept.svg", "kept.svg"},
+                 {"export ball.h5 --to csv -o kept.csv", "kept.csv"},
+                 {"export ball.h5 --to vtk -o kept.pvd", "kept.pvd"},
+                 {"converge ball.yaml --steps 2^-4:2^-6 --html kept.html", "kept.html"},
+                 {"report ball.h5 -o kept.html", "kept.html"},
+                 {"import robot.urdf -o kept.yaml", "kept.yaml"}};
+  write_text(
+      "robot.urdf",
+      "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/>"
+      "</inertial><collision><geometry><sphere radius='0.1'/></geometry></collision>" BOX BOX BOX BOX BOX BOX BOX BOX
+      "</link></robot>");
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+    write_text(outputs[i].path, "kept");
+    before = "trap '' XFSZ; ulimit -f 1;";
+    free(expect(outputs[i].line, 2, "cannot write"));
+    before = "";
+    expect_file(outputs[i].path, "kept");
+    assert_int_equal(remove(outputs[i].path), 0);
+  }
+}
+
+/* What --dump-problem writes is read by solve, also where nothing touches. */
+static void test_dumped_problems(void **state) {
+  (void)state;
+  write_text("chain.yaml", "name: Chain\nplanar: xy\nbodies:\n"
+                           "  - {name: a, mass: 1, freedom: [x, y], position: [1, 0]}\njoints:\n"
+                           "  - {type: distance, between: [world, a], length: 1}\n"
+                           "simulation: {scheme: trapezoidal, step: 2^-6, duration: 0.25}\n");
+  free(expect("run chain.yaml --dump-problem chain.cp", 0, "the last complementarity problem is in 'chain.cp'"));
+  json_t *solved = expect_json("solve chain.cp --json", 0, NULL);
+  assert_true(number(solved, "n") == 1);
+  json_decref(solved);
+  free(expect("run ball.yaml --dump-problem ball.cp", 0, "ball.cp")); /* in free fall */
+  solved = expect_json("solve ball.cp --json", 0, NULL);
+  assert_true(number(solved, "n") == 0);
+  json_decref(solved);
+}
+
+/* Many patches: by entries, not as a square of mostly zeros. */
+static void test_dumped_patches(void **state) {
+  (void)state;
+  char bodies[4096] = "";
+  for (int i = 0; i < 12; i++) {
+    const size_t used = strlen(bodies);
+    (void)snprintf(bodies + used, sizeof bodies - used,
+                   "  - {name: b%d, mass: 0.1, position: [%d, 0, 0.05], shapes: [{type: sphere, radius: 0.05}]}\n", i,
+                   i);
+  }
+  char text[8192];
+  (void)snprintf(text, sizeof text,
+                 "name: Patches\nmaterials: [{name: default, friction: 0.3}]\n"
+                 "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\nbodies:\n%s"
+                 "compliance: {young: 1e7, poisson: 0.3, elements: 3, spacing: 1e-3}\n"
+                 "simulation: {scheme: compliant, step: 1e-4, duration: 1e-3, friction: {cone: quadratic}}\n",
+                 bodies);
+  write_text("patches.yaml", text);
+  free(expect("run patches.yaml --dump-problem patches.cp", 0, "patches.cp"));
+  char *written = read_text("patches.cp");
+  assert_non_null(strstr(written, "\nsparse "));
+  free(written);
+  json_t *solved = expect_json("solve patches.cp --json", 0, NULL);
+  assert_true(number(solved, "n") == 12 * 27);
+  json_decref(solved);
+}
+
+/* A terminal that is closed ends a run in good order, like Ctrl-C. */
+static void test_hangup(void **state) {
+  (void)state;
+  char program[512];
+  (void)snprintf(program, sizeof program, "%s/stickslip", BINARY_DIR);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int null = open("/dev/null", O_WRONLY);
+    (void)dup2(null, 1);
+    (void)dup2(null, 2);
+    (void)execl(program, program, "run", "ball.yaml", "--duration", "1e6", "-o", "cut.h5", (char *)NULL);
+    _exit(127);
+  }
+  const struct timespec moment = {0, 10000000};
+  bool started = false; /* its file is being written */
+  while (!started) {
+    (void)nanosleep(&moment, NULL);
+    assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+    DIR *folder = opendir(".");
+    assert_non_null(folder);
+    for (const struct dirent *e = readdir(folder); e; e = readdir(folder))
+      started = started || strncmp(e->d_name, "cut.h5.", 7) == 0;
+    (void)closedir(folder);
+  }
+  for (int i = 0; i < 10; i++) (void)nanosleep(&moment, NULL); /* signals are caught right after */
+  assert_int_equal(kill(child, SIGHUP), 0);
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 128 + SIGHUP);
+  assert_int_equal(access("cut.h5", F_OK), 0);
+}
+
+static int prepare(void **state) {
+  (void)state;
+  if (enter_empty_directory()) return -1;
+  write_text("ball.yaml", scene_text);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_inputs_are_kept),   cmocka_unit_test(test_two_outputs_are_two_files),
+      cmocka_unit_test(test_nothing_half_done), cmocka_unit_test(test_dumped_problems),
+      cmocka_unit_test(test_dumped_patches),    cmocka_unit_test(test_hangup),
+  };
+  return cmocka_run_group_tests(tests, prepare, remove_directory);
+}
