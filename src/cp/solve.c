@@ -36,6 +36,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 /* These take sparse matrices and operators as they are; the others get them dense, if they are not too large. */
 static const solver_row any_form[] = {
     {"large", solve_large},
+    {"friction-form", solve_friction_form},
     {"nsgs-sparse", solve_nsgs_sparse},
     {"nsgs-accelerated", solve_nsgs_accelerated},
     {"newton-sparse", solve_newton_sparse},
@@ -63,6 +64,7 @@ static const ss_cp_solver_info infos[] = {
     {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {"large", "islands of contacts one by one, each by the solvers below in turn; any matrix form; all cones"},
+    {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by the ladder"},
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
     {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},
@@ -182,6 +184,8 @@ static void keep_if_better(climb *c, double residual, ss_outcome outcome, const 
 static ss_status polish(climb *c, double residual, const solver_row *row, ss_error *error) {
   if (!c->problem->G || row->solve == solve_active_set || !(residual > polish_above && residual < polish_below))
     return SS_OK;
+  if (row->solve == solve_friction_form && residual <= c->options->tolerance)
+    return SS_OK; /* polished as it was posed */
   ss_cp_result own = {0};
   const ss_cp_options options = {.solver = row->name, .tolerance = c->options->tolerance, .iteration_limit = 3};
   const scratch_mark mark = scratch_now(c->workspace);
@@ -311,12 +315,29 @@ static ss_status climb_any(climb *c, bool warm, ss_error *error) {
   return climbed;
 }
 
+/* Contacts that were written out as plain rows are solved as contacts. What fails there fails as an LCP as well, unless it is
+ * small enough for methods that try everything. */
+static ss_status climb_as_friction(climb *c, bool warm, bool *ended, ss_error *error) {
+  static const solver_row row = {"friction-form", solve_friction_form};
+  ss_outcome outcome;
+  *ended = false;
+  if (!warm && is_tiny_lcp(c->problem)) return SS_OK;
+  const ss_status status = try_row(c, &row, 0, warm, &outcome, error);
+  if (status || outcome == SS_NOT_ADMITTED) return status;
+  *ended = c->result->outcome == SS_SOLVED || c->problem->n > FEW;
+  if (c->result->outcome != SS_SOLVED) c->result->fallbacks++;
+  return SS_OK;
+}
+
 /* The problem has the form that the solver needs, or none that it could be given. */
 static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
   const bool automatic = strcmp(c->options->solver, "auto") == 0;
   const bool any = automatic || find_row(any_form, N_ANY_FORM, c->options->solver);
   const ss_cp *given = c->problem;
   ss_cp dense;
+  bool ended = false;
+  const ss_status tried = automatic ? climb_as_friction(c, warm, &ended, error) : SS_OK;
+  if (tried || ended) return tried;
   if (!given->G && (!any || (automatic && given->n <= RANGE_ROWS))) {
     if (given->n > SS_CP_DENSE_ROWS) {
       c->result->outcome = SS_NOT_ADMITTED;

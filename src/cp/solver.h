@@ -26,7 +26,8 @@ cp_solve_function solve_redundant;    /* the same where contacts are many on few
 cp_solve_function solve_facets;       /* facets.c */
 cp_solve_function solve_enumeration;  /* enumerate.c */
 
-cp_solve_function solve_large; /* large_solve.c; these take matrices of every form */
+cp_solve_function solve_large;         /* large_solve.c; these take matrices of every form */
+cp_solve_function solve_friction_form; /* friction_form.c */
 cp_solve_function solve_nsgs_sparse;
 cp_solve_function solve_nsgs_accelerated;
 cp_solve_function solve_newton_sparse;
