@@ -86,11 +86,12 @@ def main():
     if form != "mixed":
         write(out, f"{len(q)}", M, q)
         return
-    values, vectors = np.linalg.eigh(G)  # G = J J^T: masses of one, as many velocities as the rank
-    keep = values > 1e-12 * values[-1]
-    J = (vectors[:, keep] * np.sqrt(values[keep])).T @ E[:, grouped]
-    v, m = J.shape
-    M = np.block([[np.eye(v), -J], [J.T, K[np.ix_(grouped, grouped)]]])
+    left, values, right = np.linalg.svd(G)  # G = J K^T: masses of one, as many velocities as the rank
+    keep = values > 1e-12 * values[0]
+    J, K_t = left[:, keep] * np.sqrt(values[keep]), np.sqrt(values[keep])[:, None] * right[keep]
+    order = np.ix_(grouped, grouped)
+    M = np.block([[np.eye(len(K_t)), -(K_t @ E)[:, grouped]], [(E.T @ J)[grouped], K[order]]])
+    v, m = len(K_t), len(q)
     write(out, f"0 1\n{v} {m}\n0 {v} {v + m}\n0 1", M, np.concatenate([np.zeros(v), q[grouped]]))
 
 

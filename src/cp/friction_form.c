@@ -10,6 +10,7 @@
  * pyramid) stay plain rows beside the others. */
 #include "cp/recognise.h"
 #include "cp/solver.h"
+#include "cp/storage.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,19 +52,14 @@ static bool makes_a_block(const form *f, int normal) {
 }
 
 static void dissolve(form *f, int normal) {
-  for (int c = f->chain[normal]; c >= 0; c = f->next[c]) {
-    gathering *a = &f->r.found[c];
-    f->r.owner[a->lambda] = -1;
-    for (int k = a->first; k < a->first + a->count; k++) f->r.owner[f->r.direction[k]] = -1;
-    a->count = 0;
-  }
+  for (int c = f->chain[normal]; c >= 0; c = f->next[c]) recognition_drop(&f->r, c);
   f->chain[normal] = -1;
 }
 
 static void chain_contacts(form *f) {
   for (int i = 0; i < f->problem->n; i++) f->chain[i] = -1;
   for (int c = f->r.count - 1; c >= 0; c--) {
-    const int normal = f->r.found[c].normal;
+    const int normal = f->r.found[c].count ? f->r.found[c].normal : -1;
     f->next[c] = normal >= 0 ? f->chain[normal] : -1;
     if (normal >= 0) f->chain[normal] = c;
   }
@@ -177,6 +173,26 @@ static void aim(const form *f, targets *t) {
     }
 }
 
+/* The new problem with a dense matrix: it is smaller than what was given. */
+static ss_status pose_dense(const form *f, ss_cp *out, ss_cp_workspace *w, ss_error *error) {
+  const size_t n = (size_t)f->n, old = (size_t)f->problem->n;
+  double *G = SCRATCH(w, double, n *n);
+  if (!G) return out_of_memory(error);
+  for (size_t v = 0; v < n; v++) {
+    const member *r = &f->members[v];
+    const double *a = f->problem->G + (size_t)r->at[0] * old;
+    const double *b = f->problem->G + (size_t)(r->at[1] < 0 ? r->at[0] : r->at[1]) * old;
+    for (size_t j = 0; j < n; j++) {
+      const member *m = &f->members[j];
+      double sum = (r->row[0] * a[m->at[0]] + r->row[1] * b[m->at[0]]) * m->col[0];
+      if (m->at[1] >= 0) sum += (r->row[0] * a[m->at[1]] + r->row[1] * b[m->at[1]]) * m->col[1];
+      G[v * n + j] = sum;
+    }
+  }
+  out->G = G;
+  return SS_OK;
+}
+
 static void add_row(const ss_sparse *rows, int i, double factor, const targets *t, double *sum) {
   for (int k = rows->start[i]; k < rows->start[i + 1]; k++) {
     const int j = rows->col[k];
@@ -184,37 +200,27 @@ static void add_row(const ss_sparse *rows, int i, double factor, const targets *
   }
 }
 
-/* The new problem with a dense matrix: it is smaller than what was given. */
-static ss_status pose_dense(const form *f, const targets *t, ss_cp *out, ss_cp_workspace *w, ss_error *error) {
-  const size_t n = (size_t)f->n;
-  double *G = SCRATCH(w, double, n *n);
-  if (!G) return out_of_memory(error);
-  memset(G, 0, sizeof *G * n * n);
-  for (size_t v = 0; v < n; v++)
-    for (int k = 0; k < 2; k++)
-      if (f->members[v].at[k] >= 0) add_row(&f->r.rows, f->members[v].at[k], f->members[v].row[k], t, G + v * n);
-  out->G = G;
-  return SS_OK;
-}
-
-static ss_status pose_sparse(const form *f, const targets *t, ss_cp *out, ss_cp_workspace *w, ss_error *error) {
-  const size_t n = (size_t)f->n;
+static ss_status pose_sparse(const form *f, ss_cp *out, ss_cp_workspace *w, ss_error *error) {
+  const size_t n = (size_t)f->n, old = (size_t)f->problem->n;
+  const ss_sparse *rows = f->problem->sparse;
   size_t most = 0;
   for (size_t v = 0; v < n; v++)
     for (int k = 0; k < 2; k++) {
       const int i = f->members[v].at[k];
-      if (i >= 0) most += 2 * (size_t)(f->r.rows.start[i + 1] - f->r.rows.start[i]);
+      if (i >= 0) most += 2 * (size_t)(rows->start[i + 1] - rows->start[i]);
     }
   ss_sparse *m = SCRATCH(w, ss_sparse, 1);
   int *start = SCRATCH(w, int, n + 1), *col = SCRATCH(w, int, most);
   double *value = SCRATCH(w, double, most), *sum = SCRATCH(w, double, n);
-  if (!m || !start || !col || !value || !sum) return out_of_memory(error);
+  targets t = {SCRATCH(w, int, 2 * old), SCRATCH(w, double, 2 * old), SCRATCH(w, int, old)};
+  if (!m || !start || !col || !value || !sum || !t.to || !t.part || !t.count) return out_of_memory(error);
+  aim(f, &t);
   int used = 0;
   for (size_t v = 0; v < n; v++) {
     start[v] = used;
     memset(sum, 0, sizeof *sum * n);
     for (int k = 0; k < 2; k++)
-      if (f->members[v].at[k] >= 0) add_row(&f->r.rows, f->members[v].at[k], f->members[v].row[k], t, sum);
+      if (f->members[v].at[k] >= 0) add_row(rows, f->members[v].at[k], f->members[v].row[k], &t, sum);
     for (size_t j = 0; j < n; j++)
       if (sum[j] != 0) {
         col[used] = (int)j;
@@ -228,17 +234,14 @@ static ss_status pose_sparse(const form *f, const targets *t, ss_cp *out, ss_cp_
 }
 
 static ss_status pose(const form *f, ss_cp *out, ss_cp_workspace *w, ss_error *error) {
-  const size_t n = (size_t)f->problem->n;
   double *g = SCRATCH(w, double, f->n);
-  targets t = {SCRATCH(w, int, 2 * n), SCRATCH(w, double, 2 * n), SCRATCH(w, int, n)};
-  if (!g || !t.to || !t.part || !t.count) return out_of_memory(error);
+  if (!g) return out_of_memory(error);
   *out = (ss_cp){.n = f->n, .n_blocks = f->n_blocks, .g = g, .blocks = f->blocks};
   for (int v = 0; v < f->n; v++) {
     const member *m = &f->members[v];
     g[v] = m->row[0] * f->problem->g[m->at[0]] + (m->at[1] >= 0 ? m->row[1] * f->problem->g[m->at[1]] : 0);
   }
-  aim(f, &t);
-  return f->problem->G ? pose_dense(f, &t, out, w, error) : pose_sparse(f, &t, out, w, error);
+  return f->problem->G ? pose_dense(f, out, w, error) : pose_sparse(f, out, w, error);
 }
 
 /* ---- there and back ---- */
@@ -269,8 +272,7 @@ static void scatter_plane(const gathering *a, const double *d, const double *x, 
 
 static void scatter(const form *f, int c, const double *d, const double *x, double *z) {
   const gathering *a = &f->r.found[c];
-  enum { MOST = 64 };
-  double beta[MOST] = {0};
+  double beta[MOST_DIRECTIONS] = {0};
   if (d) {
     scatter_plane(a, d, x, beta);
   } else if (!a->kept_zero) {
@@ -283,17 +285,28 @@ static void scatter(const form *f, int c, const double *d, const double *x, doub
   }
 }
 
-/* The other rows are done already and lambda is zero. */
-static double least_lambda(const form *f, const gathering *a, const double *z) {
+static double slack(const ss_cp *problem, int i, const double *z) {
+  if (problem->sparse) return problem->g[i] + sparse_dot(problem->sparse, i, z);
+  const double *row = problem->G + (size_t)i * (size_t)problem->n;
+  double sum = problem->g[i];
+  for (int j = 0; j < problem->n; j++) sum += row[j] * z[j];
+  return sum;
+}
+
+/* w: slacks of the new problem. Directions that are kept at zero have none there; the other rows of z are done already. */
+static double least_lambda(const form *f, int c, const double *d, const double *w, const double *z) {
+  const gathering *a = &f->r.found[c];
   double least = 0;
-  for (int k = a->first; k < a->first + a->count; k++) {
-    const int i = f->r.direction[k];
-    double lambda_entry = 1;
-    for (int e = f->r.rows.start[i]; e < f->r.rows.start[i + 1]; e++)
-      if (f->r.rows.col[e] == a->lambda) lambda_entry = f->r.rows.value[e];
-    least = fmax(least, -(f->problem->g[i] + sparse_dot(&f->r.rows, i, z)) / lambda_entry);
+  for (int j = 0; j < a->count; j++) {
+    const int k = a->first + j;
+    double y;
+    if (a->kept_zero)
+      y = slack(f->problem, f->r.direction[k], z) * f->r.row_scale[k];
+    else
+      y = d ? d[2 * j] * w[0] + d[2 * j + 1] * w[1] : (1 - 2 * j) * w[0] / f->stretch[c];
+    least = fmax(least, -y);
   }
-  return least;
+  return least / a->push;
 }
 
 static void move_kept(const form *f, const double *from, double *to, bool back) {
@@ -307,24 +320,44 @@ static void move_kept(const form *f, const double *from, double *to, bool back) 
   }
 }
 
-/* Between z of the given problem and x of the new one. */
-static ss_status transfer(const form *f, double *z, double *x, bool back, ss_cp_workspace *w, ss_error *error) {
-  move_kept(f, back ? x : z, back ? z : x, back);
-  for (int c = 0; c < f->r.count; c++) {
-    const gathering *a = &f->r.found[c];
-    if (a->count == 0) continue;
-    const bool plane = a->count > 2 && !a->kept_zero;
-    const double *d = plane ? scratch_directions(w, a->count) : NULL;
-    if (plane && !d) return out_of_memory(error);
-    if (back) {
-      scatter(f, c, d, a->kept_zero ? NULL : x + f->place[c], z);
-      z[a->lambda] = 0;
-    } else if (!a->kept_zero) {
-      gather(f, c, d, z, x + f->place[c]);
-    }
+/* The corners of a contact's polygon; NULL where it has none. */
+static ss_status corners(const gathering *a, ss_cp_workspace *w, const double **d, ss_error *error) {
+  const bool plane = a->count > 2 && !a->kept_zero;
+  *d = plane ? scratch_directions(w, a->count) : NULL;
+  return plane && !*d ? out_of_memory(error) : SS_OK;
+}
+
+/* x of the new problem from z of the given one. */
+static ss_status transfer_to(const form *f, const double *z, double *x, ss_cp_workspace *w, ss_error *error) {
+  ss_status status = SS_OK;
+  move_kept(f, z, x, false);
+  for (int c = 0; c < f->r.count && !status; c++) {
+    const double *d;
+    status = corners(&f->r.found[c], w, &d, error);
+    if (!status && f->r.found[c].count && !f->r.found[c].kept_zero) gather(f, c, d, z, x + f->place[c]);
   }
-  for (int c = 0; back && c < f->r.count; c++)
-    if (f->r.found[c].count > 0) z[f->r.found[c].lambda] = least_lambda(f, &f->r.found[c], z);
+  return status;
+}
+
+/* The way back; y: slacks of the new problem. */
+static ss_status transfer_back(const form *f, const double *x, const double *y, double *z, ss_cp_workspace *w,
+                               ss_error *error) {
+  move_kept(f, x, z, true);
+  for (int pass = 0; pass < 2; pass++) /* what is kept at zero needs all the rest for its lambda */
+    for (int c = 0; c < f->r.count; c++) {
+      const gathering *a = &f->r.found[c];
+      const double *d;
+      const ss_status status = corners(a, w, &d, error);
+      if (status) return status;
+      if (a->count == 0) continue;
+      const int at = a->kept_zero ? 0 : f->place[c];
+      if (pass == 0) {
+        scatter(f, c, d, x + at, z);
+        z[a->lambda] = 0;
+      } else {
+        z[a->lambda] = least_lambda(f, c, d, y + at, z);
+      }
+    }
   return SS_OK;
 }
 
@@ -355,14 +388,16 @@ ss_status solve_friction_form(const ss_cp *problem, const ss_cp_options *options
     return status;
   }
   status = pose(&f, &posed, workspace, error);
-  double *x = status ? NULL : SCRATCH(workspace, double, f.n + 1);
-  if (!x) return status ? status : out_of_memory(error);
-  if (warm) status = transfer(&f, z, x, false, workspace, error);
+  if (status) return status;
+  double *x = SCRATCH(workspace, double, f.n), *y = SCRATCH(workspace, double, f.n);
+  if (!x || !y) return out_of_memory(error);
+  if (warm) status = transfer_to(&f, z, x, workspace, error);
   ss_cp_options inner = *options;
   inner.solver = "auto";
   inner.tolerance *= margin;
   if (!status) status = ss_cp_solve(&posed, &inner, warm, x, workspace, result, error);
-  if (!status) status = transfer(&f, z, x, true, workspace, error);
+  if (!status) (void)ss_cp_judge(&posed, x, y);
+  if (!status) status = transfer_back(&f, x, y, z, workspace, error);
   if (!status) result->residual = ss_cp_judge(problem, z, NULL);
   return status;
 }
