@@ -86,9 +86,10 @@ typedef enum rung_condition {
   MANY_ROWS,
   SEVERAL_ROWS, /* cold, between many and few */
   SMALL,        /* few enough LCP variables for a dense tableau to be the fastest */
+  PLAIN,        /* more of them, but no friction: pivots are few, and sure */
+  LARGE_PLAIN,  /* the same, where sweeps are worth a try before */
   MEDIUM,       /* still faster than many sweeps, where few have not helped */
-  MODERATE,     /* slow, but sure */
-  SIZEABLE      /* the last hope */
+  MODERATE      /* slow, but sure */
 } rung_condition;
 
 typedef struct rung {
@@ -102,11 +103,14 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
+    {{"lemke", solve_lemke}, PLAIN, 0},
+    {{"lemke-covered", solve_lemke_covered}, PLAIN, 0},
     {{"range-newton", solve_redundant}, SOME_DISCS, 100},
     {{"range-newton", solve_redundant}, SOME_FLAT, 40},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, SEVERAL_ROWS, 60},
     {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
     {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
+    {{"lemke", solve_lemke}, LARGE_PLAIN, 0},
     {{"lemke", solve_lemke}, MEDIUM, 0},
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
     {{"range-newton", solve_range_newton}, SOME_DISCS, 0},
@@ -120,7 +124,6 @@ static const rung ladder[] = {
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"admm", solve_admm}, ALWAYS, 0}, /* contacts that nearly repeat each other: long valleys for the others */
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
-    {{"lemke", solve_lemke}, SIZEABLE, 0},
 };
 enum {
   N_RUNGS = sizeof ladder / sizeof *ladder,
@@ -130,7 +133,8 @@ enum {
   SMALL_LCP = 100,
   MEDIUM_LCP = 300,
   MODERATE_LCP = 700,
-  SIZEABLE_LCP = 1500,
+  PLAIN_LCP = 1000,
+  LARGE_LCP = 3000,
   ACTIVE_ROWS = 1500,
   RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
   LAST_RESORT = 1200 /* rows up to which the dense solvers come to an end in bearable time */
@@ -223,10 +227,12 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == SOME_FLAT) return c->problem->n >= SOME && !has_disc(c->problem) && has_spatial_friction(c->problem);
   if (condition == SEVERAL_ROWS) return !warm && c->problem->n > TINY && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
-  if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
-  if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;
-  if (condition == SIZEABLE) return variables > MODERATE_LCP && variables <= SIZEABLE_LCP && !has_friction(c->problem);
-  return variables <= SMALL_LCP;
+  if (condition == SMALL) return variables <= SMALL_LCP;
+  const bool plain = !has_friction(c->problem);
+  if (condition == PLAIN) return plain && variables > SMALL_LCP && variables <= PLAIN_LCP;
+  if (condition == LARGE_PLAIN) return plain && variables > PLAIN_LCP && variables <= LARGE_LCP;
+  if (condition == MEDIUM) return !plain && variables > SMALL_LCP && variables <= MEDIUM_LCP;
+  return !plain && variables > MEDIUM_LCP && variables <= MODERATE_LCP;
 }
 
 /* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
