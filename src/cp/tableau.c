@@ -1,11 +1,11 @@
 /* The tableau holds the nonbasic columns only: x_B = rhs - T x_N, n + 1 columns and the right side, row-major; a pivot
- * is one pass over it. Its rounding errors grow with the number of pivots, so it is computed from M and q again now and
- * then, and the final basis is solved from them. */
+ * is one pass over it. Its rounding errors grow with the number of pivots, so its right side is compared with M and q
+ * now and then, the tableau computed from them again where it has moved, and the final basis solved from them. */
 #include "cp/tableau.h"
 
 #include "cp/dense.h"
 
-static const double small_pivot = 1e-5; /* what follows is computed from the data again */
+static const double small_pivot = 1e-5; /* what follows is compared with the data at once */
 
 static void set_up(tableau *t) {
   const int n = t->n;
