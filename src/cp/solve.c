@@ -133,7 +133,7 @@ enum {
   SMALL_LCP = 100,
   MEDIUM_LCP = 300,
   MODERATE_LCP = 700,
-  PLAIN_LCP = 1000,
+  PLAIN_LCP = 2000,
   LARGE_LCP = 3000,
   ACTIVE_ROWS = 1500,
   RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
@@ -344,7 +344,7 @@ static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
   bool ended = false;
   const ss_status tried = automatic ? climb_as_friction(c, warm, &ended, error) : SS_OK;
   if (tried || ended) return tried;
-  if (!given->G && (!any || (automatic && given->n <= RANGE_ROWS))) {
+  if (!given->G && (!any || (automatic && (given->n <= RANGE_ROWS || !large_wanted(given))))) {
     if (given->n > SS_CP_DENSE_ROWS) {
       c->result->outcome = SS_NOT_ADMITTED;
       return SS_OK;
