@@ -207,6 +207,54 @@ static void test_ordinary_problems_have_no_contacts(void **state) {
   }
 }
 
+typedef enum matrix_class { SEMIDEFINITE, SKEW_TOO, Z_MATRIX, COPOSITIVE, LINEAR_PROGRAM, N_CLASSES } matrix_class;
+
+static double class_entry(random_source *r, matrix_class m, int n, int i, int j) {
+  if (m == Z_MATRIX) return i == j ? n : -random_unit(r);
+  if (m == COPOSITIVE) return random_unit(r) + 0.1 * (i == j);
+  return (i < n / 2) != (j < n / 2) && m == LINEAR_PROGRAM ? random_between(r, -1, 1) : 0;
+}
+
+/* M of some class, and q such that there is a solution. */
+static owned_cp random_of_class(random_source *r, matrix_class m, int n) {
+  owned_cp lcp = make_lcp(n, NULL, NULL);
+  double *B = numbers(n * n), *z = numbers(n);
+  for (int k = 0; k < n * n; k++) B[k] = random_between(r, -1, 1);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++) {
+      double low_rank = 0;
+      for (int k = 0; k < n / 3; k++) low_rank += B[i * n + k] * B[j * n + k];
+      const bool monotone = m == SEMIDEFINITE || m == SKEW_TOO;
+      const double skew = m == SKEW_TOO && i != j ? random_between(r, -3, 3) : 0;
+      lcp.G[i * n + j] = monotone ? low_rank + skew : class_entry(r, m, n, i, j);
+      lcp.G[j * n + i] = monotone ? low_rank - skew : class_entry(r, m, n, j, i);
+      if (m == LINEAR_PROGRAM) lcp.G[j * n + i] = -lcp.G[i * n + j];
+    }
+  for (int i = 0; i < n; i++) z[i] = i % 2 ? random_unit(r) : 0;
+  for (int i = 0; i < n; i++) {
+    lcp.g[i] = i % 2 ? 0 : random_unit(r);
+    for (int j = 0; j < n; j++) lcp.g[i] -= lcp.G[i * n + j] * z[j];
+    if (m == COPOSITIVE) lcp.g[i] = -random_unit(r);
+  }
+  free(B);
+  free(z);
+  return lcp;
+}
+
+static void test_ordinary_problems_are_solved(void **state) {
+  (void)state;
+  random_source random = {10};
+  int unsolved = 0;
+  for (int m = 0; m < N_CLASSES; m++)
+    for (int n = 40; n <= 160; n += 60) {
+      owned_cp lcp = random_of_class(&random, (matrix_class)m, n);
+      unsolved += fails(&lcp, "auto", false, "class", m);
+      unsolved += fails(&lcp, "lemke", false, "class", m);
+      owned_free(&lcp);
+    }
+  assert_int_equal(unsolved, 0);
+}
+
 /* ---- other forms ---- */
 
 /* Contacts without friction have a lambda without normal: their directions stay at zero. */
@@ -311,6 +359,7 @@ int main(void) {
       cmocka_unit_test(test_sparse_matrices),
       cmocka_unit_test(test_damaged_contacts_are_not_recognised),
       cmocka_unit_test(test_ordinary_problems_have_no_contacts),
+      cmocka_unit_test(test_ordinary_problems_are_solved),
       cmocka_unit_test(test_contacts_without_friction),
       cmocka_unit_test(test_boxes),
       cmocka_unit_test(test_pyramids),

@@ -77,15 +77,17 @@ bool tableau_pivot(tableau *t, int r, int c) {
   return ++t->unchecked >= TABLEAU_CHECK || small;
 }
 
-/* y - M x - d x0 - q of the present basis, its largest entry: what many pivots have done to the right side. */
+/* y - M x - d x0 - q of the present basis, its largest entry, beside the largest of x: what many pivots have done to the right
+ * side. */
 static double drift(const tableau *t) {
   const int n = t->n;
   const double x0 = t->place[2 * n] >= 0 ? tableau_value(t, t->place[2 * n]) : 0;
-  double *x = t->column, worst = 0;
+  double *x = t->column, worst = 0, size = fmax(1, fabs(x0));
   int m = 0, *set = t->wanted;
   for (int j = 0; j < n; j++) {
     if (t->place[n + j] < 0) continue;
     x[m] = tableau_value(t, t->place[n + j]);
+    size = fmax(size, fabs(x[m]));
     set[m++] = j;
   }
   for (int i = 0; i < n; i++) {
@@ -94,7 +96,7 @@ static double drift(const tableau *t) {
     for (int k = 0; k < m; k++) sum += row[set[k]] * x[k];
     worst = fmax(worst, fabs(sum - (t->place[i] >= 0 ? tableau_value(t, t->place[i]) : 0)));
   }
-  return worst;
+  return worst / size;
 }
 
 bool tableau_drifts(tableau *t) {
