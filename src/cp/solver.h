@@ -38,7 +38,7 @@ cp_solve_function solve_smoothing;
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */
 enum { TINY_LCP_ROWS = 12 };
-bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few */
+bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
 bool has_disc(const ss_cp *problem);    /* a friction block with the quadratic cone and two tangential rows or more */
 
 #endif
