@@ -16,7 +16,7 @@ typedef struct tiny {
 
 /* Matrices whose entries are positive in the mean take few pivots, however many rows they have. */
 static bool leans_positive(const ss_cp *problem) {
-  static const double share = 0.25;
+  static const double share = 0.15;
   const int n = problem->n;
   double sum[4] = {0}, diagonal = 0; /* several, because each addition waits for the last */
   for (int i = 0; i + 4 <= n * n; i += 4)
