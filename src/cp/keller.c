@@ -63,9 +63,9 @@ static ss_outcome drive(tableau *t, int distinguished, int limit, int *pivots, i
     if (c < 0 || row < 0) return SS_STALLED; /* the basis was singular, refresh has found another */
     if (r < 0) return SS_RAY;
     const int leaves = t->basic[r];
-    const bool refresh = tableau_pivot(t, r, c);
+    const bool due = tableau_pivot(t, r, c);
     ++*pivots;
-    if (refresh) tableau_refresh(t);
+    if (due && tableau_drifts(t)) tableau_refresh(t);
     if (leaves == distinguished) return SS_SOLVED;
     driving = tableau_complement(t, leaves);
   }

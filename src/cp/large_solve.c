@@ -39,10 +39,10 @@ static const double last_resort = 3; /* times as much for a factorisation, where
 
 bool large_wanted(const ss_cp *problem) {
   if (problem->n < LARGE_ROWS) return false;
-  if (!problem->G) return true;
+  if (problem->factors || (problem->sparse && (has_friction(problem) || problem->n > SS_CP_DENSE_ROWS))) return true;
   const size_t count = (size_t)problem->n * (size_t)problem->n;
-  size_t nonzeros = 0;
-  for (size_t i = 0; i < count; i++) nonzeros += problem->G[i] != 0;
+  size_t nonzeros = problem->sparse ? (size_t)problem->sparse->start[problem->n] : 0;
+  for (size_t i = 0; problem->G && i < count; i++) nonzeros += problem->G[i] != 0;
   return (double)nonzeros < dense_share * (double)count;
 }
 

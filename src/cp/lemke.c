@@ -50,10 +50,10 @@ static ss_outcome run(tableau *t, int limit, int *pivots, int *column) {
   if (r < 0) return SS_SOLVED;
   for (*pivots = 0; *pivots < limit;) {
     const int leaves = t->basic[r];
-    const bool refresh = tableau_pivot(t, r, c);
+    const bool due = tableau_pivot(t, r, c);
     ++*pivots;
     if (leaves == 2 * t->n) return SS_SOLVED;
-    if (refresh) tableau_refresh(t);
+    if (due && tableau_drifts(t)) tableau_refresh(t);
     c = tableau_column(t, tableau_complement(t, leaves));
     r = c < 0 ? -1 : ratio_test(t, c);
     if (r < 0 && t->stale) { /* believe in a ray only on a fresh tableau */

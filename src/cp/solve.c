@@ -36,6 +36,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 /* These take sparse matrices and operators as they are; the others get them dense, if they are not too large. */
 static const solver_row any_form[] = {
     {"large", solve_large},
+    {"friction-form", solve_friction_form},
     {"nsgs-sparse", solve_nsgs_sparse},
     {"nsgs-accelerated", solve_nsgs_accelerated},
     {"newton-sparse", solve_newton_sparse},
@@ -64,6 +65,7 @@ static const ss_cp_solver_info infos[] = {
     {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {"large", "islands of contacts one by one, each by the solvers below in turn; any matrix form; all cones"},
+    {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by the ladder"},
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
     {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},
@@ -87,9 +89,10 @@ typedef enum rung_condition {
   MANY_ROWS,
   SEVERAL_ROWS, /* cold, between many and few */
   SMALL,        /* few enough LCP variables for a dense tableau to be the fastest */
+  PLAIN,        /* more of them, but no friction: pivots are few, and sure */
+  LARGE_PLAIN,  /* the same, where sweeps are worth a try before */
   MEDIUM,       /* still faster than many sweeps, where few have not helped */
-  MODERATE,     /* slow, but sure */
-  SIZEABLE      /* the last hope */
+  MODERATE      /* slow, but sure */
 } rung_condition;
 
 typedef struct rung {
@@ -103,11 +106,14 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, FROM_START, 12},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
+    {{"lemke", solve_lemke}, PLAIN, 0},
+    {{"lemke-covered", solve_lemke_covered}, PLAIN, 0},
     {{"range-newton", solve_redundant}, SOME_DISCS, 100},
     {{"range-newton", solve_redundant}, SOME_FLAT, 40},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, SEVERAL_ROWS, 60},
     {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
     {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
+    {{"lemke", solve_lemke}, LARGE_PLAIN, 0},
     {{"lemke", solve_lemke}, MEDIUM, 0},
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
     {{"range-newton", solve_range_newton}, SOME_DISCS, 0},
@@ -121,7 +127,6 @@ static const rung ladder[] = {
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"admm", solve_admm}, ALWAYS, 0}, /* contacts that nearly repeat each other: long valleys for the others */
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
-    {{"lemke", solve_lemke}, SIZEABLE, 0},
 };
 enum {
   N_RUNGS = sizeof ladder / sizeof *ladder,
@@ -131,7 +136,8 @@ enum {
   SMALL_LCP = 100,
   MEDIUM_LCP = 300,
   MODERATE_LCP = 700,
-  SIZEABLE_LCP = 1500,
+  PLAIN_LCP = 2000,
+  LARGE_LCP = 3000,
   ACTIVE_ROWS = 1500,
   RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
   LAST_RESORT = 1200 /* rows up to which the dense solvers come to an end in bearable time */
@@ -185,6 +191,8 @@ static void keep_if_better(climb *c, double residual, ss_outcome outcome, const 
 static ss_status polish(climb *c, double residual, const solver_row *row, ss_error *error) {
   if (!c->problem->G || row->solve == solve_active_set || !(residual > polish_above && residual < polish_below))
     return SS_OK;
+  if (row->solve == solve_friction_form && residual <= c->options->tolerance)
+    return SS_OK; /* polished as it was posed */
   ss_cp_result own = {0};
   const ss_cp_options options = {.solver = row->name, .tolerance = c->options->tolerance, .iteration_limit = 3};
   const scratch_mark mark = scratch_now(c->workspace);
@@ -222,10 +230,12 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == SOME_FLAT) return c->problem->n >= SOME && !has_disc(c->problem) && has_spatial_friction(c->problem);
   if (condition == SEVERAL_ROWS) return !warm && c->problem->n > TINY && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
-  if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
-  if (condition == MODERATE) return variables > MEDIUM_LCP && variables <= MODERATE_LCP;
-  if (condition == SIZEABLE) return variables > MODERATE_LCP && variables <= SIZEABLE_LCP && !has_friction(c->problem);
-  return variables <= SMALL_LCP;
+  if (condition == SMALL) return variables <= SMALL_LCP;
+  const bool plain = !has_friction(c->problem);
+  if (condition == PLAIN) return plain && variables > SMALL_LCP && variables <= PLAIN_LCP;
+  if (condition == LARGE_PLAIN) return plain && variables > PLAIN_LCP && variables <= LARGE_LCP;
+  if (condition == MEDIUM) return !plain && variables > SMALL_LCP && variables <= MEDIUM_LCP;
+  return !plain && variables > MEDIUM_LCP && variables <= MODERATE_LCP;
 }
 
 /* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
@@ -314,13 +324,30 @@ static ss_status climb_any(climb *c, bool warm, ss_error *error) {
   return climbed;
 }
 
+/* Contacts that were written out as plain rows are solved as contacts. What fails there fails as an LCP as well, unless it is
+ * small enough for methods that try everything. */
+static ss_status climb_as_friction(climb *c, bool warm, bool *ended, ss_error *error) {
+  static const solver_row row = {"friction-form", solve_friction_form};
+  ss_outcome outcome;
+  *ended = false;
+  if (!warm && is_tiny_lcp(c->problem)) return SS_OK;
+  const ss_status status = try_row(c, &row, 0, warm, &outcome, error);
+  if (status || outcome == SS_NOT_ADMITTED) return status;
+  *ended = c->result->outcome == SS_SOLVED || c->problem->n > FEW;
+  if (c->result->outcome != SS_SOLVED) c->result->fallbacks++;
+  return SS_OK;
+}
+
 /* The problem has the form that the solver needs, or none that it could be given. */
 static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
   const bool automatic = strcmp(c->options->solver, "auto") == 0;
   const bool any = automatic || find_row(any_form, N_ANY_FORM, c->options->solver);
   const ss_cp *given = c->problem;
   ss_cp dense;
-  if (!given->G && (!any || (automatic && given->n <= RANGE_ROWS))) {
+  bool ended = false;
+  const ss_status tried = automatic ? climb_as_friction(c, warm, &ended, error) : SS_OK;
+  if (tried || ended) return tried;
+  if (!given->G && (!any || (automatic && (given->n <= RANGE_ROWS || !large_wanted(given))))) {
     if (given->n > SS_CP_DENSE_ROWS) {
       c->result->outcome = SS_NOT_ADMITTED;
       return SS_OK;

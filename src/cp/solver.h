@@ -26,7 +26,8 @@ cp_solve_function solve_redundant;    /* the same where contacts are many on few
 cp_solve_function solve_facets;       /* facets.c */
 cp_solve_function solve_enumeration;  /* enumerate.c */
 
-cp_solve_function solve_large; /* large_solve.c; these take matrices of every form */
+cp_solve_function solve_large;         /* large_solve.c; these take matrices of every form */
+cp_solve_function solve_friction_form; /* friction_form.c */
 cp_solve_function solve_nsgs_sparse;
 cp_solve_function solve_nsgs_accelerated;
 cp_solve_function solve_newton_sparse;
@@ -38,7 +39,7 @@ cp_solve_function solve_body_newton;
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */
 enum { TINY_LCP_ROWS = 12 };
-bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few */
+bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
 bool has_disc(const ss_cp *problem);    /* a friction block with the quadratic cone and two tangential rows or more */
 
 #endif

@@ -1,11 +1,11 @@
 /* The tableau holds the nonbasic columns only: x_B = rhs - T x_N, n + 1 columns and the right side, row-major; a pivot
- * is one pass over it. Its rounding errors grow with the number of pivots, so it is computed from M and q again now and
- * then, and the final basis is solved from them. */
+ * is one pass over it. Its rounding errors grow with the number of pivots, so its right side is compared with M and q
+ * now and then, the tableau computed from them again where it has moved, and the final basis solved from them. */
 #include "cp/tableau.h"
 
 #include "cp/dense.h"
 
-static const double small_pivot = 1e-5; /* what follows is computed from the data again */
+static const double small_pivot = 1e-5; /* what follows is compared with the data at once */
 
 static void set_up(tableau *t) {
   const int n = t->n;
@@ -21,7 +21,7 @@ static void set_up(tableau *t) {
   }
   t->outside[n] = 2 * n;
   t->place[2 * n] = -1 - n;
-  t->stale = 0;
+  t->stale = t->unchecked = 0;
 }
 
 ss_status tableau_create(const lcp *l, const double *cover, ss_cp_workspace *w, tableau *out, ss_error *error) {
@@ -29,7 +29,8 @@ ss_status tableau_create(const lcp *l, const double *cover, ss_cp_workspace *w, 
   *out = (tableau){.l = l, .cover = cover, .n = n, .stride = n + 2};
   out->T = SCRATCH(w, double, (size_t)n *(size_t)out->stride);
   int *integers = SCRATCH(w, int, 6 * (size_t)n + 3);
-  if (!out->T || !integers) return out_of_memory(error);
+  out->column = SCRATCH(w, double, n);
+  if (!out->T || !integers || !out->column) return out_of_memory(error);
   out->basic = integers;
   out->outside = integers + n;
   out->place = integers + 2 * n + 1;
@@ -72,7 +73,36 @@ bool tableau_pivot(tableau *t, int r, int c) {
   t->outside[c] = leaves;
   t->place[enters] = r;
   t->place[leaves] = -1 - c;
-  return ++t->stale >= TABLEAU_REFRESH || small;
+  t->stale++;
+  return ++t->unchecked >= TABLEAU_CHECK || small;
+}
+
+/* y - M x - d x0 - q of the present basis, its largest entry, beside the largest of x: what many pivots have done to the right
+ * side. */
+static double drift(const tableau *t) {
+  const int n = t->n;
+  const double x0 = t->place[2 * n] >= 0 ? tableau_value(t, t->place[2 * n]) : 0;
+  double *x = t->column, worst = 0, size = fmax(1, fabs(x0));
+  int m = 0, *set = t->wanted;
+  for (int j = 0; j < n; j++) {
+    if (t->place[n + j] < 0) continue;
+    x[m] = tableau_value(t, t->place[n + j]);
+    size = fmax(size, fabs(x[m]));
+    set[m++] = j;
+  }
+  for (int i = 0; i < n; i++) {
+    const double *row = t->l->M + (size_t)i * (size_t)n;
+    double sum = t->l->q[i] + (t->cover ? t->cover[i] : 1) * x0;
+    for (int k = 0; k < m; k++) sum += row[set[k]] * x[k];
+    worst = fmax(worst, fabs(sum - (t->place[i] >= 0 ? tableau_value(t, t->place[i]) : 0)));
+  }
+  return worst / size;
+}
+
+bool tableau_drifts(tableau *t) {
+  static const double allowed = 1e-12;
+  t->unchecked = 0;
+  return !(drift(t) <= allowed);
 }
 
 void tableau_refresh(tableau *t) {
@@ -95,7 +125,7 @@ void tableau_refresh(tableau *t) {
     if (r < 0) break;
     (void)tableau_pivot(t, r, c);
   }
-  t->stale = 0;
+  t->stale = t->unchecked = 0;
 }
 
 static double basis_residual(const lcp *l, const int *set, int m, const double *x, double *r) {

@@ -9,12 +9,14 @@ typedef struct tableau {
   const lcp *l;
   const double *cover;
   int n, stride;
-  double *T;    /* n x (n + 2): nonbasic columns, right side last */
-  int *basic;   /* [n] variable of each row */
-  int *outside; /* [n + 1] variable of each column */
-  int *place;   /* [2 n + 1] row, or -1 - column */
-  int *wanted;  /* [2 n + 1] scratch of refresh */
-  int stale;    /* pivots since the tableau was computed from the data */
+  double *T;      /* n x (n + 2): nonbasic columns, right side last */
+  int *basic;     /* [n] variable of each row */
+  int *outside;   /* [n + 1] variable of each column */
+  int *place;     /* [2 n + 1] row, or -1 - column */
+  int *wanted;    /* [2 n + 1] scratch */
+  double *column; /* [n] scratch */
+  int stale;      /* pivots since the tableau was computed from the data */
+  int unchecked;  /* pivots since its right side was last compared with them */
 } tableau;
 
 /* The basis y. `cover`: n positive numbers; NULL: ones. */
@@ -30,8 +32,11 @@ static inline int tableau_column(const tableau *t, int v) { return -1 - t->place
  * against cycling. */
 bool tableau_before(const tableau *t, int a, int b, int c);
 
-/* Column c enters, row r leaves; tells whether the pivot was so small that a refresh is due. */
+/* Column c enters, row r leaves; tells whether the pivot was so small, or there were so many, that a check is due. */
 bool tableau_pivot(tableau *t, int r, int c);
+
+/* Whether the right side has moved away from the data, so that a refresh is due. */
+bool tableau_drifts(tableau *t);
 
 /* Computes the tableau of the present basis again from the data, the best pivots first: errors that many pivots in a
  * prescribed order have built up (light bodies between heavy ones) are gone. */
@@ -43,7 +48,7 @@ ss_status tableau_solution(tableau *t, bool complementary, double *x, ss_cp_work
 /* How x changes as column c grows without bound. */
 void tableau_ray(const tableau *t, int c, double *direction);
 
-enum { TABLEAU_REFRESH = 40 /* pivots */ };
+enum { TABLEAU_CHECK = 40 /* pivots */ };
 static const double tableau_pivot_tolerance = 1e-9, tableau_tie_tolerance = 1e-10;
 
 #endif
