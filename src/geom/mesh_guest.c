@@ -137,22 +137,8 @@ static bool hull_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
   return true;
 }
 
-/* Does the segment (in the hull's frame) pass through the hull? *middle of what is inside, or of what is left of it. */
 static bool hull_is_pierced(const ss_guest *g, const ss_segment *e, double *middle) {
-  const struct ss_hull *hull = g->hull;
-  double low = -e->half, high = e->half;
-  bool beside = false;
-  for (int f = 0; f < hull->n_faces && low < high; f++) {
-    const double height = hull_height(hull, f, e->center), slope = v3_dot(hull->face[f].normal, e->axis);
-    if (slope > 0)
-      high = fmin(high, -height / slope);
-    else if (slope < 0)
-      low = fmax(low, -height / slope);
-    else
-      beside |= height > 0;
-  }
-  *middle = clamp((low + high) / 2, e->half);
-  return low < high && !beside;
+  return ss_hull_meets(g->hull, e, middle);
 }
 
 static bool cylinder_is_pierced(const ss_guest *g, const ss_segment *e, double *middle) {
