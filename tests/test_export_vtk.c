@@ -135,6 +135,17 @@ static void test_frames_are_polydata(void **state) {
   free(world);
 }
 
+/* Runs and exports a scene; the text of one of the files, whose name starts with a letter for this scene. */
+static char *exported(const char *scene_text, const char *file) {
+  char result[2048], pvd[2048];
+  ss_error error = {0};
+  (void)snprintf(result, sizeof result, "%s/%c.h5", folder, file[0]);
+  (void)snprintf(pvd, sizeof pvd, "%s/%c.pvd", folder, file[0]);
+  record(scene_text, result);
+  run_require(ss_export_vtk(result, pvd, 1, &error), &error, "export");
+  return read_file(file);
+}
+
 /* Every edge of the triangles is met twice, in opposite directions: a closed surface. Its volume, by the divergence theorem. */
 static double closed_volume(const double *p, int points, const double *corner, int triangles) {
   enum { LIMIT = 8 };
@@ -164,13 +175,7 @@ static void test_convex_is_closed(void **state) {
       "  - {name: wedge, mass: 1, position: [3, 0, 4], angular_velocity: [1, 2, 3], shapes: [{type: convex,\n"
       "     position: [0.5, 0, 0], points: [[0, 0, 0], [2, 0, 0], [0, 0, 1], [0, 3, 0], [2, 3, 0], [0, 3, 1]]}]}\n"
       "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n";
-  char result[2048], pvd[2048];
-  (void)snprintf(result, sizeof result, "%s/w.h5", folder);
-  (void)snprintf(pvd, sizeof pvd, "%s/w.pvd", folder);
-  record(text, result);
-  ss_error error = {0};
-  run_require(ss_export_vtk(result, pvd, 1, &error), &error, "export");
-  char *bodies = read_file("w-bodies-000010.vtp");
+  char *bodies = exported(text, "w-bodies-000010.vtp");
   double p[18], corner[24];
   assert_int_equal(header(bodies, "NumberOfPoints"), 6);
   assert_int_equal(header(bodies, "NumberOfPolys"), 8);
@@ -188,19 +193,14 @@ static void test_world_meshes(void **state) {
   (void)state;
   static const char text[] =
       "world: {shapes: [\n"
-      "  {type: mesh, position: [5, 0, 0], orientation: {axis: [1, 2, 3], angle: 0.7}, vertices: [[0, 0, 0], [2, 0, 0],\n"
+      "  {type: mesh, position: [5, 0, 0], orientation: {axis: [1, 2, 3], angle: 0.7}, vertices: [[0, 0, 0], [2, 0, "
+      "0],\n"
       "   [0, 3, 0], [0, 0, 4]], triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]},\n"
       "  {type: height-field, position: [0, 10, 1], orientation: {axis: [0, 0, 1], angle: pi/2}, spacing: [2, 3],\n"
       "   heights: [[0, 1, 2], [3, 4, 5]]}]}\n"
       "bodies: [{name: ball, mass: 1, position: [0, 0, 50], shapes: [{type: sphere, radius: 0.5}]}]\n"
       "simulation: {scheme: moreau, step: 0.01, duration: 0.02}\n";
-  char result[2048], pvd[2048];
-  (void)snprintf(result, sizeof result, "%s/m.h5", folder);
-  (void)snprintf(pvd, sizeof pvd, "%s/m.pvd", folder);
-  record(text, result);
-  ss_error error = {0};
-  run_require(ss_export_vtk(result, pvd, 1, &error), &error, "export");
-  char *world = read_file("m-world-000000.vtp");
+  char *world = exported(text, "m-world-000000.vtp");
   double p[30], corner[24];
   assert_int_equal(header(world, "NumberOfPoints"), 10);
   assert_int_equal(header(world, "NumberOfPolys"), 8);
