@@ -3,7 +3,7 @@
  * usage: bench_heaps SPHERES [NAME=VALUE]... [solver=NAME] [write=FILE]
  * names: slenderness spread density skin mu shaking restitution rate seed; write: the problem goes to a file, nothing is solved */
 #include "heap.h"
-#include "packing_row.h"
+#include "table_row.h"
 
 static bool set(heap_spec *spec, const char *text) {
   const struct {
@@ -55,5 +55,5 @@ int main(int argc, char **argv) {
   }
   if (path) return ss_cp_write(&p.cp, path, &error) != SS_OK;
   (void)printf("| %d | %s", spec.spheres, *text ? text : "at rest");
-  return packing_row(&p, w, solver);
+  return table_row(&p, w, solver);
 }

@@ -2,7 +2,7 @@
  * in a process of its own, so that the peak memory is its own.
  *
  * usage: bench_large NX NY NZ CONE MU SHAKING [SOLVER]     CONE: quadratic or facets (four) */
-#include "packing_row.h"
+#include "table_row.h"
 
 int main(int argc, char **argv) {
   if (argc != 7 && argc != 8) {
@@ -21,5 +21,5 @@ int main(int argc, char **argv) {
     return 2;
   }
   (void)printf("| %d x %d x %d | %s | %s", n[0], n[1], n[2], disc ? "disc" : "4 facets", argv[6]);
-  return packing_row(&p, w, argc == 8 ? argv[7] : "auto");
+  return table_row(&p, w, argc == 8 ? argv[7] : "auto");
 }

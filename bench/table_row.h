@@ -1,7 +1,7 @@
 /* The end of both benchmarks: solves the packing and prints the rest of its row of a Markdown table: contacts, iterations, seconds,
  * microseconds per contact, peak memory in MiB, outcome, residual. */
-#ifndef PACKING_ROW_H
-#define PACKING_ROW_H
+#ifndef TABLE_ROW_H
+#define TABLE_ROW_H
 
 #include "packing.h"
 
@@ -15,7 +15,7 @@ static inline double cpu_seconds(struct rusage *use) {
 }
 
 /* Returns the exit code. */
-static inline int packing_row(packing *p, ss_cp_workspace *w, const char *solver) {
+static inline int table_row(packing *p, ss_cp_workspace *w, const char *solver) {
   const ss_cp_options options = {.solver = solver, .tolerance = 1e-8};
   ss_cp_result result = {0};
   ss_error error = {0};
