@@ -109,7 +109,7 @@ struct ss_sim {
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts, or an impact without solution: the rest of the step locates nothing */
-  double push;         /* share of their offsets by which positions are pushed back in this part (step/push.c) */
+  double push;         /* share of their drift that they take back in that time, in this part (step/push.c) */
   bool newton_fails;   /* impact: Newton's law has no solution in it, Poisson's is followed */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double acceleration; /* begin_step: of gravity, or of what drives the gaps of a system */
@@ -173,7 +173,7 @@ struct ss_sim {
   double *past,
       *past_saved;      /* [SS_PAST + 1][n_v] automatic: mean velocities of the parts before, the latest first, and the
                               * change of velocity in the latest */
-  double drift_time;    /* in which joints and contacts take back their drift */
+  double drift_time;    /* in which joints and contacts take back their drift (scheme/rows.c) */
   bool stops_at_events; /* the step ends with its first part */
   double *whole_q;      /* [7 n_bodies] automatic: where the whole step ends */
   bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
