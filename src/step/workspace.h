@@ -421,6 +421,10 @@ void ss_patch_stiffen(const ss_sim *sim, double *G); /* adds R */
 bool ss_patch_is_large(const ss_sim *sim);
 ss_status ss_patch_solve(ss_sim *sim, double alpha, bool *certified, ss_error *error);
 void ss_patch_distribute(const ss_sim *sim, ss_contact *contact, const double *w);
+/* The slip up to which an element sticks; where nothing moves but the elements, theirs are lengths per step. */
+static inline double ss_patch_still(const ss_sim *sim) {
+  return 1e-9 * sim->speed_bound + 1e-14 * sim->model->length / sim->h;
+}
 void ss_patch_advance(ss_sim *sim, double h); /* patch_end */
 
 /* Deformations, then impulses of a contact's patch at the two ends of the part. */
