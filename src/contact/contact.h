@@ -82,6 +82,19 @@ typedef struct ss_candidate {
   ss_law law;
 } ss_candidate;
 
+/* What the near pairs gave last, at which positions: an impact leaves them where they are, and the next search finds the same. */
+typedef struct ss_found_pair {
+  int shape[2], first, count; /* among the points */
+} ss_found_pair;
+
+typedef struct ss_found {
+  double *q; /* [n_q] */
+  double reach;
+  ss_found_pair *pairs; /* in the order of the candidates */
+  ss_contact_point *points;
+  int n_pairs, n_points, q_capacity, pair_capacity, point_capacity;
+} ss_found;
+
 /* Every pair that can collide at all, where they are few; grown during the run by the broad phase where they are many.
  */
 typedef struct ss_candidates {

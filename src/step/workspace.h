@@ -117,6 +117,7 @@ struct ss_sim {
   ss_candidates all;   /* every pair, where they are few */
   ss_candidates near;  /* broad phase: those that may touch in this step */
   bool few_pairs;
+  ss_found found;       /* narrow phase: what it found last */
   double *bounds;       /* [n_shapes][6] broad phase */
   double *listed;       /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
   bool listed_in_step;  /* in this step */
