@@ -3,16 +3,7 @@
  * usage: bench_heaps SPHERES [NAME=VALUE]... [solver=NAME] [write=FILE]
  * names: slenderness spread density skin mu shaking restitution rate seed; write: the problem goes to a file, nothing is solved */
 #include "heap.h"
-
-#include <stdio.h>
-#include <sys/resource.h>
-
-static double cpu_seconds(void) {
-  struct rusage use;
-  (void)getrusage(RUSAGE_SELF, &use);
-  return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-         1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-}
+#include "table_row.h"
 
 static bool set(heap_spec *spec, const char *text) {
   const struct {
@@ -63,17 +54,6 @@ int main(int argc, char **argv) {
     return 2;
   }
   if (path) return ss_cp_write(&p.cp, path, &error) != SS_OK;
-  const ss_cp_options options = {.solver = solver, .tolerance = 1e-8};
-  ss_cp_result result = {0};
-  const double start = cpu_seconds();
-  const ss_status status = ss_cp_solve(&p.cp, &options, false, p.z, w, &result, &error);
-  const double seconds = cpu_seconds() - start;
-  struct rusage use;
-  (void)getrusage(RUSAGE_SELF, &use);
-  (void)printf("| %d | %s | %d | %d | %.2f | %.0f | %.0f | %s | %.1e |\n", spec.spheres, *text ? text : "at rest",
-               p.contacts, result.iterations, seconds, 1e6 * seconds / p.contacts, (double)use.ru_maxrss / 1024,
-               ss_outcome_name(result.outcome), result.residual);
-  ss_cp_workspace_destroy(w);
-  packing_free(&p);
-  return status != SS_OK;
+  (void)printf("| %d | %s", spec.spheres, *text ? text : "at rest");
+  return table_row(&p, w, solver);
 }

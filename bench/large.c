@@ -2,17 +2,7 @@
  * in a process of its own, so that the peak memory is its own.
  *
  * usage: bench_large NX NY NZ CONE MU SHAKING [SOLVER]     CONE: quadratic or facets (four) */
-#include "packing.h"
-
-#include <stdio.h>
-#include <sys/resource.h>
-
-static double cpu_seconds(void) {
-  struct rusage use;
-  (void)getrusage(RUSAGE_SELF, &use);
-  return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
-         1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-}
+#include "table_row.h"
 
 int main(int argc, char **argv) {
   if (argc != 7 && argc != 8) {
@@ -30,17 +20,6 @@ int main(int argc, char **argv) {
     (void)fprintf(stderr, "out of memory\n");
     return 2;
   }
-  const ss_cp_options options = {.solver = argc == 8 ? argv[7] : "auto", .tolerance = 1e-8};
-  ss_cp_result result = {0};
-  const double start = cpu_seconds();
-  const ss_status status = ss_cp_solve(&p.cp, &options, false, p.z, w, &result, &error);
-  const double seconds = cpu_seconds() - start;
-  struct rusage use;
-  (void)getrusage(RUSAGE_SELF, &use);
-  (void)printf("| %d x %d x %d | %s | %s | %d | %d | %.2f | %.1f | %.0f | %s | %.1e |\n", n[0], n[1], n[2],
-               disc ? "disc" : "4 facets", argv[6], p.contacts, result.iterations, seconds, 1e6 * seconds / p.contacts,
-               (double)use.ru_maxrss / 1024, ss_outcome_name(result.outcome), result.residual);
-  ss_cp_workspace_destroy(w);
-  packing_free(&p);
-  return status != SS_OK;
+  (void)printf("| %d x %d x %d | %s | %s", n[0], n[1], n[2], disc ? "disc" : "4 facets", argv[6]);
+  return table_row(&p, w, argc == 8 ? argv[7] : "auto");
 }

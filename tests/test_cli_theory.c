@@ -156,12 +156,31 @@ static int enter_directory(void **state) {
   return enter_empty_directory();
 }
 
+/* Velocities that no joint allows are said by `run` too, once. */
+static void run_notes_start_velocities(void **state) {
+  (void)state;
+  for (int torn = 0; torn < 2; torn++) {
+    char text[500];
+    (void)snprintf(text, sizeof text,
+                   "bodies: [{name: bob, mass: 1, inertia: [1, 1, 1], position: [1, 0, 0], velocity: [%s, 0, -1],"
+                   " angular_velocity: [0, 1, 0]}]\n"
+                   "joints: [{type: revolute, between: [bob, world], at: [0, 0, 0], axis: y}]\n"
+                   "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n",
+                   torn ? "0.5" : "0");
+    write_text("torn.yaml", text);
+    json_t *root =
+        expect_json("run torn.yaml --json", 0, torn ? "NOTE: the start velocities violate the joints by 0.5 " : NULL);
+    assert_true(fabs(number(root, "start_velocity_residual") - (torn ? 0.5 : 0)) < 1e-12);
+    json_decref(root);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(check_finds_the_wedge),     cmocka_unit_test(check_finds_the_paradox),
-      cmocka_unit_test(check_adds_up_parts),       cmocka_unit_test(check_leaves_out_large_parts),
-      cmocka_unit_test(run_lists_three_solutions), cmocka_unit_test(converge_tells_bounded_variation),
-      cmocka_unit_test(converge_measures_graphs),
+      cmocka_unit_test(run_notes_start_velocities),       cmocka_unit_test(check_finds_the_wedge),
+      cmocka_unit_test(check_finds_the_paradox),          cmocka_unit_test(check_adds_up_parts),
+      cmocka_unit_test(check_leaves_out_large_parts),     cmocka_unit_test(run_lists_three_solutions),
+      cmocka_unit_test(converge_tells_bounded_variation), cmocka_unit_test(converge_measures_graphs),
   };
   return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }

@@ -172,8 +172,45 @@ static void rolling_ellipse(void **state) {
   run_close(&r);
 }
 
+/* A ball that is pressed on and pushed until a part of it slides: which part does not depend on the units. A unit of length so
+ * large that all numbers are tiny. */
+static void sliding_in_other_units(void **state) {
+  (void)state;
+  enum { FEW = 25 };
+  ss_element_report e[2][FEW];
+  int stuck = 0, sliding = 0;
+  for (int k = 0; k < 2; k++) {
+    const double L = k ? 0x1p-40 : 1; /* powers of two: the same arithmetic */
+    char text[2000];
+    (void)snprintf(text, sizeof text,
+                   "gravity: [0, 0, 0]\n"
+                   "materials: [{name: default, friction: 0.3, compliance: {young: %.17g, poisson: 0.3}}]\n"
+                   "world: {shapes: [{type: half-space, normal: [0, 0, 1]}]}\n"
+                   "bodies: [{name: a, mass: 0.1, freedom: [x, z], position: [0, 0, %.17g], shapes: [{type: sphere, "
+                   "radius: %.17g}]}]\n"
+                   "forces: [{type: applied, on: a, force: ['%.17g*min(32*t, 1)', 0, %.17g]}]\n"
+                   "compliance: {elements: 5, spacing: %.17g, damping: {rayleigh: [0, 2e-4]}}\n"
+                   "simulation: {scheme: compliant-theta, theta: 0, step: 2^-10, duration: 2^-5, friction: {cone: "
+                   "quadratic}}\n",
+                   1e9 / L, 0.01 * L, 0.01 * L, 0.8 * 0.3 * 73 * L, -73 * L, 3e-4 * L);
+    run r;
+    run_parse(&r, text, NULL);
+    while (!ss_sim_done(r.sim)) run_step(&r);
+    assert_int_equal(ss_sim_elements(r.sim, 0, e[k], FEW), FEW);
+    run_close(&r);
+  }
+  for (int i = 0; i < FEW; i++) {
+    assert_int_equal(e[0][i].closed, e[1][i].closed);
+    assert_int_equal(e[0][i].stuck, e[1][i].stuck);
+    check_near(e[1][i].slip[0] * 0x1p40, e[0][i].slip[0], 1e-12, "slip");
+    stuck += e[0][i].stuck, sliding += e[0][i].closed && !e[0][i].stuck;
+  }
+  assert_true(stuck > 0 && sliding > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sliding_in_other_units),
       cmocka_unit_test(stiffness_inverts_the_influence_matrix),
       cmocka_unit_test(compliances_of_two_bodies_add),
       cmocka_unit_test(given_and_rayleigh_matrices),

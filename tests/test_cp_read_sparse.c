@@ -112,13 +112,20 @@ static void put_vectors(hid_t file, const char *group, const packing *p, const c
   free(mu);
 }
 
+/* A heap and the rows of its matrix, which live in *w. */
+static void heap_with_matrix(packing *p, ss_cp_workspace **w, ss_sparse *G) {
+  *p = heap();
+  p->cp.factors = &p->factors;
+  *w = new_workspace();
+  assert_int_equal(storage_rows(&p->cp, *w, G, NULL), SS_OK);
+}
+
 static void local_fclib(void **state) {
   (void)state;
-  packing p = heap();
-  p.cp.factors = &p.factors;
-  ss_cp_workspace *w = new_workspace();
+  packing p;
+  ss_cp_workspace *w;
   ss_sparse G;
-  assert_int_equal(storage_rows(&p.cp, w, &G, NULL), SS_OK);
+  heap_with_matrix(&p, &w, &G);
   for (int form = -2; form <= 0; form += 2) {
     const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     put_group(file, "/fclib_local");
@@ -214,11 +221,10 @@ static void global_fclib(void **state) {
 /* The text form of Siconos, sparse by columns; the matrix is symmetric. */
 static void siconos_text(void **state) {
   (void)state;
-  packing p = heap();
-  p.cp.factors = &p.factors;
-  ss_cp_workspace *w = new_workspace();
+  packing p;
+  ss_cp_workspace *w;
   ss_sparse G;
-  assert_int_equal(storage_rows(&p.cp, w, &G, NULL), SS_OK);
+  heap_with_matrix(&p, &w, &G);
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   const int n = p.cp.n;

@@ -135,8 +135,39 @@ static void test_frames_are_polydata(void **state) {
   free(world);
 }
 
-/* A wedge that falls and spins: eight triangles on six shared corners, every edge met twice in opposite
- * directions (a closed surface), and outward, with the volume that the divergence theorem gives. */
+/* Runs and exports a scene; the text of one of the files, whose name starts with a letter for this scene. */
+static char *exported(const char *scene_text, const char *file) {
+  char result[2048], pvd[2048];
+  ss_error error = {0};
+  (void)snprintf(result, sizeof result, "%s/%c.h5", folder, file[0]);
+  (void)snprintf(pvd, sizeof pvd, "%s/%c.pvd", folder, file[0]);
+  record(scene_text, result);
+  run_require(ss_export_vtk(result, pvd, 1, &error), &error, "export");
+  return read_file(file);
+}
+
+/* Every edge of the triangles is met twice, in opposite directions: a closed surface. Its volume, by the divergence theorem. */
+static double closed_volume(const double *p, int points, const double *corner, int triangles) {
+  enum { LIMIT = 8 };
+  int directed[LIMIT][LIMIT] = {{0}};
+  double volume = 0;
+  assert_true(points <= LIMIT);
+  for (int t = 0; t < 3 * triangles; t += 3) {
+    ss_vec3 x[3];
+    for (int k = 0; k < 3; k++) {
+      const int from = (int)corner[t + k], to = (int)corner[t + (k + 1) % 3];
+      assert_true(from < points && to < points);
+      directed[from][to]++;
+      x[k] = v3(p[3 * from], p[3 * from + 1], p[3 * from + 2]);
+    }
+    volume += v3_dot(x[0], v3_cross(x[1], x[2])) / 6;
+  }
+  for (int i = 0; i < points; i++)
+    for (int k = 0; k < points; k++) assert_true(directed[i][k] == directed[k][i] && directed[i][k] <= 1);
+  return volume;
+}
+
+/* A wedge that falls and spins: eight triangles on six shared corners, closed and outward. */
 static void test_convex_is_closed(void **state) {
   (void)state;
   static const char text[] =
@@ -144,34 +175,55 @@ static void test_convex_is_closed(void **state) {
       "  - {name: wedge, mass: 1, position: [3, 0, 4], angular_velocity: [1, 2, 3], shapes: [{type: convex,\n"
       "     position: [0.5, 0, 0], points: [[0, 0, 0], [2, 0, 0], [0, 0, 1], [0, 3, 0], [2, 3, 0], [0, 3, 1]]}]}\n"
       "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n";
-  char result[2048], pvd[2048];
-  (void)snprintf(result, sizeof result, "%s/w.h5", folder);
-  (void)snprintf(pvd, sizeof pvd, "%s/w.pvd", folder);
-  record(text, result);
-  ss_error error = {0};
-  run_require(ss_export_vtk(result, pvd, 1, &error), &error, "export");
-  char *bodies = read_file("w-bodies-000010.vtp");
+  char *bodies = exported(text, "w-bodies-000010.vtp");
   double p[18], corner[24];
   assert_int_equal(header(bodies, "NumberOfPoints"), 6);
   assert_int_equal(header(bodies, "NumberOfPolys"), 8);
   check_cells(bodies, 1, 8, 6);
   assert_int_equal(array(bodies, "Points", 0, p, 18), 18);
   assert_int_equal(array(bodies, "connectivity", 1, corner, 24), 24);
-  int directed[6][6] = {{0}};
-  double volume = 0;
-  for (int t = 0; t < 24; t += 3) {
-    ss_vec3 x[3];
-    for (int k = 0; k < 3; k++) {
-      const int from = (int)corner[t + k], to = (int)corner[t + (k + 1) % 3];
-      directed[from][to]++;
-      x[k] = v3(p[3 * from], p[3 * from + 1], p[3 * from + 2]);
-    }
-    volume += v3_dot(x[0], v3_cross(x[1], x[2])) / 6;
-  }
-  for (int i = 0; i < 6; i++)
-    for (int k = 0; k < 6; k++) assert_true(directed[i][k] == directed[k][i] && directed[i][k] <= 1);
+  const double volume = closed_volume(p, 6, corner, 8);
   assert_true(fabs(volume - 3) < 1e-5); /* written with nine digits */
   free(bodies);
+}
+
+/* A mesh and a height field of the world, placed and turned: a closed tetrahedron of the right volume, and the field's points in
+ * their places. */
+static void test_world_meshes(void **state) {
+  (void)state;
+  static const char text[] =
+      "world: {shapes: [\n"
+      "  {type: mesh, position: [5, 0, 0], orientation: {axis: [1, 2, 3], angle: 0.7}, vertices: [[0, 0, 0], [2, 0, "
+      "0],\n"
+      "   [0, 3, 0], [0, 0, 4]], triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]},\n"
+      "  {type: height-field, position: [0, 10, 1], orientation: {axis: [0, 0, 1], angle: pi/2}, spacing: [2, 3],\n"
+      "   heights: [[0, 1, 2], [3, 4, 5]]}]}\n"
+      "bodies: [{name: ball, mass: 1, position: [0, 0, 50], shapes: [{type: sphere, radius: 0.5}]}]\n"
+      "simulation: {scheme: moreau, step: 0.01, duration: 0.02}\n";
+  char *world = exported(text, "m-world-000000.vtp");
+  double p[30], corner[24];
+  assert_int_equal(header(world, "NumberOfPoints"), 10);
+  assert_int_equal(header(world, "NumberOfPolys"), 8);
+  check_cells(world, 1, 8, 10);
+  assert_int_equal(array(world, "Points", 0, p, 30), 30);
+  assert_int_equal(array(world, "connectivity", 1, corner, 24), 24);
+  assert_true(fabs(closed_volume(p, 4, corner, 4) - 4) < 1e-5);
+  double far = 0; /* the edges from the corner at the origin keep their lengths and their corner its place */
+  for (int k = 1; k < 4; k++) far += v3_norm(v3_sub(v3(p[3 * k], p[3 * k + 1], p[3 * k + 2]), v3(p[0], p[1], p[2])));
+  assert_true(fabs(far - 9) < 1e-5 && fabs(p[0] - 5) < 1e-6 && fabs(p[1]) < 1e-6);
+  for (int k = 0; k < 6; k++) { /* turned by a right angle: (x, y) -> (-y, x); the middle is at (0, 10, 1) */
+    const double x = 2 * (k % 3 - 1), y = 3 * (k / 3 - 0.5), *at = p + 12 + 3 * k;
+    assert_true(fabs(at[0] + y) < 1e-6 && fabs(at[1] - 10 - x) < 1e-6 && fabs(at[2] - 1 - k) < 1e-6);
+  }
+  double area = 0; /* seen from above the field's triangles cover it once, all turned upwards */
+  for (int t = 12; t < 24; t += 3) {
+    const double *a = p + 3 * (int)corner[t], *b = p + 3 * (int)corner[t + 1], *c = p + 3 * (int)corner[t + 2];
+    const double twice = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+    assert_true(twice > 0);
+    area += twice / 2;
+  }
+  assert_true(fabs(area - 12) < 1e-5);
+  free(world);
 }
 
 static void test_refusals(void **state) {
@@ -197,6 +249,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_frames_are_polydata),
-                                     cmocka_unit_test(test_convex_is_closed), cmocka_unit_test(test_refusals)};
+                                     cmocka_unit_test(test_convex_is_closed), cmocka_unit_test(test_world_meshes),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

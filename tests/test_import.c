@@ -1,40 +1,10 @@
 /* Importers: one mechanism written as URDF, as MJCF and by hand moves in one way; masses against the library's own;
  * what cannot be represented is refused or said. */
-#include "scene_runner.h"
+#include "import_runner.h"
 
 #include "model/model.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
-
-static char remarks[8192];
-
-static void listen(void *user, const char *remark) {
-  (void)user;
-  const size_t used = strlen(remarks);
-  (void)snprintf(remarks + used, sizeof remarks - used, "%s\n", remark);
-}
-
-static char path[1024];
-
-static const char *write_model(const char *text) {
-  (void)snprintf(path, sizeof path, BINARY_DIR "/test-import-%ld.xml", (long)getpid());
-  FILE *f = fopen(path, "w");
-  assert_non_null(f);
-  assert_true(fputs(text, f) >= 0);
-  assert_int_equal(fclose(f), 0);
-  return path;
-}
-
-static ss_scene *import_text(const char *text, bool fixed_base) {
-  ss_scene *scene = NULL;
-  ss_error error = {0};
-  remarks[0] = '\0';
-  if (ss_import_model(write_model(text), fixed_base, listen, NULL, &scene, &error))
-    fail_msg("%d:%d: %s", error.line, error.column, error.message);
-  (void)unlink(path);
-  return scene;
-}
 
 static void refuse_text(const char *text, const char *message, int line) {
   ss_scene *scene = NULL;
@@ -44,22 +14,6 @@ static void refuse_text(const char *text, const char *message, int line) {
   assert_null(scene);
   if (!strstr(error.message, message)) fail_msg("'%s' is not in: %s", message, error.message);
   assert_int_equal(error.line, line);
-}
-
-/* Writes the scene and reads it back, as the command does. */
-static ss_scene *through_a_file(ss_scene *scene) {
-  char *text = NULL;
-  size_t size = 0;
-  ss_error error = {0};
-  FILE *f = open_memstream(&text, &size);
-  assert_non_null(f);
-  run_require(ss_scene_write(scene, f, &error), &error, "write");
-  assert_int_equal(fclose(f), 0);
-  ss_scene *again = NULL;
-  run_require(ss_scene_parse(text, size, "written", NULL, 0, &again, &error), &error, "parse");
-  ss_scene_destroy(scene);
-  free(text);
-  return again;
 }
 
 /* Two arms that swing about axes which are not parallel, the second hinge turned by its frame; a tool that is welded on. */
@@ -96,16 +50,6 @@ static const char mjcf[] =
     "    <body name=\"tool\" pos=\"0.1 0 -0.5\" axisangle=\"1 0 0 17.188733853924695\">\n"
     "     <inertial pos=\"0 0 0\" mass=\"0.5\" diaginertia=\"0.001 0.002 0.003\"/></body>\n"
     "   </body></body></body></worldbody></mujoco>\n";
-
-static ss_sim *simulate(ss_scene *scene, ss_model **model, double duration) {
-  ss_error error = {0};
-  ss_sim *sim = NULL;
-  scene->simulation.duration = duration;
-  run_require(ss_model_create(scene, model, &error), &error, "compile");
-  run_require(ss_sim_create(*model, &scene->simulation, &sim, &error), &error, "create");
-  while (!ss_sim_done(sim)) run_require(ss_sim_step(sim, &error), &error, "step");
-  return sim;
-}
 
 static void test_both_formats_move_alike(void **state) {
   (void)state;

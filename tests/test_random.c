@@ -80,6 +80,13 @@ static void violent_drift_is_closed_slowly(void **state) {
   }
 }
 
+static double explicit_step(const run *r) {
+  double found = 0;
+  ss_error error = {0};
+  run_require(ss_sim_explicit_step(r->sim, &found, &error), &error, "limit");
+  return found;
+}
+
 /* A mass on an explicit spring and damper: the limit is (sqrt(d^2 + 4 k m) - d)/k, and it is one. */
 static void explicit_springs_have_a_limit(void **state) {
   (void)state;
@@ -97,11 +104,8 @@ static void explicit_springs_have_a_limit(void **state) {
           "simulation: {scheme: anitescu-potra, step: %.17g, duration: %.17g}\n",
           d, limit * (1 + 0.02 * side), 400 * limit);
       run r;
-      double found;
-      ss_error error = {0};
       run_parse(&r, text, NULL);
-      run_require(ss_sim_explicit_step(r.sim, &found, &error), &error, "limit");
-      check_near(found, limit, 1e-6 * limit, "limit");
+      check_near(explicit_step(&r), limit, 1e-6 * limit, "limit");
       while (!ss_sim_done(r.sim)) run_step(&r);
       const ss_energy *e = &ss_sim_report(r.sim)->energy;
       assert_true(side < 0 ? e->final < 100 * e->initial : e->final > 1e3 * e->initial);
@@ -120,15 +124,11 @@ static void explicit_limit_knows_joints(void **state) {
       "  - {type: spring, between: [world, a], anchors: [[3, 0, 0], [0, 0, 0]], stiffness: 500}\n"
       "simulation: {scheme: stewart-trinkle, step: 0.01, duration: 0.1}\n";
   run r;
-  double found;
-  ss_error error = {0};
   run_parse(&r, text, NULL);
-  run_require(ss_sim_explicit_step(r.sim, &found, &error), &error, "limit");
-  check_near(found, 2 / sqrt(800. / 2), 1e-6, "limit");
+  check_near(explicit_step(&r), 2 / sqrt(800. / 2), 1e-6, "limit");
   run_close(&r);
   run_parse(&r, text, &(change){.scheme = "trapezoidal"});
-  run_require(ss_sim_explicit_step(r.sim, &found, &error), &error, "limit");
-  assert_true(isinf(found));
+  assert_true(isinf(explicit_step(&r)));
   run_close(&r);
 }
 

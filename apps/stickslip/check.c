@@ -15,12 +15,8 @@ typedef struct findings {
   ss_theory theory;
 } findings;
 
-/* How far apart the joints may be at t = 0 in positions and velocities and still count as consistent; what the scene
- * compiler accepts is coarser, so that a few printed digits suffice as input. */
-static const double CONSISTENT = 1e-6;
-
 static bool consistent(const findings *f) {
-  return f->joint_residual <= CONSISTENT && f->velocity_residual <= CONSISTENT;
+  return is_consistent(f->joint_residual) && is_consistent(f->velocity_residual);
 }
 
 static ss_status examine_joints(const ss_sim *sim, findings *f, ss_error *error) {

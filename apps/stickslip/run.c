@@ -200,6 +200,13 @@ static ss_status save_now_and_then(void *user, const ss_sim *sim, ss_error *erro
 static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs *out, event_list *events,
                     const solution_study *solutions) {
   ss_error error = {0}, close_error = {0};
+  const double start_residual = ss_sim_joint_velocity_residual(sim);
+  if (!o->resume && !is_consistent(start_residual)) /* of a resumed run that is no news */
+    (void)fprintf(
+        stderr,
+        "stickslip: NOTE: the start velocities violate the joints by %.3g (stickslip check): the first step takes\n"
+        "that away as an impact would; schemes that weight velocities (alpha < 1) swing about it\n",
+        start_residual);
   const double start = wall_clock();
   const ss_status status = progress_advance(sim, &error);
   const double seconds = wall_clock() - start;
@@ -214,6 +221,7 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
                              .events = events,
                              .solutions = o->all_solutions ? solutions : NULL,
                              .wall_seconds = seconds,
+                             .start_residual = start_residual,
                              .explicit_step = explicit_step,
                              .complete = complete,
                              .message = complete ? NULL : error.message,

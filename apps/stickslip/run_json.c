@@ -106,6 +106,7 @@ int run_print_json(const run_result *r) {
       "constraint_work", json_number(report->constraint_work), "kinetic_growth", json_number(report->kinetic_growth),
       "energy_excess", json_number(report->energy_excess));
   if (root && json_object_set_new(root, "created_by_impacts", json_number(report->created_by_impacts))) root = NULL;
+  if (root && json_object_set_new(root, "start_velocity_residual", json_number(r->start_residual))) root = NULL;
   if (root && isfinite(r->explicit_step) && json_object_set_new(root, "explicit_step", json_number(r->explicit_step)))
     root = NULL;
   if (root && o->tolerance > 0 && json_object_set_new(root, "step_control", step_control_json(o, &report->steps)))

@@ -17,9 +17,10 @@ typedef struct run_result {
   const event_list *events;
   const solution_study *solutions; /* NULL: not asked for */
   double wall_seconds;
-  double explicit_step; /* with which explicit springs and dampers are stable where the run ended */
-  bool complete;        /* the duration was reached */
-  const char *message;  /* why not */
+  double start_residual; /* max |nu^T v| of the joints where the run started */
+  double explicit_step;  /* with which explicit springs and dampers are stable where the run ended */
+  bool complete;         /* the duration was reached */
+  const char *message;   /* why not */
   const char *outputs[3];
 } run_result;
 

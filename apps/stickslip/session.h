@@ -37,6 +37,10 @@ ss_status check_scheme(const char *name, ss_error *error);
 const char *session_name(const session *s);
 const char *session_source(const session *s); /* NULL: it names none */
 
+/* How far apart the joints may be at t = 0 in positions and velocities and still count as consistent; what the scene
+ * compiler accepts is coarser, so that a few printed digits suffice as input. */
+static inline bool is_consistent(double joint_residual) { return joint_residual <= 1e-6; }
+
 /* session_system.c */
 bool session_is_library(const char *path); /* ends with .so */
 ss_status session_load_system(session *s, const char *path, const text_list *set, ss_error *error);

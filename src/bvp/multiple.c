@@ -20,6 +20,7 @@
  *
  * Fails where the line search finds no descent (a jump of the map: another number of bounces), or a segment's run is not
  * certified. Contacts may come and go at a knot: which ones there are is taken over from the segment before. */
+#include "core/words.h"
 #include "bvp/multiple.h"
 
 #include <string.h>
@@ -177,8 +178,8 @@ static bool create(multiple *w) {
   }
   const long steps = ss_sim_steps_total(w->sim);
   if (w->segments > steps) {
-    s->status = ss_fail_at(&s->error, &s->scene, s->boundary->mark, SS_ERROR_INPUT,
-                           "boundary: %d segments for %ld steps", w->segments, steps);
+    s->status = ss_fail_place(&s->error, SS_ERROR_INPUT, s->scene.file, s->boundary->mark,
+                              "boundary: %d segments for %ld steps", w->segments, steps);
     return false;
   }
   for (int k = 0; k <= w->segments; k++) w->first[k] = steps * k / w->segments;

@@ -1,4 +1,5 @@
 /* Pairs of shapes, contact points at any configuration, and the check at t = 0. */
+#include "core/words.h"
 #include "contact/contact.h"
 
 #include "contact/limits.h"
@@ -90,11 +91,11 @@ static ss_status check_pair(const ss_model *model, const ss_scene *scene, const 
   for (int i = 0; i < n; i++) {
     if (points[i].gap >= -allowed) continue;
     const int owner = a->body >= 0 ? a->body : b->body;
-    return ss_fail_at(error, scene, scene->bodies[owner].mark, SS_ERROR_INPUT,
-                      "'%s' and '%s' overlap by %g at the start; move them apart, or exempt them with "
-                      "contacts: [{between: [%s, %s], collide: false}]",
-                      ss_model_body_name(model, a->body), ss_model_body_name(model, b->body), -points[i].gap,
-                      ss_model_body_name(model, a->body), ss_model_body_name(model, b->body));
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, scene->bodies[owner].mark,
+                         "'%s' and '%s' overlap by %g at the start; move them apart, or exempt them with "
+                         "contacts: [{between: [%s, %s], collide: false}]",
+                         ss_model_body_name(model, a->body), ss_model_body_name(model, b->body), -points[i].gap,
+                         ss_model_body_name(model, a->body), ss_model_body_name(model, b->body));
   }
   return SS_OK;
 }

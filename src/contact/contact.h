@@ -6,9 +6,28 @@
 #include "model/model.h"
 #include "patch/patch.h"
 
+#include <string.h>
+
 enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not bounce from then on */
 #define SS_NEAR 1e-3             /* of the typical length: what is nearer is looked at even if nothing moves */
 enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about two tangents */
+
+/* The item with this key among n of the given size that start with their keys, in order; NULL: none has it. */
+static inline const void *ss_key_find(const void *items, int n, size_t size, uint64_t key) {
+  int low = 0, high = n;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    const char *item = (const char *)items + size * (size_t)middle;
+    uint64_t own;
+    memcpy(&own, item, sizeof own);
+    if (own == key) return item;
+    if (own < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return NULL;
+}
 
 typedef struct ss_contact {
   uint64_t key;        /* shape pair and feature: the identity that survives from step to step */
@@ -62,6 +81,19 @@ typedef struct ss_candidate {
   uint64_t key; /* of the two shapes: what the keys of their contacts have in common */
   ss_law law;
 } ss_candidate;
+
+/* What the near pairs gave last, at which positions: an impact leaves them where they are, and the next search finds the same. */
+typedef struct ss_found_pair {
+  int shape[2], first, count; /* among the points */
+} ss_found_pair;
+
+typedef struct ss_found {
+  double *q; /* [n_q] */
+  double reach;
+  ss_found_pair *pairs; /* in the order of the candidates */
+  ss_contact_point *points;
+  int n_pairs, n_points, q_capacity, pair_capacity, point_capacity;
+} ss_found;
 
 /* Every pair that can collide at all, where they are few; grown during the run by the broad phase where they are many.
  */

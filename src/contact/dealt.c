@@ -70,25 +70,18 @@ void ss_deal_begin(ss_sim *sim) {
   sim->all_dealt = false;
 }
 
-/* Its entry after the step, or NULL. */
-static ss_dealt *find(const ss_sim *sim, uint64_t key) {
-  int low = 0, high = sim->n_dealt;
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    if (sim->dealt[middle].key < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < sim->n_dealt && sim->dealt[low].key == key ? &sim->dealt[low] : NULL;
+/* Its entry's number after the step; -1: none. */
+static int find(const ss_sim *sim, uint64_t key) {
+  const ss_dealt *dealt = ss_key_find(sim->dealt, sim->n_dealt, sizeof *sim->dealt, key);
+  return dealt ? (int)(dealt - sim->dealt) : -1;
 }
 
 void ss_deal_end(ss_sim *sim) {
   merge(sim);
   for (int i = 0; i < sim->n_dealt; i++) sim->dealt[i].gone = true;
   for (int i = 0; i < sim->n_contacts; i++) {
-    ss_dealt *dealt = sim->contacts[i].active ? find(sim, sim->contacts[i].key) : NULL;
-    if (dealt) dealt->gone = false;
+    const int dealt = sim->contacts[i].active ? find(sim, sim->contacts[i].key) : -1;
+    if (dealt >= 0) sim->dealt[dealt].gone = false;
   }
   sim->all_dealt = true;
 }
@@ -99,9 +92,9 @@ int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (!c->active || c->limit) continue;
-    const ss_dealt *dealt = sim->all_dealt ? find(sim, c->key) : NULL;
+    const int dealt = sim->all_dealt ? find(sim, c->key) : -1;
     if (n < capacity) out[n] = tell(c);
-    if (n < capacity && sim->all_dealt) out[n].impulse = dealt ? dealt->report.impulse : v3(0, 0, 0);
+    if (n < capacity && sim->all_dealt) out[n].impulse = dealt >= 0 ? sim->dealt[dealt].report.impulse : v3(0, 0, 0);
     n++;
   }
   for (int i = 0; sim->all_dealt && i < sim->n_dealt; i++) {

@@ -1,6 +1,8 @@
 /* Narrow phase: contact points of all near pairs at the start of the step, with what is remembered of each. */
 #include "step/workspace.h"
 
+#include <string.h>
+
 void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
   const ss_touch *touch = ss_touch_find(&sim->state, contact->key);
   if (touch) {
@@ -66,22 +68,69 @@ static int merge_across_plane(const ss_model *model, ss_contact_point *points, i
   return kept;
 }
 
+/* Makes room for what is going to be found here, unless that is known already. */
+static ss_status begin_search(ss_sim *sim, int n_pairs, double reach, bool *known, ss_error *error) {
+  ss_found *found = &sim->found;
+  const size_t size = sizeof(double) * (size_t)sim->model->n_q;
+  *known = found->n_pairs > 0 && found->reach == reach && memcmp(found->q, sim->state.q, size) == 0;
+  if (*known) return SS_OK;
+  found->n_pairs = found->n_points = 0;
+  found->reach = reach;
+  ss_status status = ss_grow((void **)&found->q, &found->q_capacity, sim->model->n_q, sizeof *found->q, error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&found->pairs, &found->pair_capacity, n_pairs, sizeof *found->pairs, error);
+  if (status == SS_OK) memcpy(found->q, sim->state.q, size);
+  return status;
+}
+
+/* The k-th candidate's points: those found before, or new ones. */
+static ss_status search(ss_sim *sim, int k, const ss_candidate *candidate, const ss_pose body[2], bool known,
+                        ss_found_pair *out, ss_error *error) {
+  ss_found *found = &sim->found;
+  const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
+  if (known) {
+    *out = found->pairs[k];
+    return SS_OK;
+  }
+  const ss_status status = ss_grow((void **)&found->points, &found->point_capacity, found->n_points + SS_PAIR_CONTACTS,
+                                   sizeof *found->points, error);
+  if (status != SS_OK) return status;
+  const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
+  ss_contact_point *points = found->points + found->n_points;
+  int n = candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
+  if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
+  *out = (ss_found_pair){{candidate->shape[0], candidate->shape[1]}, found->n_points, n};
+  found->pairs[found->n_pairs++] = *out;
+  found->n_points += n;
+  return SS_OK;
+}
+
+/* Are they the pairs of last time? */
+static bool same_pairs(const ss_found *found, const ss_candidates *list) {
+  if (found->n_pairs != list->n) return false;
+  for (int k = 0; k < list->n; k++)
+    if (memcmp(found->pairs[k].shape, list->items[k].shape, sizeof list->items[k].shape) != 0) return false;
+  return true;
+}
+
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
   const double reach = 2 * h * sim->speed_bound + SS_NEAR * sim->model->length;
   sim->n_contacts = sim->n_patch = 0;
-  for (int k = 0; k < list->n; k++) {
+  if (!same_pairs(&sim->found, list)) sim->found.n_pairs = 0;
+  bool known;
+  ss_status status = begin_search(sim, list->n, reach, &known, error);
+  for (int k = 0; status == SS_OK && k < list->n; k++) {
     const ss_candidate *candidate = &list->items[k];
-    const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
-    const ss_pose body[2] = {ss_pose_of(sim->state.q, a->body), ss_pose_of(sim->state.q, b->body)};
-    const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
-    ss_contact_point points[SS_PAIR_CONTACTS];
-    int n = candidate->pair->collide(a, &pa, b, &pb, reach, points);
-    if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
-    for (int i = 0; i < n; i++) {
-      const ss_status status = add_contact(sim, candidate, &points[i], body, error);
-      if (status != SS_OK) return status;
-    }
+    const ss_shape *shapes = sim->model->shapes;
+    const ss_pose body[2] = {ss_pose_of(sim->state.q, shapes[candidate->shape[0]].body),
+                             ss_pose_of(sim->state.q, shapes[candidate->shape[1]].body)};
+    ss_found_pair pair;
+    status = search(sim, k, candidate, body, known, &pair, error);
+    for (int i = 0; status == SS_OK && i < pair.count; i++)
+      status = add_contact(sim, candidate, &sim->found.points[pair.first + i], body, error);
   }
+  if (status != SS_OK) sim->found.n_pairs = 0;
+  if (status != SS_OK) return status;
   return sim->model->n_limits ? ss_limits_append(sim, error) : SS_OK;
 }

@@ -4,15 +4,7 @@
 #include <stdlib.h>
 
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key) {
-  int low = 0, high = state->n_touch;
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    if (state->touch[middle].key < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < state->n_touch && state->touch[low].key == key ? &state->touch[low] : NULL;
+  return ss_key_find(state->touch, state->n_touch, sizeof *state->touch, key);
 }
 
 static int by_key(const void *left, const void *right) {

@@ -54,4 +54,20 @@ static inline ss_vec3 box_clamp(ss_vec3 half, ss_vec3 p) {
   return v3(clamp(p.x, half.x), clamp(p.y, half.y), clamp(p.z, half.z));
 }
 
+/* Does the segment pass through the box? Its part between each pair of opposite faces, one pair after the other. */
+static inline bool box_meets(ss_vec3 half, const ss_segment *segment) {
+  double from = -segment->half, to = segment->half;
+  for (int k = 0; k < 3; k++) {
+    const double c = v3_get(segment->center, k), u = v3_get(segment->axis, k), h = v3_get(half, k);
+    if (fabs(u) < 1e-300) {
+      if (fabs(c) > h) return false;
+      continue;
+    }
+    const double s = (-h - c) / u, t = (h - c) / u;
+    from = fmax(from, fmin(s, t));
+    to = fmin(to, fmax(s, t));
+  }
+  return from <= to;
+}
+
 #endif

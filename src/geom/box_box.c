@@ -39,16 +39,9 @@ typedef struct axis {
   double separation;
 } axis;
 
-/* Distance of the two slabs perpendicular to n. */
-static double separation(const ss_boxes *boxes, ss_vec3 n) {
-  const ss_vec3 in_a = mat3_tmul(&boxes->axes, n), ha = boxes->half_a, hb = boxes->half_b;
-  return v3_dot(n, boxes->center) - (fabs(in_a.x) * ha.x + fabs(in_a.y) * ha.y + fabs(in_a.z) * ha.z) -
-         (fabs(n.x) * hb.x + fabs(n.y) * hb.y + fabs(n.z) * hb.z);
-}
-
 static axis make_axis(const ss_boxes *boxes, ss_vec3 n) {
   if (v3_dot(n, boxes->center) < 0) n = v3_neg(n);
-  return (axis){n, separation(boxes, n)};
+  return (axis){n, ss_boxes_separation(boxes, n)};
 }
 
 /* Direction from b to a at the corner of either that is closest to the other box; zero where one is inside. */

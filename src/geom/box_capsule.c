@@ -2,7 +2,8 @@
  *
  *   END     an end of the axis and the box: signed distance (sphere_box.c)
  *   CORNER  a corner of the box and the axis: distance
- *   EDGE    an edge of the box and the axis: signed distance along their common perpendicular
+ *   EDGE    an edge of the box and the axis: signed distance along their common perpendicular, negative only where the
+ *           axis passes through the box
  *
  * As long as the axis is outside the box each of these is a distance between points of the two shapes, so none of them
  * can be negative in an admissible configuration, and the smallest is the distance of the shapes. A capsule that lies
@@ -45,6 +46,7 @@ static axis_feature feature_of_axis(const ss_segment *axis, ss_vec3 half, uint32
   } else {
     const ss_segment edge = box_edge(half, feature - EDGE);
     f.distance = ss_edge_distance(axis, &edge, box_edge_outward(feature - EDGE), &f.n, &s, &t);
+    if (f.distance < 0 && !box_meets(half, axis)) f.distance = edges_apart(f.distance, &f.n);
     f.inside = fabs(s) < (1 - margin) * axis->half && fabs(t) < (1 - margin) * edge.half;
     f.foot = segment_point(&edge, t);
   }
@@ -72,27 +74,11 @@ static bool box_faces(uint32_t feature, ss_vec3 n, double within) {
   return feature < EDGE ? box_corner_faces(feature - CORNER, n, within) : box_edge_faces(feature - EDGE, n, within);
 }
 
-/* Does the axis pass through the box? Its part between each pair of opposite faces, one pair after the other. */
-static bool passes_through(const ss_segment *axis, ss_vec3 half) {
-  double from = -axis->half, to = axis->half;
-  for (int k = 0; k < 3; k++) {
-    const double c = v3_get(axis->center, k), u = v3_get(axis->axis, k), h = v3_get(half, k);
-    if (fabs(u) < 1e-300) {
-      if (fabs(c) > h) return false;
-      continue;
-    }
-    const double s = (-h - c) / u, t = (h - c) / u;
-    from = fmax(from, fmin(s, t));
-    to = fmin(to, fmax(s, t));
-  }
-  return from <= to;
-}
-
 /* The feature with the shortest way out for an axis inside the box; NULL: it is outside. Where the edge faces along n,
  * its distance is the separation along n. */
 static const axis_feature *way_out(const axis_feature all[FEATURES], const ss_segment *axis, ss_vec3 half) {
   const axis_feature *best = NULL;
-  if (!passes_through(axis, half)) return NULL;
+  if (!box_meets(half, axis)) return NULL;
   for (uint32_t i = 0; i < FEATURES; i++) {
     const bool negative = all[i].distance < 0 && all[i].inside && box_faces(i, all[i].n, 0);
     if (negative && (!best || all[i].distance > best->distance)) best = &all[i];

@@ -30,14 +30,33 @@ ss_segment ss_boxes_edge_a(const ss_boxes *boxes, uint32_t edge) {
                       mat3_column(&boxes->axes, (int)(edge / 4)), own.half};
 }
 
+double ss_boxes_separation(const ss_boxes *boxes, ss_vec3 n) {
+  const ss_vec3 in_a = mat3_tmul(&boxes->axes, n), ha = boxes->half_a, hb = boxes->half_b;
+  return v3_dot(n, boxes->center) - (fabs(in_a.x) * ha.x + fabs(in_a.y) * ha.y + fabs(in_a.z) * ha.z) -
+         (fabs(n.x) * hb.x + fabs(n.y) * hb.y + fabs(n.z) * hb.z);
+}
+
+/* The separating axis theorem: faces, then pairs of edges. */
+static bool boxes_apart(const ss_boxes *boxes) {
+  for (int i = 0; i < 15; i++) {
+    ss_vec3 n = i < 3 ? axis_vector(i, 1) : mat3_column(&boxes->axes, i % 3);
+    if (i >= 6) n = v3_cross(n, axis_vector(i / 3 - 2, 1));
+    if (v3_dot(n, boxes->center) < 0) n = v3_neg(n);
+    if (ss_boxes_separation(boxes, n) > 0) return true;
+  }
+  return false;
+}
+
 /* Distance of the point p from the box in its own frame, by way of one face: the height over its plane where p is over
- * (or under) the face, the distance from the box elsewhere. */
-static double distance_by_face(ss_vec3 half, double tolerance, ss_vec3 p, uint32_t face, ss_vec3 *n, ss_vec3 *surface,
-                               bool *usable) {
+ * (or under) the face, the distance from the box elsewhere, and where the boxes are apart with p below all of this one. */
+static double distance_by_face(const ss_boxes *boxes, ss_vec3 half, ss_vec3 p, uint32_t face, ss_vec3 *n,
+                               ss_vec3 *surface, bool *usable) {
+  const double tolerance = boxes->tolerance;
   const int k = (int)(face / 2), i = (k + 1) % 3, j = (k + 2) % 3;
   const double height = sign_of(face & 1) * v3_get(p, k) - v3_get(half, k);
-  const bool over =
-      fabs(v3_get(p, i)) <= v3_get(half, i) + tolerance && fabs(v3_get(p, j)) <= v3_get(half, j) + tolerance;
+  const bool over = fabs(v3_get(p, i)) <= v3_get(half, i) + tolerance &&
+                    fabs(v3_get(p, j)) <= v3_get(half, j) + tolerance &&
+                    (height >= -2 * v3_get(half, k) || !boxes_apart(boxes));
   *usable = over || height >= 0;
   *n = box_face_normal(face);
   if (over) {
@@ -51,8 +70,7 @@ static double distance_by_face(ss_vec3 half, double tolerance, ss_vec3 p, uint32
 bool ss_boxes_corner_on_b(const ss_boxes *boxes, uint32_t corner_a, uint32_t face_b, ss_contact_point *out) {
   bool usable;
   out->point_a = boxes_corner_a(boxes, corner_a);
-  out->gap =
-      distance_by_face(boxes->half_b, boxes->tolerance, out->point_a, face_b, &out->normal, &out->point_b, &usable);
+  out->gap = distance_by_face(boxes, boxes->half_b, out->point_a, face_b, &out->normal, &out->point_b, &usable);
   out->feature = encode(CORNER_A, face_b, corner_a, 0);
   return usable;
 }
@@ -62,11 +80,16 @@ bool ss_boxes_corner_on_a(const ss_boxes *boxes, uint32_t corner_b, uint32_t fac
   ss_vec3 n, surface;
   out->point_b = box_corner(boxes->half_b, corner_b);
   const ss_vec3 local = mat3_tmul(&boxes->axes, v3_sub(out->point_b, boxes->center));
-  out->gap = distance_by_face(boxes->half_a, boxes->tolerance, local, face_a, &n, &surface, &usable);
+  out->gap = distance_by_face(boxes, boxes->half_a, local, face_a, &n, &surface, &usable);
   out->normal = v3_neg(mat3_mul(&boxes->axes, n));
   out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
   out->feature = encode(CORNER_B, face_a, 0, corner_b);
   return usable;
+}
+
+static bool meets_a(const ss_boxes *boxes, const ss_segment *b) {
+  const ss_vec3 center = mat3_tmul(&boxes->axes, v3_sub(b->center, boxes->center));
+  return box_meets(boxes->half_a, &(ss_segment){center, mat3_tmul(&boxes->axes, b->axis), b->half});
 }
 
 void ss_boxes_edges(const ss_boxes *boxes, uint32_t edge_a, uint32_t edge_b, ss_contact_point *out) {
@@ -74,6 +97,8 @@ void ss_boxes_edges(const ss_boxes *boxes, uint32_t edge_a, uint32_t edge_b, ss_
   const ss_vec3 outward = v3_sub(box_edge_outward(edge_b), mat3_mul(&boxes->axes, box_edge_outward(edge_a)));
   double s, t;
   out->gap = ss_edge_distance(&a, &b, outward, &out->normal, &s, &t);
+  if (out->gap < -boxes->tolerance && !box_meets(boxes->half_b, &a) && !meets_a(boxes, &b) && boxes_apart(boxes))
+    out->gap = edges_apart(out->gap, &out->normal);
   out->point_a = segment_point(&a, s);
   out->point_b = segment_point(&b, t);
   out->feature = encode(EDGES, 0, edge_a, edge_b);

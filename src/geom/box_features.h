@@ -20,6 +20,9 @@ static inline ss_vec3 boxes_corner_a(const ss_boxes *boxes, uint32_t corner) {
 }
 ss_segment ss_boxes_edge_a(const ss_boxes *boxes, uint32_t edge);
 
+/* Distance of the two slabs perpendicular to n. */
+double ss_boxes_separation(const ss_boxes *boxes, ss_vec3 n);
+
 /* Contact points in b's frame. The bool says whether the points belong to the boxes, or a corner beside a face is above
  * the face's plane: what a caller may report. The contact is filled in anyway. */
 bool ss_boxes_corner_on_b(const ss_boxes *boxes, uint32_t corner_a, uint32_t face_b, ss_contact_point *out);

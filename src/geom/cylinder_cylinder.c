@@ -1,6 +1,7 @@
 /* Two cylinders.
  *
- *   SIDES   the closest points of the two axes, between their ends: distance less the radii
+ *   SIDES   the closest points of the two axes, between their ends: distance less the radii; beyond an end, the distance of a
+ *           point of a's side
  *   RIM     the point of an end's rim that is closest to the other cylinder: signed distance
  *   RIMS    a rim of each: largest separation of the slabs that enclose the two discs
  *   POINT   a point fixed on a rim: signed distance from the other cylinder; these hold a stack of cylinders
@@ -70,7 +71,13 @@ static bool sides(const couple *c, ss_contact_point *out) {
   (void)length_and_direction(v3_cross(a.axis, b.axis), v3(0, 0, 1), &fallback);
   contact_of_spheres(segment_point(&a, s), c->a.radius, segment_point(&b, t), c->b.radius, v3(0, 0, 0), fallback, SIDES,
                      out);
-  return inside;
+  if (inside) return true;
+  /* beyond an end: the point on a's side from which b's axis is seen */
+  const ss_vec3 x = segment_point(&a, s), across = v3_axpy(out->normal, -v3_dot(out->normal, a.axis), a.axis);
+  ss_vec3 away;
+  (void)length_and_direction(across, fallback, &away);
+  point_of_a(c, v3_axpy(x, -c->a.radius, away), out);
+  return false;
 }
 
 /* Minus the two discs' support functions: across the axis a, R sqrt(|n|^2 - (a.n)^2). */

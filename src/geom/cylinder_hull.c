@@ -1,13 +1,14 @@
 /* A polyhedron (box, convex hull) and a cylinder. In the cylinder's frame d is the signed distance from the cylinder.
  *
  *   VERTEX      a vertex: d there
- *   EDGE        an edge: signed distance of its line, where the closest point is between its ends
- *   RIM         the point of an end's disc that is lowest over a face: its height
- *   POINT       a point fixed on a rim, over a face: its height; these hold a cylinder that stands
+ *   EDGE        an edge: signed distance of its line where the closest point is between its ends, else of its closest point
+ *   RIM         the point of an end's disc that is lowest over a face: its height, beside the face its distance from the hull
+ *   POINT       a point fixed on a rim, over a face: likewise; these hold a cylinder that stands
  *   CHORD       where an edge that lies on an end crosses its rim: height of that point over the end. It slides along the
  *               edge, so its rate is that of the material points where the edge is parallel to the end, nearly so near it
  *
- *   SLAB        an end against the lowest vertex over it, for shapes that overlap deeply
+ *   SLAB        an end against the lowest vertex over it, or (FLAT) a face against the lowest point of an end over it, for
+ *               shapes that overlap deeply
  *
  * Apart, each is the distance of two points of the shapes, and the least of VERTEX, EDGE and RIM is the distance. Features are
  * reported whose normal is near that of the best separating slab among the normals of faces, ends and these features;
@@ -15,11 +16,12 @@
 #include "geom/cylinder.h"
 #include "geom/hull.h"
 
-enum { VERTEX, EDGE, RIM, POINT, CHORD, SLAB };
+enum { VERTEX, EDGE, RIM, POINT, CHORD, SLAB, FLAT };
 static const double similar = 0.9;  /* cosine */
 static const double standing = 0.3; /* sine */
 static const double level = 0.02;   /* sine: an edge that lies on an end */
 static const double margin = 1e-9;  /* of a half length */
+static const double deep = 0.05;    /* of the size: points further under a face may be out of the hull again */
 
 /* The hull in its frame, the cylinder placed there. */
 typedef struct scene {
@@ -62,6 +64,20 @@ static void contact_of_height(const scene *s, ss_vec3 p, int face, ss_contact_po
   out->point_a = v3_axpy(p, out->gap, out->normal);
 }
 
+/* The same, where the point is over the face; elsewhere its distance from the hull. */
+static bool contact_by_face(const scene *s, ss_vec3 p, int face, ss_contact_point *out) {
+  contact_of_height(s, p, face, out);
+  const bool over = ss_hull_over(s->hull, face, p, margin * s->size);
+  if (over && out->gap > -deep * s->size) return true;
+  ss_vec3 n, foot;
+  const double distance = ss_hull_distance(s->hull, p, &n, &foot);
+  if (over && distance < margin * s->size) return true;
+  out->gap = distance;
+  out->normal = v3_neg(n);
+  out->point_a = foot;
+  return over;
+}
+
 static ss_segment edge_seen(const scene *s, int edge) {
   ss_segment e = hull_edge(s->hull, edge);
   e.center = to_cylinder(s, e.center);
@@ -79,10 +95,15 @@ static ss_vec3 lowest_vertex(const scene *s, double side) {
   return lowest;
 }
 
+/* Of an end's disc over a face, in the hull's frame. */
+static ss_vec3 lowest_of_end(const scene *s, int face, int end) {
+  const ss_vec3 down = quat_rotate(quat_conjugate(s->turn), v3_neg(s->hull->face[face].normal));
+  return from_cylinder(s, ss_disc_support(s->c, end, down));
+}
+
 /* Returns whether the feature's points belong to the shapes; the contact is filled in anyway. */
 static bool feature_contact(const scene *s, uint32_t feature, ss_contact_point *out) {
   const int index = (int)(feature >> 8 & 0xfff), end = (int)(feature >> 4 & 15), k = (int)(feature & 15);
-  const ss_hull_face *face = &s->hull->face[index < s->hull->n_faces ? index : 0];
   bool valid = true;
   switch (feature >> 20) {
   case VERTEX:
@@ -97,21 +118,15 @@ static bool feature_contact(const scene *s, uint32_t feature, ss_contact_point *
     out->normal = quat_rotate(s->turn, n);
     out->point_b = from_cylinder(s, foot);
     out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
+    if (!valid) contact_of_point(s, segment_point(&e, ss_cylinder_segment(s->c, &e)), out);
     break;
   }
-  case RIM: {
-    const ss_vec3 down = quat_rotate(quat_conjugate(s->turn), v3_neg(face->normal));
-    const ss_vec3 p = from_cylinder(s, ss_disc_support(s->c, end, down));
-    contact_of_height(s, p, index, out);
-    valid = ss_hull_over(s->hull, index, p, margin * s->size);
+  case RIM:
+    valid = contact_by_face(s, lowest_of_end(s, index, end), index, out);
     break;
-  }
-  case POINT: {
-    const ss_vec3 p = from_cylinder(s, ss_rim_point(s->c, end, k));
-    contact_of_height(s, p, index, out);
-    valid = ss_hull_over(s->hull, index, p, margin * s->size);
+  case POINT:
+    valid = contact_by_face(s, from_cylinder(s, ss_rim_point(s->c, end, k)), index, out);
     break;
-  }
   case CHORD: {
     const ss_segment e = edge_seen(s, index);
     double t;
@@ -122,8 +137,12 @@ static bool feature_contact(const scene *s, uint32_t feature, ss_contact_point *
     out->normal = quat_rotate(s->turn, v3(side, 0, 0));
     out->point_a = from_cylinder(s, y);
     out->point_b = v3_axpy(out->point_a, -out->gap, out->normal);
+    if (!valid) contact_of_point(s, y, out);
     break;
   }
+  case FLAT:
+    contact_of_height(s, lowest_of_end(s, index, end), index, out);
+    break;
   default: {
     const double side = end ? 1 : -1;
     const ss_vec3 y = lowest_vertex(s, side);
@@ -177,7 +196,7 @@ static choice best_normal(const scene *s, choice *flat) {
   for (int i = 0; i < s->hull->n_faces; i++) {
     const ss_vec3 n = v3_neg(s->hull->face[i].normal);
     const int end = quat_rotate(quat_conjugate(s->turn), n).x > 0;
-    consider(s, n, -INFINITY, encode(RIM, i, end, 0), &best);
+    consider(s, n, -INFINITY, encode(FLAT, i, end, 0), &best);
   }
   for (int end = 0; end < 2; end++)
     consider(s, quat_rotate(s->turn, v3(end ? 1 : -1, 0, 0)), -INFINITY, encode(SLAB, 0, end, 0), &best);

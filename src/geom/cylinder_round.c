@@ -5,7 +5,7 @@
  * features POINT: each is a point of the cylinder, so its gap can be no less than that of RIM. A cylinder that lies has the two
  * RIMs, one that rolls on an edge has one, one that stands has RIM and POINTs.
  *
- * A capsule's axis: signed distance of its ends (END), of its line where the closest point is between them (AXIS), and of
+ * A capsule's axis: signed distance of its ends (END), of its line where the closest point is between them (AXIS; else of the axis' closest point), and of
  * the point nearest to each end's disc (DISC), so that parallel ones touch in the two ends of their overlap. Those are reported
  * whose normal is near that of the best separating slab; SLAB, an end and the lower end of the axis over it, where none does. */
 #include "geom/cylinder.h"
@@ -117,6 +117,8 @@ static axis_feature feature_of_axis(ss_cylinder c, const ss_segment *axis, uint3
     f.distance = ss_cylinder_line(c, axis->center, axis->axis, &f.n, &f.foot);
     const double s = v3_dot(axis->axis, v3_sub(v3_axpy(f.foot, f.distance, f.n), axis->center));
     f.valid = segment_contains(axis, s, 1e-9 * axis->half);
+    if (!f.valid)
+      f.distance = ss_cylinder_distance(c, segment_point(axis, ss_cylinder_segment(c, axis)), &f.n, &f.foot);
   } else {
     const double end = feature == SLAB ? -1 : 1;
     const ss_vec3 y = segment_point(axis, end * axis->axis.x > 0 ? -axis->half : axis->half);

@@ -11,6 +11,8 @@
 #include "geom/ellipsoid.h"
 #include "geom/hull.h"
 
+static const double deep = 0.01; /* of the ellipsoid's size */
+
 /* Infinite across its plane. */
 static bool is_ellipse(ss_vec3 half) { return half.x == 0 || half.y == 0 || half.z == 0; }
 
@@ -156,7 +158,8 @@ static void hull_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, co
                     quat_multiply(quat_conjugate(pa->orientation), pb->orientation)};
   ss_vec3 lowest;
   const int face = best_face(hull, &e, &out->gap, &lowest);
-  if (!ss_hull_over(hull, face, lowest, 0)) {
+  if (out->gap < -deep * b->reach ||
+      !ss_hull_over(hull, face, lowest, 0)) { /* far under a face may be beside the solid */
     const edge_contact c = closest_edge(hull, &e);
     if (c.distance > out->gap && c.sound && supports(hull, &e, &c)) {
       contact_from_inside(pb, c.distance, 0, c.n, c.foot, out);

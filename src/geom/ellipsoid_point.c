@@ -41,8 +41,8 @@ static double largest_root(const axes *e, int *shortest) {
     if (least < 0 || e->a[i] < e->a[least]) least = i;
   }
   const double pole = e->a[least] * e->a[least];
-  if (t + pole <= 1e-15 * pole) { /* on the pole, whose own term counts as nothing */
-    axes rest = *e;
+  axes rest = *e;
+  if (t + pole <= 1e-15 * pole) { /* on the pole, whose own term counts as nothing, at the root too */
     for (int i = 0; i < 3; i++)
       if (e->a[i] * e->a[i] <= pole * (1 + 1e-15)) rest.y[i] = 0;
     t = -pole;
@@ -52,7 +52,7 @@ static double largest_root(const axes *e, int *shortest) {
     }
   }
   for (int k = 0; k < MOST_STEPS; k++) {
-    const double g = value(e, t, &slope), next = t - g / slope;
+    const double g = value(&rest, t, &slope), next = t - g / slope;
     if (!(g > 0) || !(next > t)) break;
     t = next;
   }

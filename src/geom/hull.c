@@ -35,6 +35,22 @@ bool ss_hull_over(const struct ss_hull *hull, int face, ss_vec3 p, double margin
   return true;
 }
 
+bool ss_hull_meets(const struct ss_hull *hull, const ss_segment *segment, double *middle) {
+  double low = -segment->half, high = segment->half;
+  bool beside = false;
+  for (int f = 0; f < hull->n_faces && low < high; f++) {
+    const double height = hull_height(hull, f, segment->center), slope = v3_dot(hull->face[f].normal, segment->axis);
+    if (slope > 0)
+      high = fmin(high, -height / slope);
+    else if (slope < 0)
+      low = fmax(low, -height / slope);
+    else
+      beside |= height > 0;
+  }
+  *middle = clamp((low + high) / 2, segment->half);
+  return low < high && !beside;
+}
+
 /* The closest point of the face's border. */
 static double border_distance(const struct ss_hull *hull, int face, ss_vec3 p, ss_vec3 *closest) {
   const ss_hull_face *f = &hull->face[face];

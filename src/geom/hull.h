@@ -49,6 +49,9 @@ static inline double hull_height(const struct ss_hull *hull, int face, ss_vec3 p
 /* Is the point, seen along the face's normal, inside the face but for `margin`? */
 bool ss_hull_over(const struct ss_hull *hull, int face, ss_vec3 p, double margin);
 
+/* Does the segment (in the hull's frame) pass through the hull? *middle of what is inside, or of what is left of it. */
+bool ss_hull_meets(const struct ss_hull *hull, const ss_segment *segment, double *middle);
+
 /* Signed distance of p from the surface, the closest surface point and the outward normal there; inside, the nearest
  * face counts. Continuously differentiable outside. */
 double ss_hull_distance(const struct ss_hull *hull, ss_vec3 p, ss_vec3 *normal, ss_vec3 *surface);

@@ -14,6 +14,7 @@ enum { VERTEX_A, VERTEX_B, EDGES, SLAB_A, SLAB_B, NO_FACE = 0x3ff };
 static const double similar = 0.9;   /* cosine */
 static const double parallel = 0.02; /* sine */
 static const double margin = 1e-9;   /* of the size */
+static const double deep = 0.05;     /* of the size: vertices further under a face are looked at more closely */
 
 /* Both in b's frame. */
 typedef struct couple {
@@ -83,13 +84,22 @@ static void slab(const couple *c, bool of_a, int face, ss_contact_point *out) {
   fill(c, d, n, v3_axpy(p, -d, n), out);
 }
 
-/* Distance of p by way of a face. *usable: p is over or under the face, or above its plane. */
-static double distance_by_face(const struct ss_hull *hull, double tolerance, ss_vec3 p, int face, ss_vec3 *n,
-                               ss_vec3 *foot, bool *usable) {
+/* Is p, which is below the face, out of the solid again? */
+static bool passed_through(const struct ss_hull *hull, ss_vec3 p, double tolerance) {
+  for (int i = 0; i < hull->n_faces; i++)
+    if (hull_height(hull, i, p) > tolerance) return true;
+  return false;
+}
+
+/* Distance of p by way of a face: the height over its plane where p is over the face, or under it but not on the other side
+ * of the solid. *usable: p is over or under the face, or above its plane. */
+static double distance_by_face(const struct ss_hull *hull, double size, ss_vec3 p, int face, ss_vec3 *n, ss_vec3 *foot,
+                               bool *usable) {
+  const double tolerance = margin * size;
   *usable = true;
   if (face < hull->n_faces) {
     const double height = hull_height(hull, face, p);
-    if (ss_hull_over(hull, face, p, tolerance)) {
+    if (ss_hull_over(hull, face, p, tolerance) && !(height < -deep * size && passed_through(hull, p, tolerance))) {
       *n = hull->face[face].normal;
       *foot = v3_axpy(p, -height, *n);
       return height;
@@ -99,27 +109,38 @@ static double distance_by_face(const struct ss_hull *hull, double tolerance, ss_
   return ss_hull_distance(hull, p, n, foot);
 }
 
-/* Returns whether the points belong to the shapes. */
-static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point *out) {
+/* Does one of the edges pass through the other's solid? A capsule's axis is none. */
+static bool edges_meet(const couple *c, const ss_segment *a, const ss_segment *b) {
+  const ss_segment seen = {to_a(c, b->center), quat_rotate(quat_conjugate(c->turn), b->axis), b->half};
+  double middle;
+  return (c->b->n_faces > 0 && ss_hull_meets(c->b, a, &middle)) || ss_hull_meets(c->a, &seen, &middle);
+}
+
+/* Do the points belong to the shapes? GRAZING: edges that are nearly parallel; the direction of their common perpendicular is
+ * that of a small difference, not to be used for faces that lie on each other. */
+typedef enum validity { OUTSIDE, GRAZING, SOUND } validity;
+
+static validity feature_contact(const couple *c, uint32_t feature, ss_contact_point *out) {
   const int i = (int)(feature >> 10 & 0x3ff), j = (int)(feature & 0x3ff);
   ss_vec3 n, foot;
   double d, s, t;
-  bool valid = true;
+  bool valid = true, grazing = false;
   switch (feature >> 20) {
   case VERTEX_A:
-    d = distance_by_face(c->b, margin * c->size, from_a(c, c->a->vertex[i]), j, &n, &foot, &valid);
+    d = distance_by_face(c->b, c->size, from_a(c, c->a->vertex[i]), j, &n, &foot, &valid);
     fill(c, d, n, foot, out);
     break;
   case VERTEX_B:
-    d = distance_by_face(c->a, margin * c->size, to_a(c, c->b->vertex[i]), j, &n, &foot, &valid);
+    d = distance_by_face(c->a, c->size, to_a(c, c->b->vertex[i]), j, &n, &foot, &valid);
     fill(c, d, v3_neg(quat_rotate(c->turn, n)), c->b->vertex[i], out);
     break;
   case EDGES: {
     const ss_segment a = edge_of_a(c, i), b = hull_edge(c->b, j);
     const ss_vec3 away = v3_sub(outward(c->b, j), quat_rotate(c->turn, outward(c->a, i)));
     d = ss_edge_distance(&a, &b, away, &n, &s, &t);
-    valid = v3_norm(v3_cross(a.axis, b.axis)) > parallel && segment_contains(&a, s, margin * a.half) &&
-            segment_contains(&b, t, margin * b.half);
+    if (d < -margin * c->size && !edges_meet(c, &a, &b)) d = edges_apart(d, &n);
+    grazing = v3_norm(v3_cross(a.axis, b.axis)) <= parallel;
+    valid = segment_contains(&a, s, margin * a.half) && segment_contains(&b, t, margin * b.half);
     fill(c, d, n, segment_point(&b, t), out);
     break;
   }
@@ -127,7 +148,7 @@ static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point 
     slab(c, feature >> 20 == SLAB_A, i, out);
   }
   out->feature = feature;
-  return valid;
+  return !valid ? OUTSIDE : grazing ? GRAZING : SOUND;
 }
 
 /* Distance of the slabs of the two polyhedra (without radius) across n. */
@@ -142,27 +163,29 @@ static double separation(const couple *c, ss_vec3 n) {
 typedef struct search {
   ss_vec3 n;
   double separation;
-  uint32_t flat; /* slab to fall back on */
+  uint32_t feature; /* that has n */
+  uint32_t flat;    /* slab to fall back on */
 } search;
 
 static void consider(const couple *c, uint32_t feature, search *s) {
   ss_contact_point contact;
-  if (!feature_contact(c, feature, &contact)) return;
+  if (feature_contact(c, feature, &contact) == OUTSIDE) return;
   const double d = contact.gap + c->radius;
   if (!(d > s->separation)) return;
   const double value = separation(c, contact.normal);
   const bool holds = fabs(value - d) <= margin * c->size + 1e-14 * fabs(d); /* else others are further along n */
-  if (holds && value > s->separation) s->n = contact.normal, s->separation = value;
+  if (holds && value > s->separation) s->n = contact.normal, s->separation = value, s->feature = feature;
 }
 
 static search best_normal(const couple *c) {
-  search s = {v3(0, 0, 1), -INFINITY, SLAB_A << 20};
+  search s = {v3(0, 0, 1), -INFINITY, SLAB_A << 20, SLAB_A << 20};
   ss_contact_point contact;
   for (int of_a = 0; of_a < 2; of_a++)
     for (int i = 0; i < (of_a ? c->a : c->b)->n_faces; i++) {
       slab(c, of_a, i, &contact);
       if (contact.gap + c->radius <= s.separation) continue;
-      s = (search){contact.normal, contact.gap + c->radius, encode(of_a ? SLAB_A : SLAB_B, i, 0)};
+      const uint32_t feature = encode(of_a ? SLAB_A : SLAB_B, i, 0);
+      s = (search){contact.normal, contact.gap + c->radius, feature, feature};
     }
   for (int i = 0; i < c->a->n_vertices; i++) consider(c, encode(VERTEX_A, i, NO_FACE), &s);
   for (int j = 0; j < c->b->n_vertices; j++) consider(c, encode(VERTEX_B, j, NO_FACE), &s);
@@ -184,18 +207,28 @@ typedef struct collector {
   double reach;
   ss_contact_point *out;
   int count;
-  bool closed;
+  double least; /* distance, without the radius */
 } collector;
 
 static void collect(collector *k, uint32_t feature) {
   ss_contact_point contact;
-  if (!feature_contact(k->c, feature, &contact) || v3_dot(contact.normal, k->n) < similar) return;
+  if (feature_contact(k->c, feature, &contact) != SOUND || v3_dot(contact.normal, k->n) < similar) return;
   for (int i = 0; i < k->count; i++) /* a vertex on a vertex or an edge is seen from both sides */
     if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= 4 * margin * k->c->size &&
         v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= 4 * margin * k->c->size &&
         contact.gap > k->out[i].gap - 1e-14 * k->c->size)
       return;
-  k->closed |= contact.gap + k->c->radius <= margin * k->c->size;
+  k->least = fmin(k->least, contact.gap + k->c->radius);
+  k->count = contact_add(k->out, k->count, &contact, k->reach);
+}
+
+/* None of the contacts is as near as the shapes are, or closed where they overlap: nearly parallel edges that cross, or deep. */
+static void collect_missing(collector *k, const search *s) {
+  const double tolerance = margin * k->c->size;
+  if (k->least <= fmax(s->separation, 0) + tolerance) return;
+  const bool by_feature = s->separation > 0 || s->feature >> 20 == EDGES;
+  ss_contact_point contact;
+  (void)feature_contact(k->c, by_feature ? s->feature : s->flat, &contact);
   k->count = contact_add(k->out, k->count, &contact, k->reach);
 }
 
@@ -212,18 +245,14 @@ static int hulls_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b
   const couple c = couple_make(a, pa, b, pb, room);
   const search s = best_normal(&c);
   if (s.separation - c.radius > reach) return 0;
-  collector k = {&c, s.n, reach, out, 0, s.separation > 0};
+  collector k = {&c, s.n, reach, out, 0, INFINITY};
   const int face_a = face_towards(c.a, v3_neg(quat_rotate(quat_conjugate(c.turn), s.n)));
   const int face_b = face_towards(c.b, s.n);
   for (int i = 0; i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b));
   for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, j, face_a));
   for (int i = 0; i < c.a->n_edges; i++)
     for (int j = 0; j < c.b->n_edges; j++) collect(&k, encode(EDGES, i, j));
-  if (!k.closed) {
-    ss_contact_point contact;
-    (void)feature_contact(&c, s.flat, &contact);
-    k.count = contact_add(out, k.count, &contact, reach);
-  }
+  collect_missing(&k, &s);
   for (int i = 0; i < k.count; i++) to_world(pb, &out[i]);
   return k.count;
 }

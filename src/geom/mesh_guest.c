@@ -137,22 +137,8 @@ static bool hull_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
   return true;
 }
 
-/* Does the segment (in the hull's frame) pass through the hull? *middle of what is inside, or of what is left of it. */
 static bool hull_is_pierced(const ss_guest *g, const ss_segment *e, double *middle) {
-  const struct ss_hull *hull = g->hull;
-  double low = -e->half, high = e->half;
-  bool beside = false;
-  for (int f = 0; f < hull->n_faces && low < high; f++) {
-    const double height = hull_height(hull, f, e->center), slope = v3_dot(hull->face[f].normal, e->axis);
-    if (slope > 0)
-      high = fmin(high, -height / slope);
-    else if (slope < 0)
-      low = fmax(low, -height / slope);
-    else
-      beside |= height > 0;
-  }
-  *middle = clamp((low + high) / 2, e->half);
-  return low < high && !beside;
+  return ss_hull_meets(g->hull, e, middle);
 }
 
 static bool cylinder_is_pierced(const ss_guest *g, const ss_segment *e, double *middle) {
@@ -295,10 +281,10 @@ static int cylinder_points(const ss_guest *g) {
 
 static bool cylinder_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *out) {
   const ss_cylinder c = cylinder_of(g->shape);
-  const ss_vec3 down = quat_rotate(quat_conjugate(g->turn), v3_neg(normal));
   const int end = k < 2 ? k : (k - 2) / SS_RIM_POINTS;
+  const ss_vec3 down = quat_rotate(quat_conjugate(g->turn), v3_neg(normal));
   *out = from_guest(g, k < 2 ? ss_disc_support(c, end, down) : ss_rim_point(c, end, (k - 2) % SS_RIM_POINTS));
-  return k < 2 || (hypot(down.y, down.z) <= standing && (down.x > 0) == end);
+  return k < 2 || ((down.x > 0) == end && hypot(down.y, down.z) <= standing);
 }
 
 static int cylinder_edges(const ss_guest *g) {
@@ -394,9 +380,54 @@ void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_m
   g->margin = shape->reach > 0 ? 1e-9 * shape->reach : 1e-12 * mesh->size; /* a point has no size */
 }
 
+static ss_vec3 extent_of(const ss_guest *g) {
+  const ss_shape *shape = g->shape;
+  const double r = shape->radius, x = shape->half.x;
+  ss_vec3 most = v3(0, 0, 0);
+  for (int i = 0; g->hull && i < g->hull->n_vertices; i++) {
+    const ss_vec3 v = g->hull->vertex[i];
+    most = v3(fmax(most.x, fabs(v.x)), fmax(most.y, fabs(v.y)), fmax(most.z, fabs(v.z)));
+  }
+  if (g->hull) return most;
+  if (shape->type == SS_SHAPE_CYLINDER) return v3(x, r, r);
+  if (shape->type == SS_SHAPE_CAPSULE) return v3(x + r, r, r);
+  if (shape->type == SS_SHAPE_ELLIPSOID) return shape->half;
+  if (shape->type == SS_SHAPE_ELLIPSE) return v3(INFINITY, INFINITY, INFINITY);
+  return v3(r, r, r);
+}
+
+bool ss_guest_is_far(const ss_guest *g, ss_vec3 p, double radius, double reach) {
+  const ss_vec3 y = mat3_tmul(&g->axes, v3_sub(p, g->center));
+  const double x[3] = {fabs(y.x) - g->extent.x, fabs(y.y) - g->extent.y, fabs(y.z) - g->extent.z};
+  double square = 0;
+  for (int i = 0; i < 3; i++) square += x[i] > 0 ? x[i] * x[i] : 0;
+  const double most = radius + reach;
+  return square > most * most * (1 + 1e-9);
+}
+
+bool ss_guest_is_above(const ss_guest *g, ss_vec3 normal, double center, double reach) {
+  const ss_vec3 n = mat3_tmul(&g->axes, normal);
+  const double down = fabs(n.x) * g->extent.x + fabs(n.y) * g->extent.y + fabs(n.z) * g->extent.z;
+  return center - down * (1 + 1e-9) > reach;
+}
+
+/* The distance d is convex along the segment: with its values at the ends and in the middle, on the half next to a it is above
+ * the line through those at b and in the middle, and the other way round. */
+bool ss_guest_passes(const ss_guest *g, ss_vec3 a, ss_vec3 b, double reach) {
+  if (g->kind != &ellipsoid_kind && g->kind != &cylinder_kind) return false;
+  const ss_vec3 from = to_guest(g, a), to = to_guest(g, b);
+  ss_vec3 n;
+  const double middle = g->kind->distance(g, v3_scale(0.5, v3_add(from, to)), &n);
+  if (!(middle > reach)) return false;
+  const double ends = fmax(g->kind->distance(g, from, &n), g->kind->distance(g, to, &n));
+  return middle - fmax(ends - middle, 0) > reach + g->margin;
+}
+
 void ss_guest_prepare(ss_guest *g) {
   const ss_pose pose = {g->center, g->turn};
   ss_shape_bounds(g->shape, &pose, &g->low, &g->high);
+  g->axes = quat_matrix(g->turn);
+  g->extent = extent_of(g);
   const int n = g->hull && g->hull->n_vertices <= SS_GUEST_POINTS ? g->hull->n_vertices : 0;
   for (int i = 0; i < n; i++) g->point[i] = from_guest(g, g->hull->vertex[i]);
   g->n_prepared = n;

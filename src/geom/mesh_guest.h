@@ -17,6 +17,8 @@ typedef struct ss_guest {
   ss_quat turn;      /* from the guest's frame to the mesh's */
   double radius;     /* around points: sphere, capsule */
   ss_vec3 low, high; /* bounds in the mesh's frame; after ss_guest_prepare */
+  ss_mat3 axes;      /* of the guest's frame in the mesh's, as columns; after ss_guest_prepare */
+  ss_vec3 extent;    /* bounds in the guest's own frame: |x| <= extent.x and so on; likewise */
   ss_vec3 point[SS_GUEST_POINTS];
   int n_prepared;              /* hulls: so many points are there in the mesh's frame; 0 before ss_guest_prepare */
   double size, margin, beyond; /* beyond: ss_triangle_over's */
@@ -41,6 +43,13 @@ typedef struct ss_guest_kind {
 
 /* What a search over many triangles needs, and a single feature does not. */
 void ss_guest_prepare(ss_guest *guest);
+
+/* Cheap questions: most of a fine mesh needs no other. Is the ball about p (in the mesh's frame) further than `reach` from the
+ * guest's own bounds? Does the guest stay above the plane that its centre is so far above, by `reach`? Is the segment further than
+ * `reach` from a shape whose closest point on it takes an iteration? */
+bool ss_guest_is_far(const ss_guest *guest, ss_vec3 p, double radius, double reach);
+bool ss_guest_is_above(const ss_guest *guest, ss_vec3 normal, double center, double reach);
+bool ss_guest_passes(const ss_guest *guest, ss_vec3 a, ss_vec3 b, double reach);
 
 /* For shapes that overlap: signed distance of the mesh's point from the shape, whether an edge of the mesh passes through it,
  * and the contacts that they make. Not for spheres, whose other features see everything. */

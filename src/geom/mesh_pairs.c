@@ -132,12 +132,18 @@ static bool counts_behind(collector *c, double height, int k, ss_vec3 p) {
   return d->distance < 0 && height >= d->distance * (1 + 1e-9);
 }
 
+/* Does the shape stay above the triangle's plane by so much? Then it is as far from its sides and corners. */
+static bool is_above(const collector *c, int triangle, double reach) {
+  const int facet = c->mesh->triangle[triangle].facet;
+  const double flat = 4e-7 * c->mesh->size; /* triangles are in their facet's plane but for that */
+  return ss_guest_is_above(c->g, c->mesh->facet[facet].normal, facet_height(c->mesh, facet, c->g->center),
+                           reach + flat);
+}
+
 static void collect_facet(collector *c, int triangle) {
   const ss_guest *g = c->g;
   const struct ss_mesh *mesh = c->mesh;
   const int facet = mesh->triangle[triangle].facet;
-  const double center = facet_height(mesh, facet, g->center);
-  if (center > g->size + c->reach) return;
   for (int k = 0; k < g->kind->n_points(g); k++) {
     ss_vec3 p;
     if (!g->kind->point(g, k, mesh->facet[facet].normal, &p)) continue;
@@ -173,7 +179,10 @@ static bool own_edge_near(const collector *c, int k, ss_vec3 low, ss_vec3 high) 
 static void collect_edge(collector *c, int edge) {
   const ss_vec3 a = c->mesh->vertex[c->mesh->edge[edge].from], b = c->mesh->vertex[c->mesh->edge[edge].to];
   const ss_vec3 low = lower(a, b), high = upper(a, b);
+  const ss_vec3 middle = v3_scale(0.5, v3_add(a, b));
   if (!boxes_near(c->g->low, c->g->high, low, high, c->wide)) return;
+  if (ss_guest_is_far(c->g, middle, v3_norm(v3_sub(b, middle)), c->wide)) return;
+  if (ss_guest_passes(c->g, a, b, c->wide)) return;
   for (int k = 0; k < c->g->kind->n_edges(c->g); k++) {
     ss_contact_point contact;
     contact.feature = encode(EDGE, edge, k);
@@ -183,7 +192,7 @@ static void collect_edge(collector *c, int edge) {
 
 static void collect_corner(collector *c, int vertex) {
   const ss_vec3 v = c->mesh->vertex[vertex];
-  if (!boxes_near(c->g->low, c->g->high, v, v, c->wide)) return;
+  if (!boxes_near(c->g->low, c->g->high, v, v, c->wide) || ss_guest_is_far(c->g, v, 0, c->wide)) return;
   for (int k = 0; k < c->g->kind->n_faces(c->g); k++) {
     ss_contact_point contact;
     contact.feature = encode(CORNER, vertex, k);
@@ -194,6 +203,7 @@ static void collect_corner(collector *c, int vertex) {
 static void collect_triangle(void *context, int triangle) {
   collector *c = context;
   const ss_triangle *t = &c->mesh->triangle[triangle];
+  if (is_above(c, triangle, c->wide)) return;
   collect_facet(c, triangle);
   for (int i = 0; i < 3; i++) {
     const ss_mesh_edge *e = &c->mesh->edge[t->edge[i]];
@@ -238,9 +248,11 @@ static void collect_points(collector *c) {
  * shape has a point; so has the triangle, if it is over it. */
 static void collect_pierced(collector *c, int triangle) {
   const int facet = c->mesh->triangle[triangle].facet;
+  const double above = facet_height(c->mesh, facet, c->g->center);
+  if (!(above > 0)) return;
   const ss_vec3 lowest = lowest_over(c->g, c->mesh, facet);
-  const double above = facet_height(c->mesh, facet, c->g->center), below = facet_height(c->mesh, facet, lowest);
-  if (!(above > 0 && below < -c->g->margin)) return;
+  const double below = facet_height(c->mesh, facet, lowest);
+  if (!(below < -c->g->margin)) return;
   const ss_vec3 p = v3_axpy(c->g->center, above / (above - below), v3_sub(lowest, c->g->center));
   ss_contact_point contact = {.feature = encode(FACET, facet, SWALLOWED)};
   fill_height(c->g, c->mesh, facet, lowest, &contact);
@@ -250,14 +262,20 @@ static void collect_pierced(collector *c, int triangle) {
 /* Where nothing touches yet: corners and edges of the mesh that are inside the shape, triangles that it passes through. */
 static void collect_swallowed(void *context, int triangle) {
   collector *c = context;
+  if (is_above(c, triangle, 0)) return;
   collect_pierced(c, triangle);
   for (int i = 0; i < 3; i++) {
     const int vertex = c->mesh->triangle[triangle].corner[i];
     ss_contact_point contact = {.feature = encode(CORNER, vertex, SWALLOWED)};
-    if (ss_guest_distance(c->g, c->mesh->vertex[vertex], &contact) < -c->g->margin) collect(c, &contact);
-    contact.feature = encode(EDGE, c->mesh->triangle[triangle].edge[i], SWALLOWED);
-    if (ss_guest_pierced(c->g, c->mesh, c->mesh->triangle[triangle].edge[i], &contact) && contact.gap < -c->g->margin)
+    if (!ss_guest_is_far(c->g, c->mesh->vertex[vertex], 0, 0) &&
+        ss_guest_distance(c->g, c->mesh->vertex[vertex], &contact) < -c->g->margin)
       collect(c, &contact);
+    const int edge = c->mesh->triangle[triangle].edge[i];
+    const ss_vec3 a = c->mesh->vertex[c->mesh->edge[edge].from], b = c->mesh->vertex[c->mesh->edge[edge].to];
+    const ss_vec3 middle = v3_scale(0.5, v3_add(a, b));
+    if (ss_guest_is_far(c->g, middle, v3_norm(v3_sub(b, middle)), 0) || ss_guest_passes(c->g, a, b, 0)) continue;
+    contact.feature = encode(EDGE, edge, SWALLOWED);
+    if (ss_guest_pierced(c->g, c->mesh, edge, &contact) && contact.gap < -c->g->margin) collect(c, &contact);
   }
 }
 

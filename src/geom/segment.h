@@ -63,6 +63,14 @@ static inline void segments_closest(const ss_segment *a, const ss_segment *b, do
  * where the feet pass the ends of separated edges. *n: unit, from b to a; *s, *t: the feet. */
 double ss_edge_distance(const ss_segment *a, const ss_segment *b, ss_vec3 outward, ss_vec3 *n, double *s, double *t);
 
+/* A negative distance of edges means that they have passed each other, or that one goes around the other's solid: turned by
+ * half a turn about an edge, `outward` is no help. Solids that neither edge passes through are apart there: their plain
+ * distance. */
+static inline double edges_apart(double distance, ss_vec3 *n) {
+  *n = v3_neg(*n);
+  return -distance;
+}
+
 /* Where a slope that rises along [low, high] passes zero, or the end it does not reach zero before. Where it is zero (below
  * 1e-14) at `start`, that is the answer: the middle of a stretch of minima. */
 typedef double (*ss_slope)(const void *context, double s);

@@ -24,14 +24,17 @@ static bool go_up(char *path) {
   return true;
 }
 
-/* package://name/a/b.stl: looked for beside the model and in the folders above it, with fewer and fewer of its first parts. */
+/* package://name/a/b.stl: looked for beside the model and in the folders above it, with fewer and fewer of its first parts; a file's
+ * name alone will do where the package's is all that is before it. */
 static const char *find_in_packages(ss_import *i, const char *name) {
   char folder[1024], path[2048];
   const bool long_name = strlen(i->file) + 3 >= sizeof folder || strlen(name) + 3 >= sizeof path - sizeof folder;
   if (long_name) return NULL;
   (void)snprintf(folder, sizeof folder, "%s%s", strchr(i->file, '/') ? "" : "./", i->file);
+  const char *const inside = strchr(name, '/') ? strchr(name, '/') + 1 : NULL;
   for (int level = 0; level < LEVELS && go_up(folder); level++)
-    for (const char *rest = name; rest && strchr(rest, '/'); rest = strchr(rest, '/') ? strchr(rest, '/') + 1 : NULL) {
+    for (const char *rest = name; rest; rest = strchr(rest, '/') ? strchr(rest, '/') + 1 : NULL) {
+      if (!strchr(rest, '/') && rest != inside) break;
       (void)snprintf(path, sizeof path, "%s/%s", folder, rest);
       if (readable(path)) return ss_arena_strdup(i->arena, path);
     }

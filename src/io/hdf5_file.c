@@ -125,37 +125,60 @@ bool ss_hdf5_write_texts(hid_t group, const char *name, const char *const *texts
   return write_strings(group, name, H5Screate_simple(1, &size, NULL), (const void *)texts);
 }
 
+/* The dimensions of n rows; returns how many there are. */
+static int dimensions(hsize_t n, hsize_t members, hsize_t width, hsize_t out[3]) {
+  int rank = 0;
+  out[rank++] = n;
+  if (members) out[rank++] = members;
+  if (width) out[rank++] = width;
+  return rank;
+}
+
 /* Chunks of one block, compressed; no chunk cache, because whole chunks are written at once. */
-static hid_t create_dataset(hid_t group, const char *name, hid_t type, hsize_t width) {
-  const hsize_t start[2] = {0, width}, limit[2] = {H5S_UNLIMITED, width}, chunk[2] = {SS_HDF5_BLOCK, width};
-  const int rank = width ? 2 : 1;
+static hid_t create_dataset(hid_t group, const char *name, const ss_hdf5_column *column, int block) {
+  hsize_t start[3], limit[3], chunk[3];
+  const int rank = dimensions(0, column->members, column->width, start);
+  (void)dimensions(H5S_UNLIMITED, column->members, column->width, limit);
+  (void)dimensions((hsize_t)block, column->members, column->width, chunk);
   const hid_t space = H5Screate_simple(rank, start, limit);
   const hid_t creation = H5Pcreate(H5P_DATASET_CREATE), access = H5Pcreate(H5P_DATASET_ACCESS);
   bool good = space >= 0 && H5Pset_chunk(creation, rank, chunk) >= 0 && H5Pset_chunk_cache(access, 1, 0, 1) >= 0;
   if (good && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0)
     good = H5Pset_shuffle(creation) >= 0 && H5Pset_deflate(creation, 1) >= 0;
   const hid_t dataset =
-      good ? H5Dcreate2(group, name, type, space, H5P_DEFAULT, creation, access) : (hid_t)H5I_INVALID_HID;
+      good ? H5Dcreate2(group, name, column->type, space, H5P_DEFAULT, creation, access) : (hid_t)H5I_INVALID_HID;
   if (access >= 0) (void)H5Pclose(access);
   if (creation >= 0) (void)H5Pclose(creation);
   if (space >= 0) (void)H5Sclose(space);
   return dataset;
 }
 
+static bool create_column(ss_hdf5_column *column, hid_t group, const char *name, int block) {
+  column->row_size = H5Tget_size(column->type) *
+                     (size_t)((column->members ? column->members : 1) * (column->width ? column->width : 1));
+  column->rows = ss_alloc(column->row_size * (size_t)block);
+  if (!column->rows) return false;
+  column->dataset = create_dataset(group, name, column, block);
+  return column->dataset >= 0;
+}
+
 bool ss_hdf5_column_create(ss_hdf5_column *column, hid_t group, const char *name, hid_t type, int width) {
   *column = (ss_hdf5_column){.dataset = H5I_INVALID_HID, .type = type, .width = (hsize_t)width};
-  column->row_size = H5Tget_size(type) * (size_t)(width ? width : 1);
-  column->rows = ss_alloc(column->row_size * SS_HDF5_BLOCK);
-  if (!column->rows) return false;
-  column->dataset = create_dataset(group, name, type, column->width);
-  return column->dataset >= 0;
+  return create_column(column, group, name, SS_HDF5_BLOCK);
+}
+
+bool ss_hdf5_table_create(ss_hdf5_column *column, hid_t group, const char *name, int members, int width, int block) {
+  *column = (ss_hdf5_column){
+      .dataset = H5I_INVALID_HID, .type = H5T_NATIVE_DOUBLE, .members = (hsize_t)members, .width = (hsize_t)width};
+  return create_column(column, group, name, block);
 }
 
 bool ss_hdf5_column_append(ss_hdf5_column *column, int n_rows) {
   if (n_rows == 0) return true;
-  const int rank = column->width ? 2 : 1;
-  const hsize_t count[2] = {(hsize_t)n_rows, column->width}, start[2] = {column->written, 0};
-  const hsize_t size[2] = {column->written + (hsize_t)n_rows, column->width};
+  hsize_t count[3], size[3];
+  const hsize_t start[3] = {column->written, 0, 0};
+  const int rank = dimensions((hsize_t)n_rows, column->members, column->width, count);
+  (void)dimensions(column->written + (hsize_t)n_rows, column->members, column->width, size);
   if (H5Dset_extent(column->dataset, size) < 0) return false;
   const hid_t file_space = H5Dget_space(column->dataset), memory_space = H5Screate_simple(rank, count, NULL);
   const bool good = file_space >= 0 && memory_space >= 0 &&
@@ -178,22 +201,31 @@ bool ss_hdf5_column_release(ss_hdf5_column *column) {
   return good;
 }
 
-static bool has_size(hid_t space, hsize_t n_rows, hsize_t width) {
-  hsize_t size[2] = {0, 0};
-  const int rank = width ? 2 : 1;
-  return H5Sget_simple_extent_ndims(space) == rank && H5Sget_simple_extent_dims(space, size, NULL) == rank &&
-         size[0] == n_rows && size[1] == width;
+static bool has_size(hid_t space, int rank, const hsize_t expected[3]) {
+  hsize_t size[3] = {0};
+  if (H5Sget_simple_extent_ndims(space) != rank || H5Sget_simple_extent_dims(space, size, NULL) != rank) return false;
+  for (int i = 0; i < rank; i++)
+    if (size[i] != expected[i]) return false;
+  return true;
 }
 
-bool ss_hdf5_read_rows(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t count, int width, double *rows) {
-  const hsize_t start[2] = {first, 0}, block[2] = {count, (hsize_t)width};
-  const hid_t file_space = H5Dget_space(dataset), memory_space = H5Screate_simple(width ? 2 : 1, block, NULL);
-  const bool good = file_space >= 0 && memory_space >= 0 && has_size(file_space, n_rows, (hsize_t)width) &&
+bool ss_hdf5_read_members(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t count, ss_hdf5_members members,
+                          int width, double *rows) {
+  hsize_t size[3], block[3];
+  const hsize_t start[3] = {first, members.all ? members.first : 0, 0};
+  const int rank = dimensions(n_rows, members.all, (hsize_t)width, size);
+  (void)dimensions(count, members.all ? members.count : 0, (hsize_t)width, block);
+  const hid_t file_space = H5Dget_space(dataset), memory_space = H5Screate_simple(rank, block, NULL);
+  const bool good = file_space >= 0 && memory_space >= 0 && has_size(file_space, rank, size) &&
                     H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, block, NULL) >= 0 &&
                     H5Dread(dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, rows) >= 0;
   if (memory_space >= 0) (void)H5Sclose(memory_space);
   if (file_space >= 0) (void)H5Sclose(file_space);
   return good;
+}
+
+bool ss_hdf5_read_rows(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t count, int width, double *rows) {
+  return ss_hdf5_read_members(dataset, n_rows, first, count, (ss_hdf5_members){0}, width, rows);
 }
 
 bool ss_hdf5_length(hid_t dataset, hsize_t *n) {

@@ -29,18 +29,21 @@ bool ss_hdf5_write_texts(hid_t group, const char *name, const char *const *texts
 
 enum { SS_HDF5_BLOCK = 256 }; /* rows per chunk and per write */
 
-/* A dataset [N] (width 0) or [N, width] that grows. `rows` holds one block; the caller fills rows in and appends. */
+/* A dataset [N], [N, width] or [N, members, width] that grows. `rows` holds one block; the caller fills rows in and appends. */
 typedef struct ss_hdf5_column {
   hid_t dataset;
   hid_t type;      /* of an element, in memory */
-  hsize_t width;   /* 0: one-dimensional */
+  hsize_t members; /* 0: this dimension is not there */
+  hsize_t width;   /* likewise */
   hsize_t written; /* rows in the file */
-  char *rows;      /* SS_HDF5_BLOCK rows */
+  char *rows;      /* one block */
   size_t row_size; /* bytes */
 } ss_hdf5_column;
 
 /* A zeroed column may be released. */
 bool ss_hdf5_column_create(ss_hdf5_column *column, hid_t group, const char *name, hid_t type, int width);
+/* The same for many members at once, with blocks of so many rows. */
+bool ss_hdf5_table_create(ss_hdf5_column *column, hid_t group, const char *name, int members, int width, int block);
 bool ss_hdf5_column_append(ss_hdf5_column *column, int n_rows); /* the first n_rows of the block */
 void *ss_hdf5_column_row(const ss_hdf5_column *column, int row);
 bool ss_hdf5_column_release(ss_hdf5_column *column);
@@ -52,6 +55,12 @@ char *ss_hdf5_read_text(hid_t group, const char *name);
 
 /* Reading back: rows first .. first + count - 1 of a dataset that must have n_rows and this width. */
 bool ss_hdf5_read_rows(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t count, int width, double *rows);
+/* Likewise of a dataset [n_rows, members, width]: so many members from one on. */
+typedef struct ss_hdf5_members {
+  hsize_t all, first, count;
+} ss_hdf5_members;
+bool ss_hdf5_read_members(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t count, ss_hdf5_members members,
+                          int width, double *rows);
 bool ss_hdf5_length(hid_t dataset, hsize_t *n);       /* of a one-dimensional dataset */
 bool ss_hdf5_read_texts(hid_t dataset, char **texts); /* each one to be released with H5free_memory */
 

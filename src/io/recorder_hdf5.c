@@ -6,6 +6,7 @@
  *     /time                 [N]
  *     /bodies/NAME/         position [N,3], orientation [N,4] (w x y z), velocity [N,3], angular_velocity [N,3]; world
  *                           frame; attributes name, index. In NAME, '/' and '%' are written as %2F and %25
+ *     /motion/              instead, of more than 256 bodies: the same as [N,B,3] and [N,B,4] (recorder_bodies.h)
  *     /energy/              kinetic potential elastic total work friction_loss impact_loss damping_loss remainder stabilization, [N]
  *     /worst/               complementarity penetration joint_drift, [N]: maxima over the run so far
  *     /applied              [N, 6 A] force and torque (world frame) of each applied force, in the order of the scene
@@ -25,6 +26,7 @@
 #include "core/arena.h"
 #include "io/hdf5_file.h"
 #include "io/page.h"
+#include "io/recorder_bodies.h"
 #include "io/recorder_coordinates.h"
 #include "io/recorder_elements.h"
 
@@ -33,16 +35,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_COLUMNS = 4, ENERGY_COLUMNS = 10, EVENT_COLUMNS = 5, CONTACT_COLUMNS = 8, KIND_SIZE = 16 };
+enum { ENERGY_COLUMNS = 10, EVENT_COLUMNS = 5, CONTACT_COLUMNS = 8, KIND_SIZE = 16 };
 
 typedef struct hdf5_recorder {
   ss_recorder base;
   hid_t file, kind_type;
-  int n_bodies;
   int n_rows, n_events, n_contacts; /* in the blocks, not yet in the file */
   long frame;                       /* rows so far */
   ss_hdf5_column time;
-  ss_hdf5_column *bodies; /* BODY_COLUMNS per body */
+  ss_body_table bodies;
   ss_hdf5_column energy[ENERGY_COLUMNS];
   ss_hdf5_column worst[SS_PAGE_RESIDUALS];
   ss_hdf5_column applied; /* n_applied forces and torques; none: not created */
@@ -64,7 +65,6 @@ static ss_status cannot_write(const hdf5_recorder *h, ss_error *error) {
 static bool append_rows(hdf5_recorder *h) {
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   bool good = ss_hdf5_column_append(&h->time, h->n_rows);
-  for (int i = 0; i < h->n_bodies * BODY_COLUMNS; i++) good = ss_hdf5_column_append(&h->bodies[i], h->n_rows) && good;
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_append(&h->energy[i], h->n_rows) && good;
   good = ss_coordinate_table_append(&h->coordinates, h->n_rows) && good;
   for (int i = 0; i < SS_PAGE_RESIDUALS; i++) good = ss_hdf5_column_append(&h->worst[i], h->n_rows) && good;
@@ -123,15 +123,8 @@ static void put_applied(hdf5_recorder *h, const ss_sim *sim) {
 }
 
 static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
-  static const int first[BODY_COLUMNS] = {0, 3, 7, 10}; /* of position, orientation, velocity, angular velocity */
   hdf5_recorder *h = (hdf5_recorder *)recorder;
   put(&h->time, h->n_rows, &ss_sim_state(sim)->t);
-  for (int body = 0; body < h->n_bodies; body++) {
-    double columns[SS_MOTION_COLUMNS];
-    const ss_motion motion = ss_sim_motion(sim, body);
-    ss_motion_columns(&motion, columns);
-    for (int i = 0; i < BODY_COLUMNS; i++) put(&h->bodies[body * BODY_COLUMNS + i], h->n_rows, columns + first[i]);
-  }
   ss_coordinate_table_put(&h->coordinates, sim, h->n_rows);
   const ss_energy *e = &ss_sim_report(sim)->energy;
   const double energy[ENERGY_COLUMNS] = {e->kinetic,   e->potential,     e->elastic,     e->final,
@@ -142,8 +135,8 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
   const double worst[SS_PAGE_RESIDUALS] = {c->complementarity, c->penetration, c->joint_drift};
   for (int i = 0; i < SS_PAGE_RESIDUALS; i++) put(&h->worst[i], h->n_rows, &worst[i]);
   if (h->n_applied) put_applied(h, sim);
-  bool written = true;
-  ss_status status = put_contacts(h, sim, error);
+  bool written = ss_body_table_put(&h->bodies, sim);
+  ss_status status = written ? put_contacts(h, sim, error) : cannot_write(h, error);
   if (!status) status = ss_element_table_put(&h->elements, sim, h->frame, &written, error);
   if (status) return status;
   if (!written) return cannot_write(h, error);
@@ -207,8 +200,7 @@ static bool write_timings(hid_t file, const ss_sim *sim) {
 /* Closes everything that is open; true if nothing was lost. */
 static bool close_all(hdf5_recorder *h) {
   bool good = ss_hdf5_column_release(&h->time);
-  for (int i = 0; h->bodies && i < h->n_bodies * BODY_COLUMNS; i++)
-    good = ss_hdf5_column_release(&h->bodies[i]) && good;
+  good = ss_body_table_release(&h->bodies) && good;
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_release(&h->energy[i]) && good;
   for (int i = 0; i < SS_PAGE_RESIDUALS; i++) good = ss_hdf5_column_release(&h->worst[i]) && good;
   good = ss_hdf5_column_release(&h->applied) && good;
@@ -225,6 +217,7 @@ static bool close_all(hdf5_recorder *h) {
 static ss_status hdf5_finish(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error) {
   hdf5_recorder *h = (hdf5_recorder *)recorder;
   bool good = append_rows(h);
+  good = ss_body_table_append(&h->bodies) && good;
   good = append_events(h) && good;
   good = append_contacts(h) && good;
   good = ss_element_table_append(&h->elements) && good;
@@ -243,7 +236,6 @@ static void hdf5_release(ss_recorder *recorder) {
   (void)close_all(h);
   ss_hdf5_quiet_end(quiet);
   ss_frame_contacts_release(&h->present);
-  ss_free(h->bodies);
   ss_free(h->forces);
   ss_free(h);
 }
@@ -251,36 +243,6 @@ static void hdf5_release(ss_recorder *recorder) {
 static const ss_recorder_kind hdf5_kind = {hdf5_row, hdf5_event, hdf5_finish, hdf5_release};
 
 /* ---- the beginning ---- */
-
-static bool create_body(hdf5_recorder *h, hid_t bodies, const ss_model *model, int body) {
-  static const char *const names[BODY_COLUMNS] = {"position", "orientation", "velocity", "angular_velocity"};
-  static const int widths[BODY_COLUMNS] = {3, 4, 3, 3};
-  const char *name = ss_model_body_name(model, body);
-  char *link = ss_hdf5_link_name(name);
-  if (!link) return false;
-  const hid_t group = H5Gcreate2(bodies, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  ss_free(link);
-  bool good = group >= 0 && ss_hdf5_set_text(group, "name", name) && ss_hdf5_set_integer(group, "index", body);
-  for (int i = 0; good && i < BODY_COLUMNS; i++)
-    good = ss_hdf5_column_create(&h->bodies[body * BODY_COLUMNS + i], group, names[i], H5T_NATIVE_DOUBLE, widths[i]);
-  if (group >= 0) (void)H5Gclose(group);
-  return good;
-}
-
-static bool create_bodies(hdf5_recorder *h, const ss_model *model) {
-  h->bodies = ss_alloc(sizeof *h->bodies * (size_t)h->n_bodies * BODY_COLUMNS);
-  const char **names = ss_alloc(sizeof *names * (size_t)h->n_bodies);
-  const hid_t group = H5Gcreate2(h->file, "bodies", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  bool good = h->bodies && names && group >= 0;
-  for (int body = 0; good && body < h->n_bodies; body++) {
-    names[body] = ss_model_body_name(model, body);
-    good = create_body(h, group, model, body);
-  }
-  good = good && (h->n_bodies == 0 || ss_hdf5_write_texts(h->file, "body_names", names, h->n_bodies));
-  if (group >= 0) (void)H5Gclose(group);
-  ss_free((void *)names);
-  return good;
-}
 
 static bool create_columns(hid_t file, const char *name, ss_hdf5_column *columns, const char *const *names,
                            const hid_t *types, const int *widths, int n) {
@@ -352,8 +314,9 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   h->file = ss_hdf5_create(h->base.file.working);
   const bool good =
-      h->file >= 0 && describe_run(h->file, sim) && create_bodies(h, ss_sim_model(sim)) && create_tables(h) &&
-      ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) && create_applied(h, sim) &&
+      h->file >= 0 && describe_run(h->file, sim) && ss_body_table_create(&h->bodies, h->file, ss_sim_model(sim)) &&
+      create_tables(h) && ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) &&
+      create_applied(h, sim) &&
       (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file)) &&
       H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
   ss_hdf5_quiet_end(quiet);
@@ -367,7 +330,6 @@ ss_status ss_recorder_open_hdf5(const char *path, const ss_sim *sim, long every,
   if (!h) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   h->base = (ss_recorder){.kind = &hdf5_kind, .every = every};
   h->file = h->kind_type = H5I_INVALID_HID;
-  h->n_bodies = ss_model_bodies(ss_sim_model(sim));
   const ss_status status = hdf5_create(h, path, sim, error);
   if (status) {
     ss_recorder_discard(&h->base);

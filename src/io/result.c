@@ -9,27 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const ss_result_body_columns[SS_RESULT_BODY_COLUMNS] = {"position", "orientation", "velocity",
-                                                                    "angular_velocity"};
-const int ss_result_widths[SS_RESULT_BODY_COLUMNS] = {3, 4, 3, 3};
-
 ss_status ss_result_damaged(const ss_result *r, ss_error *error) {
   return ss_fail(error, SS_ERROR_INPUT, "'%s' is not a stickslip result, or it is damaged", r->path);
 }
 
 /* ---- opening ---- */
 
+/* Of a body; NULL: of all of them. */
 static hid_t open_column(hid_t file, const char *body, const char *column) {
-  char *link = ss_hdf5_link_name(body);
-  if (!link) return H5I_INVALID_HID;
+  char *link = body ? ss_hdf5_link_name(body) : NULL;
   hid_t dataset = H5I_INVALID_HID;
-  const hid_t bodies = H5Gopen2(file, "bodies", H5P_DEFAULT);
-  const hid_t group = bodies >= 0 ? H5Gopen2(bodies, link, H5P_DEFAULT) : (hid_t)H5I_INVALID_HID;
-  if (group >= 0) {
-    dataset = H5Dopen2(group, column, H5P_DEFAULT);
-    (void)H5Gclose(group);
-  }
-  if (bodies >= 0) (void)H5Gclose(bodies);
+  const hid_t all = H5Gopen2(file, body ? "bodies" : "motion", H5P_DEFAULT);
+  const hid_t group = link && all >= 0 ? H5Gopen2(all, link, H5P_DEFAULT) : (hid_t)H5I_INVALID_HID;
+  if (group >= 0 || (!body && all >= 0)) dataset = H5Dopen2(body ? group : all, column, H5P_DEFAULT);
+  if (group >= 0) (void)H5Gclose(group);
+  if (all >= 0) (void)H5Gclose(all);
   ss_free(link);
   return dataset;
 }
@@ -41,8 +35,8 @@ static ss_status read_names(ss_result *r, ss_error *error) {
   ss_status status = dataset >= 0 && ss_hdf5_length(dataset, &n) ? SS_OK : ss_result_damaged(r, error);
   if (!status) {
     r->names = ss_alloc(sizeof *r->names * n);
-    r->datasets = ss_alloc(sizeof *r->datasets * n * SS_RESULT_BODY_COLUMNS);
-    r->block = ss_alloc(sizeof *r->block * n * SS_RESULT_BODY_COLUMNS * SS_HDF5_BLOCK * 4);
+    r->datasets = ss_alloc(sizeof *r->datasets * n * SS_BODY_COLUMNS);
+    r->block = ss_alloc(sizeof *r->block * n * SS_BODY_COLUMNS * SS_HDF5_BLOCK * 4);
     if (!r->names || !r->datasets || !r->block)
       status = ss_fail(error, SS_ERROR_MEMORY, "out of memory");
     else if (!ss_hdf5_read_texts(dataset, r->names))
@@ -89,10 +83,13 @@ static ss_status open_file(ss_result *r, ss_error *error) {
   if (!r->t) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   SS_TRY(read_names(r, error));
   SS_TRY(read_coordinate_names(r, error));
-  for (hsize_t i = 0; i < r->n_bodies * SS_RESULT_BODY_COLUMNS; i++) {
-    r->datasets[i] =
-        open_column(r->file, r->names[i / SS_RESULT_BODY_COLUMNS], ss_result_body_columns[i % SS_RESULT_BODY_COLUMNS]);
-    if (r->datasets[i] < 0) return ss_result_damaged(r, error);
+  if (H5Lexists(r->file, "motion", H5P_DEFAULT) > 0) r->members = r->n_bodies;
+  const hsize_t n = r->members ? SS_BODY_COLUMNS : r->n_bodies * SS_BODY_COLUMNS;
+  for (; r->n_datasets < n; r->n_datasets++) {
+    const char *body = r->members ? NULL : r->names[r->n_datasets / SS_BODY_COLUMNS];
+    const hid_t dataset = open_column(r->file, body, ss_body_columns[r->n_datasets % SS_BODY_COLUMNS]);
+    if (dataset < 0) return ss_result_damaged(r, error);
+    r->datasets[r->n_datasets] = dataset;
   }
   return SS_OK;
 }
@@ -122,8 +119,7 @@ void ss_result_close(ss_result *r) {
   if (!r) return;
   for (hsize_t i = 0; i < r->n_bodies; i++) (void)H5free_memory(r->names[i]);
   for (hsize_t i = 0; i < r->n_coordinates; i++) (void)H5free_memory(r->coordinates[i]);
-  for (hsize_t i = 0; i < r->n_bodies * SS_RESULT_BODY_COLUMNS; i++)
-    if (r->datasets[i] > 0) (void)H5Dclose(r->datasets[i]);
+  for (hsize_t i = 0; i < r->n_datasets; i++) (void)H5Dclose(r->datasets[i]);
   if (r->time >= 0) (void)H5Dclose(r->time);
   if (r->file >= 0) (void)H5Fclose(r->file);
   ss_free(r->path);
@@ -137,20 +133,23 @@ void ss_result_close(ss_result *r) {
 
 /* ---- rows ---- */
 
-static double *dataset_block(const ss_result *r, hsize_t dataset) { return r->block + dataset * SS_HDF5_BLOCK * 4; }
+static double *dataset_block(const ss_result *r, hsize_t dataset) {
+  return r->block + dataset * SS_HDF5_BLOCK * 4 * (r->members ? r->members : 1);
+}
 
 ss_status ss_result_read_block(ss_result *r, hsize_t first, hsize_t count, ss_error *error) {
   bool good = ss_hdf5_read_rows(r->time, r->n_rows, first, count, 0, r->t);
-  for (hsize_t i = 0; good && i < r->n_bodies * SS_RESULT_BODY_COLUMNS; i++)
-    good = ss_hdf5_read_rows(r->datasets[i], r->n_rows, first, count, ss_result_widths[i % SS_RESULT_BODY_COLUMNS],
-                             dataset_block(r, i));
+  for (hsize_t i = 0; good && i < r->n_datasets; i++)
+    good = ss_hdf5_read_members(r->datasets[i], r->n_rows, first, count, (ss_hdf5_members){r->members, 0, r->members},
+                                ss_body_widths[i % SS_BODY_COLUMNS], dataset_block(r, i));
   return good ? SS_OK : ss_result_damaged(r, error);
 }
 
 void ss_result_motion(const ss_result *r, hsize_t row, hsize_t body, double columns[SS_MOTION_COLUMNS]) {
-  for (hsize_t i = 0; i < SS_RESULT_BODY_COLUMNS; i++) {
-    const int width = ss_result_widths[i];
-    const double *numbers = dataset_block(r, body * SS_RESULT_BODY_COLUMNS + i) + row * (hsize_t)width;
+  for (hsize_t i = 0; i < SS_BODY_COLUMNS; i++) {
+    const int width = ss_body_widths[i];
+    const double *block = dataset_block(r, r->members ? i : body * SS_BODY_COLUMNS + i);
+    const double *numbers = block + (r->members ? row * r->members + body : row) * (hsize_t)width;
     for (int k = 0; k < width; k++) *columns++ = numbers[k];
   }
 }
@@ -274,12 +273,13 @@ static ss_status unknown_column(const ss_result *r, const char *name, ss_error *
 
 static ss_status body_column(const ss_result *r, hsize_t body, int column, double *values, ss_error *error) {
   int kind = 0, first = 0;
-  while (column >= first + ss_result_widths[kind]) first += ss_result_widths[kind++];
-  const int width = ss_result_widths[kind];
+  while (column >= first + ss_body_widths[kind]) first += ss_body_widths[kind++];
+  const int width = ss_body_widths[kind];
   double *rows = ss_alloc(sizeof *rows * (r->n_rows > 0 ? r->n_rows : 1) * (hsize_t)width);
   if (!rows) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  const hid_t dataset = r->datasets[body * SS_RESULT_BODY_COLUMNS + (hsize_t)kind];
-  const bool good = ss_hdf5_read_rows(dataset, r->n_rows, 0, r->n_rows, width, rows);
+  const hid_t dataset = r->datasets[(r->members ? 0 : body * SS_BODY_COLUMNS) + (hsize_t)kind];
+  const bool good =
+      ss_hdf5_read_members(dataset, r->n_rows, 0, r->n_rows, (ss_hdf5_members){r->members, body, 1}, width, rows);
   for (hsize_t i = 0; good && i < r->n_rows; i++) values[i] = rows[i * (hsize_t)width + (hsize_t)(column - first)];
   ss_free(rows);
   return good ? SS_OK : ss_result_damaged(r, error);

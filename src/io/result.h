@@ -4,10 +4,7 @@
 
 #include "io/hdf5_file.h"
 #include "io/recorder.h"
-
-enum { SS_RESULT_BODY_COLUMNS = 4 };
-extern const char *const ss_result_body_columns[SS_RESULT_BODY_COLUMNS]; /* position, orientation, ... */
-extern const int ss_result_widths[SS_RESULT_BODY_COLUMNS];
+#include "io/recorder_bodies.h"
 
 struct ss_result {
   char *path;
@@ -16,8 +13,10 @@ struct ss_result {
   char **names;       /* n_bodies, HDF5's own memory */
   char **coordinates; /* n_coordinates, of a user-defined system, likewise */
   hsize_t n_coordinates;
-  hid_t *datasets;   /* SS_RESULT_BODY_COLUMNS per body */
-  double *t, *block; /* SS_HDF5_BLOCK times; per dataset SS_HDF5_BLOCK rows of four numbers at most */
+  hsize_t members; /* bodies per dataset; 0: each has its own */
+  hsize_t n_datasets;
+  hid_t *datasets;   /* SS_BODY_COLUMNS, of each body or of all together */
+  double *t, *block; /* SS_HDF5_BLOCK times; per dataset SS_HDF5_BLOCK rows of four numbers per body at most */
 };
 
 ss_status ss_result_damaged(const ss_result *result, ss_error *error);

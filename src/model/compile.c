@@ -5,23 +5,8 @@
 #include "model/joint.h"
 #include "system/system.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-ss_status ss_fail_at(ss_error *error, const ss_scene *scene, ss_mark mark, ss_status status, const char *format, ...) {
-  if (!error) return status;
-  char message[sizeof error->message];
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  (void)ss_fail(error, status, "%s", message);
-  error->line = mark.line;
-  error->column = mark.column;
-  if (scene->file) (void)snprintf(error->file, sizeof error->file, "%s", scene->file);
-  return status;
-}
 
 static double length_of_joints_and_forces(const ss_model *model) {
   double length = 0;

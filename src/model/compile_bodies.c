@@ -1,4 +1,5 @@
 /* Bodies: shapes, mass, centre of mass, inertia, free coordinates, start. */
+#include "core/words.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -86,15 +87,15 @@ static ss_status mass_of(ss_body *body, const ss_body_def *def, const ss_mass_pr
                          ss_error *error) {
   const bool has_mass = !isnan(def->mass), has_density = !isnan(def->density);
   if (has_mass == has_density)
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "body '%s' needs %s", def->name,
-                      has_mass ? "either mass or density, not both" : "mass, or density with shapes");
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "body '%s' needs %s", def->name,
+                         has_mass ? "either mass or density, not both" : "mass, or density with shapes");
   if (has_density && !(shapes->volume > 0))
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT,
-                      "body '%s' has a density but no shape with a volume; give mass", def->name);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
+                         "body '%s' has a density but no shape with a volume; give mass", def->name);
   body->mass = has_mass ? def->mass : def->density * shapes->volume;
   if (!(body->mass > 0) || !isfinite(body->mass))
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "body '%s': mass must be positive and finite, not %g",
-                      def->name, body->mass);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
+                         "body '%s': mass must be positive and finite, not %g", def->name, body->mass);
   const bool by_shapes = !def->has_inertia && shapes->volume > 0;
   body->com = def->has_center_of_mass ? def->center_of_mass : by_shapes ? shapes->centroid : v3(0, 0, 0);
   double inertia[6] = {0};
@@ -105,8 +106,8 @@ static ss_status mass_of(ss_body *body, const ss_body_def *def, const ss_mass_pr
     for (int k = 0; k < 6; k++) inertia[k] = density * shapes->inertia[k];
     shift_inertia(inertia, body->mass, v3_sub(shapes->centroid, body->com));
   } else if (body->turns) {
-    return ss_fail_at(
-        error, scene, def->mark, SS_ERROR_INPUT,
+    return ss_fail_place(
+        error, SS_ERROR_INPUT, scene->file, def->mark,
         "body '%s' can turn but has no shape with a volume; give inertia, or lock its rotation with freedom",
         def->name);
   }
@@ -133,12 +134,12 @@ static ss_status mass_blocks(ss_body *body, const ss_body_def *def, const ss_sce
       body->m[i * body->n + j] = value;
     }
   if (!invert_spd(body->m, body->n, body->minv))
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "body '%s': inertia must be positive definite",
-                      def->name);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "body '%s': inertia must be positive definite",
+                         def->name);
   if ((body->freedom & (SS_RX | SS_RY | SS_RZ)) == (SS_RX | SS_RY | SS_RZ) && !moments_possible(&body->inertia))
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT,
-                      "body '%s': no body has these moments of inertia (one exceeds the sum of the other two)",
-                      def->name);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
+                         "body '%s': no body has these moments of inertia (one exceeds the sum of the other two)",
+                         def->name);
   return SS_OK;
 }
 
@@ -158,16 +159,17 @@ static ss_status compile_shapes(ss_model *model, const ss_shape_def *defs, int n
     ss_shape *shape = &model->shapes[model->n_shapes];
     ss_error reason = {0};
     if (ss_shape_compile(model->arena, &defs[i], shape, &reason) != SS_OK)
-      return ss_fail_at(error, scene, defs[i].mark, reason.status, "%s", reason.message);
+      return ss_fail_place(error, reason.status, scene->file, defs[i].mark, "%s", reason.message);
     if (shape->mesh && body != SS_WORLD)
-      return ss_fail_at(error, scene, defs[i].mark, SS_ERROR_INPUT,
-                        "%s: shapes of this type belong to the world, which does not move; give the body convex shapes",
-                        ss_table_shapes()[defs[i].type].name);
+      return ss_fail_place(
+          error, SS_ERROR_INPUT, scene->file, defs[i].mark,
+          "%s: shapes of this type belong to the world, which does not move; give the body convex shapes",
+          ss_table_shapes()[defs[i].type].name);
     shape->body = body;
     shape->material = ss_find_material(scene, defs[i].material ? defs[i].material : "default");
     if (shape->material < 0)
-      return ss_fail_at(error, scene, defs[i].mark, SS_ERROR_INPUT, "no material is named '%s'",
-                        defs[i].material ? defs[i].material : "default");
+      return ss_fail_place(error, SS_ERROR_INPUT, scene->file, defs[i].mark, "no material is named '%s'",
+                           defs[i].material ? defs[i].material : "default");
     model->n_shapes++;
   }
   return SS_OK;
@@ -177,10 +179,10 @@ static ss_status compile_body(ss_model *model, const ss_scene *scene, int index,
   const ss_body_def *def = &scene->bodies[index];
   ss_body *body = &model->bodies[index];
   if (strcmp(def->name, "world") == 0 || ss_scene_find_body(scene, def->name) != index)
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "the name '%s' is taken", def->name);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "the name '%s' is taken", def->name);
   if (!(def->freedom & SS_ALL))
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT,
-                      "body '%s' has no freedom; put its shapes into the world instead", def->name);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
+                         "body '%s' has no freedom; put its shapes into the world instead", def->name);
   body->name = ss_arena_strdup(model->arena, def->name);
   if (!body->name) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   assign_coordinates(body, def->freedom);

@@ -1,5 +1,6 @@
 /* How contacts give: what a pair says goes before its materials, these before the scene; the scene's section fills what
  * is left out. */
+#include "core/words.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -36,18 +37,19 @@ static ss_compliance_def complete(const ss_compliance_def *pair, const ss_compli
 static ss_status check(const ss_model *model, const ss_scene *scene, const ss_compliance_def *c, ss_error *error) {
   const int size = model->planar == SS_SPATIAL ? 3 * c->elements * c->elements : 2 * c->elements;
   if (c->elements < 1 || !(c->spacing >= 0))
-    return ss_fail_at(error, scene, c->mark, SS_ERROR_INPUT, "compliance needs elements >= 1 and a positive spacing");
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, c->mark,
+                         "compliance needs elements >= 1 and a positive spacing");
   if (!(c->spacing > 0) && (c->elements > 1 || c->elastic.young > 0))
-    return ss_fail_at(error, scene, c->mark, SS_ERROR_INPUT, "the compliance lacks the key 'spacing'");
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, c->mark, "the compliance lacks the key 'spacing'");
   const struct {
     const char *name;
     int count;
   } given[] = {{"stiffness", c->n_stiffness}, {"damping", c->n_damping}};
   for (int i = 0; i < 2; i++)
     if (given[i].count > 2 && given[i].count != size * size)
-      return ss_fail_at(error, scene, c->mark, SS_ERROR_INPUT,
-                        "compliance: the scene's '%s' is a matrix for another number of elements: expected %d rows",
-                        given[i].name, size);
+      return ss_fail_place(error, SS_ERROR_INPUT, scene->file, c->mark,
+                           "compliance: the scene's '%s' is a matrix for another number of elements: expected %d rows",
+                           given[i].name, size);
   return SS_OK;
 }
 

@@ -1,4 +1,5 @@
 /* Force elements: anchors in centre-of-mass frames, rest lengths. */
+#include "core/words.h"
 #include "model/model.h"
 
 static const ss_table_row table[] = {
@@ -24,7 +25,7 @@ static ss_status compile_force(ss_model *model, const ss_scene *scene, int index
   for (int side = 0; side < sides; side++) {
     const int body = force->body[side] = def->body[side];
     if (body < SS_WORLD || body >= model->n_bodies || (sides == 1 && body == SS_WORLD))
-      return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "the force names a body that does not exist");
+      return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "the force names a body that does not exist");
     const ss_pose pose = body < 0 ? pose_identity() : model->bodies[body].pose;
     force->anchor[side] = body < 0 ? def->anchor[side] : v3_sub(def->anchor[side], model->bodies[body].com);
     point[side] = pose_point(&pose, force->anchor[side]);
@@ -36,12 +37,12 @@ static ss_status compile_force(ss_model *model, const ss_scene *scene, int index
   }
   if (def->type == SS_FORCE_APPLIED) return SS_OK;
   if (def->body[0] == def->body[1])
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "the force connects a body with itself");
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "the force connects a body with itself");
   const double length = v3_norm(v3_sub(point[0], point[1]));
   if (!(length > 0))
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT,
-                      "the two ends of the %s coincide at the start, so that it has no direction",
-                      table[def->type].name);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
+                         "the two ends of the %s coincide at the start, so that it has no direction",
+                         table[def->type].name);
   force->rest_length = isnan(def->rest_length) ? length : def->rest_length;
   return SS_OK;
 }

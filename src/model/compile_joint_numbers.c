@@ -1,4 +1,5 @@
 /* The numbers of a joint and whether they make sense: lengths, radii, pitch, limits, motors. */
+#include "core/words.h"
 #include "model/compile_joint.h"
 
 static const double full_turn = 6.28318530717958647692;
@@ -12,7 +13,7 @@ typedef struct setting {
   ss_error *error;
 } setting;
 
-#define REFUSE(s, ...) ss_fail_at((s)->error, (s)->scene, (s)->def->mark, SS_ERROR_INPUT, __VA_ARGS__)
+#define REFUSE(s, ...) ss_fail_place((s)->error, SS_ERROR_INPUT, (s)->scene->file, (s)->def->mark, __VA_ARGS__)
 
 static double anchor_distance(const setting *s) {
   return v3_norm(v3_sub(pose_point(&s->pose[0], s->joint->anchor[0]), pose_point(&s->pose[1], s->joint->anchor[1])));

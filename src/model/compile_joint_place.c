@@ -1,4 +1,5 @@
 /* Where a joint is: anchors and frames in both bodies, from what the scene says about points and directions. */
+#include "core/words.h"
 #include "model/compile_joint.h"
 
 ss_pose joint_start_pose(const ss_model *model, int body) {
@@ -46,10 +47,10 @@ typedef struct direction {
 static ss_status world_direction(const ss_model *model, const ss_joint_def *def, const direction *d,
                                  const ss_scene *scene, ss_vec3 *world, ss_error *error) {
   if (!d->given)
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "a %s joint needs '%s'",
-                      ss_table_joints()[def->type].name, d->key);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "a %s joint needs '%s'",
+                         ss_table_joints()[def->type].name, d->key);
   if (!(v3_norm(d->value) > 0) || !v3_finite(d->value))
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "the joint's %s must not be zero", d->key);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "the joint's %s must not be zero", d->key);
   const ss_vec3 unit = v3_normalize(d->value);
   const ss_pose pose = joint_start_pose(model, def->body[d->owner]);
   *world = def->has_at || def->world_directions ? unit : quat_rotate(pose.orientation, unit);

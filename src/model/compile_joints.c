@@ -1,4 +1,5 @@
 /* Joints: place and numbers, the equations that matter, and whether they hold at t = 0. */
+#include "core/words.h"
 #include "model/compile_joint.h"
 
 #include <stdio.h>
@@ -41,9 +42,10 @@ static ss_status check_holds(const ss_model *model, const ss_joint *joint, const
     if (!(fabs(residual[i]) <= worst)) worst = fabs(residual[i]);
   const double scale = 1 + joint->length + v3_norm(joint->anchor[0]) + v3_norm(joint->anchor[1]);
   if (worst <= 1e-6 * scale) return SS_OK;
-  return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT,
-                    "joint '%s' (%s) does not hold at the start: it is off by %g; check anchors, length and positions",
-                    joint->name, ss_table_joints()[joint->type].name, worst);
+  return ss_fail_place(
+      error, SS_ERROR_INPUT, scene->file, def->mark,
+      "joint '%s' (%s) does not hold at the start: it is off by %g; check anchors, length and positions", joint->name,
+      ss_table_joints()[joint->type].name, worst);
 }
 
 static ss_status compile_joint(ss_model *model, const ss_scene *scene, int index, ss_error *error) {
@@ -57,20 +59,21 @@ static ss_status compile_joint(ss_model *model, const ss_scene *scene, int index
   for (int side = 0; side < 2; side++) {
     joint->body[side] = def->body[side];
     if (def->body[side] < SS_WORLD || def->body[side] >= model->n_bodies)
-      return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "joint '%s' names a body that does not exist",
-                        joint->name);
+      return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "joint '%s' names a body that does not exist",
+                           joint->name);
   }
   if (def->body[0] == def->body[1])
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "joint '%s' connects a body with itself", joint->name);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "joint '%s' connects a body with itself",
+                         joint->name);
   ss_status status = joint_place(model, joint, def, scene, error);
   if (status == SS_OK) status = joint_numbers(model, joint, def, scene, error);
   if (status != SS_OK) return status;
   const bool one_sided = joint->type == SS_JOINT_DISTANCE && joint->has_limits; /* a cable has no equation */
   if (!one_sided) find_rows(model, joint);
   if (joint->n_rows == 0 && !joint->has_limits && !joint->has_motor)
-    return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT,
-                      "joint '%s' constrains nothing: the coordinates it would hold are locked by freedom",
-                      joint->name);
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
+                         "joint '%s' constrains nothing: the coordinates it would hold are locked by freedom",
+                         joint->name);
   joint->first_row = model->n_joint_rows;
   model->n_joint_rows += joint->n_rows;
   return one_sided ? SS_OK : check_holds(model, joint, def, scene, error);

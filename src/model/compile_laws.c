@@ -1,4 +1,5 @@
 /* Materials and what happens between them. */
+#include "core/words.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -42,8 +43,8 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *erro
       override->body[side] = ss_scene_find_body(scene, def->between[side]);
       override->material[side] = override->body[side] == SS_ANY_BODY ? ss_find_material(scene, def->between[side]) : -1;
       if (override->body[side] == SS_ANY_BODY && override->material[side] < 0)
-        return ss_fail_at(error, scene, def->mark, SS_ERROR_INPUT, "no body or material is named '%s'",
-                          def->between[side]);
+        return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "no body or material is named '%s'",
+                             def->between[side]);
     }
     model->restitution_anywhere |= def->restitution > 0;
     model->friction_anywhere |= def->friction > 0;

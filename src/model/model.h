@@ -138,13 +138,6 @@ ss_status ss_compile_joints(ss_model *model, const ss_scene *scene, ss_error *er
 ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_forces(ss_model *model, const ss_scene *scene, ss_error *error);
 
-/* Puts the scene's file and the place into the error and returns its status. */
-ss_status ss_fail_at(ss_error *error, const ss_scene *scene, ss_mark mark, ss_status status, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 5, 6)))
-#endif
-    ;
-
 /* Pose of a body's centre-of-mass frame, the identity for the world. */
 static inline ss_pose ss_pose_of(const double *q, int body) {
   if (body < 0) return pose_identity();

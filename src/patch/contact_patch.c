@@ -143,7 +143,7 @@ int ss_sim_elements(const ss_sim *sim, int index, ss_element_report *out, int ca
   if (!c || !c->patch || c->row < 0) return 0;
   const int d = c->patch->n_directions;
   const double *delta = ss_patch_end(sim, c), *slack = sim->problem.slack + c->row;
-  const double still = 1e-9 * (1e-3 + sim->speed_bound);
+  const double still = ss_patch_still(sim);
   for (int e = 0; e < c->patch->n_elements && e < capacity; e++) {
     ss_element_report *r = &out[e];
     *r = (ss_element_report){.place = {c->patch->place[2 * e], c->patch->place[2 * e + 1]}};

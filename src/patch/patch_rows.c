@@ -93,7 +93,7 @@ void ss_patch_distribute(const ss_sim *sim, ss_contact *c, const double *w) {
       c->pressed = v3_axpy(c->pressed, p->z[row + k], c->direction[k]);
       if (k > 0) slip += w[row + k] * w[row + k];
     }
-    c->stuck |= c->n_rows > 1 && p->z[row] > 0 && sqrt(slip) <= 1e-9 * (1e-3 + sim->speed_bound);
+    c->stuck |= c->n_rows > 1 && p->z[row] > 0 && sqrt(slip) <= ss_patch_still(sim);
   }
 }
 

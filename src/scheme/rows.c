@@ -87,10 +87,12 @@ static void keep_joint_velocities(ss_sim *sim, double share) {
   }
 }
 
-/* The share of its drift that a scheme at position level takes back in a part of size h. All that is pushed, but for
- * automatic steps: what is taken back at once in a part that is as short as they may be is a kick. */
-static double taken_back(const ss_sim *sim, double h) {
-  return sim->push * (sim->options.tolerance > 0 ? fmin(h / sim->drift_time, 1) : 1);
+/* Drift is taken back by one rule, for joints and contacts: a violation s is closed at the speed push s/T. push is the share of
+ * it that can be closed without violence (step/push.c), T the time in which it is closed: the full step, however short the part,
+ * so that a short remainder does not turn rounding into a kick; of automatic steps the largest. Schemes that iterate to the
+ * positions at the end of the part ask for them there, in fixed steps. */
+static double closing_time(const ss_sim *sim, double h) {
+  return sim->iterate_q && sim->options.tolerance == 0 ? h : fmax(sim->drift_time, h);
 }
 
 /* The joints' equations that are not redundant. */
@@ -108,20 +110,20 @@ static void joint_rows(ss_sim *sim, double h) {
   }
   p->n = p->n_joint = n;
   const bool iterated = h > 0 && sim->iterate_q;
-  const double taken = iterated ? taken_back(sim, h) : sim->push;
   if (iterated || (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART)) {
-    ss_basis_residuals(sim, sim->state.t, sim->state.q, p->pushed); /* nu . va = -Theta/h */
+    ss_basis_residuals(sim, sim->state.t, sim->state.q, p->pushed); /* nu . va = -push Theta/T */
+    for (int i = 0; i < n && !iterated; i++) p->pushed[i] *= sim->push / closing_time(sim, h);
+    for (int i = 0; i < n && !iterated; i++) p->offset[i] += p->pushed[i];
+  }
+  if (iterated) { /* Theta(q^) + nu.(q+ - q^) = (1 - push h/T) Theta(q) */
+    const double taken = sim->push * (h / closing_time(sim, h));
+    ss_basis_residuals(sim, sim->state.t + h, sim->iterate_q, p->offset);
     for (int i = 0; i < n; i++) {
-      p->pushed[i] /= iterated ? h : sim->drift_time;
-      p->offset[i] += taken * p->pushed[i];
+      const double left = (1 - taken) * p->pushed[i];
+      p->offset[i] = (p->offset[i] - left) / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
+      p->pushed[i] *= taken / h;
     }
   }
-  if (iterated) { /* Theta(q^) + nu.(q+ - q^) = (1 - taken) Theta(q) */
-    ss_basis_residuals(sim, sim->state.t + h, sim->iterate_q, p->offset);
-    for (int i = 0; i < n; i++)
-      p->offset[i] = p->offset[i] / h - ss_row_dot(model, &p->rows[i], sim->iterate_v) - (1 - taken) * p->pushed[i];
-  }
-  for (int i = 0; i < n; i++) p->pushed[i] *= taken;
   const double share = kept_share(sim, h);
   if (share > 0) keep_joint_velocities(sim, share);
 }
@@ -209,8 +211,9 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
     p->offset[p->n] = k == 0 ? normal_offset : 0;
     p->pushed[p->n] = fmin(p->offset[p->n], 0);
     if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
-    if (k == 0 && h > 0 && sim->iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - taken) min(Phi(q), 0) */
-      const double depth = fmin(c->start_gap, 0), taken = taken_back(sim, h);
+    if (k == 0 && h > 0 &&
+        sim->iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - push h/T) min(Phi(q), 0) */
+      const double depth = fmin(c->start_gap, 0), taken = sim->push * (h / closing_time(sim, h));
       p->offset[p->n] = (c->at.gap - (1 - taken) * depth) / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
       p->pushed[p->n] = taken * depth / h;
     }
@@ -229,13 +232,12 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
 }
 
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again; where
- * transitions are located over a full step, so that a short part does not find it without load. A penetration is divided
- * by the full step, so that a short remainder does not turn rounding into a kick. */
+ * transitions are located over a full step, so that a short part does not find it without load. A penetration is drift. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   const bool gently = c->closed && sim->solves_to_collisions && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->drift_time : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-  return held ? sim->push * c->at.gap / sim->drift_time : 0;
+  return held ? sim->push * c->at.gap / closing_time(sim, h) : 0;
 }
 
 void ss_keep_guess(ss_sim *sim) {

@@ -229,6 +229,9 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->all.items);
   ss_free(sim->near.items);
   ss_free(sim->contacts);
+  ss_free(sim->found.q);
+  ss_free(sim->found.pairs);
+  ss_free(sim->found.points);
   ss_free(sim->dealt);
   ss_free(sim->state.touch);
   ss_free(sim->touch_saved);

@@ -109,7 +109,7 @@ struct ss_sim {
   double h;            /* its full size */
   double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   bool exhausted;      /* too many parts, or an impact without solution: the rest of the step locates nothing */
-  double push;         /* share of their offsets by which positions are pushed back in this part (step/push.c) */
+  double push;         /* share of their drift that they take back in that time, in this part (step/push.c) */
   bool newton_fails;   /* impact: Newton's law has no solution in it, Poisson's is followed */
   int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
   double acceleration; /* begin_step: of gravity, or of what drives the gaps of a system */
@@ -117,6 +117,7 @@ struct ss_sim {
   ss_candidates all;   /* every pair, where they are few */
   ss_candidates near;  /* broad phase: those that may touch in this step */
   bool few_pairs;
+  ss_found found;       /* narrow phase: what it found last */
   double *bounds;       /* [n_shapes][6] broad phase */
   double *listed;       /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
   bool listed_in_step;  /* in this step */
@@ -173,7 +174,7 @@ struct ss_sim {
   double *past,
       *past_saved;      /* [SS_PAST + 1][n_v] automatic: mean velocities of the parts before, the latest first, and the
                               * change of velocity in the latest */
-  double drift_time;    /* in which joints and contacts take back their drift */
+  double drift_time;    /* in which joints and contacts take back their drift (scheme/rows.c) */
   bool stops_at_events; /* the step ends with its first part */
   double *whole_q;      /* [7 n_bodies] automatic: where the whole step ends */
   bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
@@ -421,6 +422,10 @@ void ss_patch_stiffen(const ss_sim *sim, double *G); /* adds R */
 bool ss_patch_is_large(const ss_sim *sim);
 ss_status ss_patch_solve(ss_sim *sim, double alpha, bool *certified, ss_error *error);
 void ss_patch_distribute(const ss_sim *sim, ss_contact *contact, const double *w);
+/* The slip up to which an element sticks; where nothing moves but the elements, theirs are lengths per step. */
+static inline double ss_patch_still(const ss_sim *sim) {
+  return 1e-9 * sim->speed_bound + 1e-14 * sim->model->length / sim->h;
+}
 void ss_patch_advance(ss_sim *sim, double h); /* patch_end */
 
 /* Deformations, then impulses of a contact's patch at the two ends of the part. */
