@@ -30,10 +30,12 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
     const bool touching = c->at.gap <= gap_tolerance;
     const bool again = c->hits > 0 || c->hops > 0;
     const double gentle = again ? fmax(*speed_tolerance, ss_gentle_speed(sim)) : *speed_tolerance;
-    if (hold_all || c->closed || hops_on(c)) {
+    if (hold_all || c->closed) {
       c->active = true;
     } else if (touching && c->rate < -gentle) {
       c->active = *collides_now = true;
+    } else if (hops_on(c)) {
+      c->active = true;
     } else {
       c->active = touching && c->rate <= gentle;
     }
