@@ -265,6 +265,17 @@ static void test_failed_run(void **state) {
   assert_true(exists("named.cp"));
 }
 
+static const char thrown_text[] = "bodies: [{name: ball, mass: 1, velocity: [0, 0, 1]}]\n"
+                                  "simulation: {step: 0.125, duration: 0.5}\n";
+
+/* A run is not worse for having no problem to write. */
+static void test_no_problem_to_write(void **state) {
+  (void)state;
+  write_text("thrown.yaml", thrown_text);
+  free(expect("run thrown.yaml --dump-problem none.cp", 0, "'none.cp' is not written"));
+  assert_false(exists("none.cp"));
+}
+
 /* ---- results ---- */
 
 static void read_column(hid_t file, const char *path, int rank, const hsize_t size[2], double *values) {
@@ -439,6 +450,7 @@ int main(void) {
       cmocka_unit_test(test_unwritable_outputs),
       cmocka_unit_test(test_full_disk),
       cmocka_unit_test(test_failed_run),
+      cmocka_unit_test(test_no_problem_to_write),
       cmocka_unit_test(test_hdf5_result),
       cmocka_unit_test(test_csv_and_export),
       cmocka_unit_test(test_every),

@@ -152,7 +152,12 @@ static int write_problem(const ss_sim *sim, const run_options *o, bool failed) {
     path = name;
   }
   ss_error error = {0};
-  if (ss_sim_write_problem(sim, path, &error)) return report_error(&error);
+  const ss_status status = ss_sim_write_problem(sim, path, &error);
+  if (status == SS_ERROR_INPUT && !failed) { /* none to write: the run is as good as any */
+    (void)fprintf(stderr, "stickslip: %s, and '%s' is not written\n", error.message, path);
+    return EXIT_DONE;
+  }
+  if (status) return report_error(&error);
   (void)fprintf(stderr, "stickslip: the %s complementarity problem is in '%s'\n", failed ? "failing" : "last", path);
   return EXIT_DONE;
 }

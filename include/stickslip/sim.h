@@ -252,7 +252,8 @@ typedef struct ss_observer {
 } ss_observer;
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error);
 
-/* Writes the complementarity problem that was solved last (or could not be solved) to a file. */
+/* Writes the complementarity problem that was solved last (or could not be solved) to a file; SS_ERROR_INPUT: the last step
+ * had none. */
 ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error);
 
 #ifdef __cplusplus

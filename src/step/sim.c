@@ -293,7 +293,8 @@ ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *err
 }
 
 ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
-  if (sim->problem.n == 0) return ss_fail(error, SS_ERROR_INPUT, "no complementarity problem has been posed yet");
+  if (sim->problem.n == 0)
+    return ss_fail(error, SS_ERROR_INPUT, "the last step had neither contacts nor joints to solve for");
   ss_cp problem = ss_problem_view(&sim->problem);
   double *filled = NULL;
   if (sim->problem.sparse || sim->problem.structured) {
