@@ -265,7 +265,7 @@ static void test_failed_run(void **state) {
   assert_true(exists("named.cp"));
 }
 
-static const char thrown_text[] = "bodies: [{name: ball, mass: 1, velocity: [0, 0, 1]}]\n"
+static const char thrown_text[] = "bodies: [{name: ball, mass: 1, freedom: [x, y, z], velocity: [0, 0, 1]}]\n"
                                   "simulation: {step: 0.125, duration: 0.5}\n";
 
 /* A run is not worse for having no problem to write. */
