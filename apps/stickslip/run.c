@@ -148,7 +148,8 @@ static int write_problem(const ss_sim *sim, const run_options *o, bool failed) {
     path = name;
   }
   ss_error error = {0};
-  if (ss_sim_write_problem(sim, path, &error)) return report_error(&error);
+  const ss_status status = ss_sim_write_problem(sim, path, &error);
+  if (status) return report_error(&error);
   (void)fprintf(stderr, "stickslip: the %s complementarity problem is in '%s'\n", failed ? "failing" : "last", path);
   return EXIT_DONE;
 }

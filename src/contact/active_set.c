@@ -5,7 +5,8 @@
  *   gap <= 0, neither              active: it has come to rest, or starts at rest
  *   gap <= 0, separating           watched: it has just bounced; active where it has done so too often in this step:
  *                                  hops that neither end nor grow (two bodies that lift each other in turn) are then
- *                                  held by the problem itself, n.va >= 0, instead of being located one by one
+ *                                  held by the problem itself, n.va >= 0, instead of being located one by one (where it
+ *                                  approaches, it collides first: with alpha = 1/2 to hold it would be to reflect it)
  *   gap > 0                        watched: its collision, if any, is located inside the step
  *
  * Zero gap means below a tolerance at rounding level, zero speed likewise; for a contact that has collided in this step
@@ -30,13 +31,8 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
     const bool touching = c->at.gap <= gap_tolerance;
     const bool again = c->hits > 0 || c->hops > 0;
     const double gentle = again ? fmax(*speed_tolerance, ss_gentle_speed(sim)) : *speed_tolerance;
-    if (hold_all || c->closed || hops_on(c)) {
-      c->active = true;
-    } else if (touching && c->rate < -gentle) {
-      c->active = *collides_now = true;
-    } else {
-      c->active = touching && c->rate <= gentle;
-    }
+    c->active = hold_all || c->closed || hops_on(c) || (touching && c->rate <= gentle);
+    *collides_now |= !hold_all && !c->closed && touching && c->rate < -gentle;
     c->touching = touching;
     sim->n_active += c->active && !c->limit; /* limits are not counted as contacts */
   }

@@ -12,7 +12,8 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     contact->hits = touch->hits;
     contact->hops = touch->hops;
     contact->pressed_before =
-        touch->closed && (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0);
+        touch->closed && (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0) &&
+        (touch->load > 0 || touch->patch >= 0 || isnan(touch->when)); /* or an impact, which has no load */
     contact->last_load = touch->load;
     contact->last_ratio = touch->ratio;
     contact->last_when = touch->when;

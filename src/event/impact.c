@@ -130,16 +130,20 @@ static bool decompress(ss_sim *sim) {
   return any;
 }
 
-/* Contacts that an inelastic impact lets go so slowly that gravity would bring them back at once stay in the problem's
- * hands, which holds or releases them, instead of hopping. */
+/* Contacts that do not bounce and that the impact lets go so slowly that gravity would bring them back at once, within a
+ * 32nd of the step, stay in the problem's hands, which holds or releases them, instead of hopping: an edge that lands on one
+ * end after the other does so with half the speed each time, and in a heap each of these hops is a collision that all
+ * bodies wait for. */
 static void finish(ss_sim *sim, double speed_tolerance, double created) {
+  const double idle = sim->h * sim->acceleration / 64;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     const bool hit = c->rate < -speed_tolerance && c->touching && !c->closed;
     const double leaves =
         ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->state.v) + sim->problem.offset[c->row];
-    c->closed = leaves <= (c->bounce > 0 ? speed_tolerance : fmax(speed_tolerance, ss_gentle_speed(sim)));
+    const bool bounces = c->bounce > 0 && c->rate < -speed_tolerance;
+    c->closed = leaves <= (bounces ? speed_tolerance : fmax(speed_tolerance, idle));
     c->pressed = c->total;
     if (!hit) continue;
     c->hits++;

@@ -75,8 +75,9 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   double held[2], slip[2];
   for (int i = 0; i < 2; i++) held[i] = v3_dot(c->pressed, f->e[i]) / f->size[i];
   double x = held[0], y = held[1];
-  /* a force at rounding level has no direction */
-  const bool holds = c->was_stuck && sqrt(x * x + y * y) > 1e-6 * c->mu * v3_dot(c->pressed, place->at.normal);
+  /* a force at rounding level has no direction; a foot that sticks without load has none */
+  const double load = v3_dot(c->pressed, place->at.normal);
+  const bool holds = c->was_stuck && load > 0 && sqrt(x * x + y * y) > 1e-6 * c->mu * load;
   c->slow = false;
   if (!holds) {
     expect_slip(sim, c, place, f, slip);

@@ -90,7 +90,8 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     }
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
-    c->stuck = c->n_forces > 1 && c->impulse[0] > 0 && sqrt(slip) <= 1e-9 * sim->speed_bound;
+    /* a foot without load neither starts to stick nor lets go while the others hold it */
+    c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= 1e-9 * sim->speed_bound;
     c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->speed_bound;
     if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
     c->ratio = friction_ratio(sim, c);

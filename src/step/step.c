@@ -61,8 +61,9 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
     ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     const bool carries = c->impulse[0] > 0;
-    const bool closed =
-        carries || (velocity_level && !c->patch && sim->problem.slack[c->row] <= speed_tolerance + c->blur);
+    /* one of several feet may carry nothing and stay; at position level the slack is the gap that opens, over the step */
+    const bool closed = carries || ((velocity_level || c->closed) && !c->patch &&
+                                    sim->problem.slack[c->row] <= speed_tolerance + c->blur);
     if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
     if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
     if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
