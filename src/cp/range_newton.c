@@ -22,9 +22,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEFAULT_LIMIT = 300, VERY_EASY = 1, EASY = 6, TURNS = 4, CONE_STEPS = 10 };
+enum { DEFAULT_LIMIT = 300, VERY_EASY = 1, EASY = 6, TURNS = 1, CONE_STEPS = 10, MOST_VAIN = 20 };
 static const double rank_tolerance = 1e-12;
-static const double first_eps = 1e-1, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1e-1, inner = 0.03;
+static const double first_eps = 1e-1, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1, inner = 0.03;
 static const double rounding = 1e-15, enough = 1e-14, nearly = 1e-12;
 
 typedef enum contact_law { COULOMB, CONE } contact_law;
@@ -225,23 +225,44 @@ static bool proximal_step(descent *d, double goal) {
   return d->now.norm <= goal;
 }
 
-/* Whether to go on after a proximal step has brought the residual from `last` to `residual`. */
-static bool promising(const descent *d, bool solved, double last, double residual, double tolerance, int *vain) {
-  if (residual <= tolerance && !solved) return false; /* rounding errors, most likely */
-  if (residual <= 0.3 * last) {
-    *vain = 0;
-    return true;
+/* How eps and the end of the iteration follow from what the proximal steps bring. */
+typedef struct schedule {
+  double eps;
+  double floor, release; /* a step has failed below floor; the residual from which on that is forgotten */
+  double milestone;      /* residual of the last clear success */
+  int vain;              /* steps since then */
+} schedule;
+
+/* Lower where the step was easy or brought little, higher where it was too hard; what has failed is approached slowly, until
+ * the anchor is much better. Far below what is needed the digits of x = a - w / eps get lost. */
+static void next_eps(schedule *s, bool solved, int newtons, double last, double residual) {
+  static const double above_failure = 2.5, much_better = 0.03;
+  if (residual <= s->release) s->floor = 0;
+  if (!solved) {
+    s->floor = fmin(above_failure * s->eps, most_eps);
+    s->release = much_better * residual;
+    s->eps = fmin(5 * s->eps, most_eps);
+    return;
   }
-  *vain += residual <= tolerance || !solved || d->eps <= least_eps ? 1 : 0;
-  return residual > nearly && *vain < (residual <= tolerance ? 2 : 4);
+  if (s->eps <= s->floor) s->floor /= newtons <= 2 ? 2 : newtons <= EASY ? 1.3 : 1;
+  double next = s->eps;
+  if (residual > 0.3 * last)
+    next = fmax(s->eps / 10, least_eps);
+  else if (newtons <= EASY)
+    next = fmin(s->eps, fmax(s->eps / (newtons <= VERY_EASY ? 100 : 10), small_eps));
+  s->eps = next < s->floor ? fmin(s->eps, s->floor) : next;
 }
 
-/* The next eps: lower where the step was easy or brought little, higher where it was too hard. Far below what is needed
- * the digits of x = a - w / eps get lost. */
-static double next_eps(double eps, bool solved, int newtons, bool slow) {
-  if (!solved) return fmin(5 * eps, most_eps);
-  if (slow) return fmax(eps / 10, least_eps);
-  return newtons <= EASY ? fmin(eps, fmax(eps / (newtons <= VERY_EASY ? 100 : 10), small_eps)) : eps;
+/* Whether to go on after a proximal step. */
+static bool promising(schedule *s, bool solved, double residual, double tolerance) {
+  if (residual <= tolerance && !solved) return false; /* rounding errors, most likely */
+  if (residual <= 0.3 * s->milestone) {
+    s->milestone = residual;
+    s->vain = 0;
+    return true;
+  }
+  s->vain++;
+  return residual > nearly && s->vain < (residual <= tolerance ? 2 : MOST_VAIN);
 }
 
 static void keep_best(descent *d, double residual, double *lowest) {
@@ -254,14 +275,16 @@ static void keep_best(descent *d, double residual, double *lowest) {
 static double run_outer(descent *d, bool warm, double target, double tolerance) {
   const int n = d->cp->n;
   double residual = HUGE_VAL, lowest = HUGE_VAL;
+  schedule s = {.eps = d->eps, .milestone = HUGE_VAL};
   bool going = true;
   if (warm)
     keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
   else
     for (int i = 0; i < n; i++) d->slack[i] = d->cp->g[i];
-  for (int vain = 0; going && residual > target && d->newtons < d->limit;) {
+  while (going && residual > target && d->newtons < d->limit) {
     const int before = d->newtons;
     const double last = residual;
+    d->eps = s.eps;
     for (int i = 0; i < d->range.rank; i++) d->now.y[i] = 0;
     const bool solved = proximal_step(d, inner * fmin(residual, 1));
     for (int i = 0; i < n; i++) d->anchor[i] = d->now.z.z[i];
@@ -271,8 +294,8 @@ static double run_outer(descent *d, bool warm, double target, double tolerance) 
       for (int i = 0; i < n; i++) d->anchor[i] = d->best[i];
       residual = ss_cp_judge(d->cp, d->anchor, d->slack);
     }
-    d->eps = next_eps(d->eps, solved, d->newtons - before, residual > 0.3 * last);
-    going = promising(d, solved, last, residual, tolerance, &vain);
+    next_eps(&s, solved, d->newtons - before, last, residual);
+    going = promising(&s, solved, residual, tolerance);
   }
   return lowest;
 }
