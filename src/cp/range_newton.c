@@ -77,12 +77,13 @@ static void bound_envelope(descent *d) {
   }
 }
 
-static ss_status create(descent *d, ss_cp_workspace *w, bool *admitted, ss_error *error) {
+static ss_status create(descent *d, double share, ss_cp_workspace *w, bool *admitted, ss_error *error) {
   const size_t n = (size_t)d->cp->n;
   ss_status status = pattern_create(d->cp, w, &d->pattern, error);
-  if (!status) status = range_create(d->cp, &d->pattern, w, &d->range, admitted, error);
+  if (!status) status = range_create(d->cp, &d->pattern, (int)(share * d->cp->n), w, &d->range, admitted, error);
+  if (status || !*admitted) return status;
   d->anchor = SCRATCH(w, double, 9 * n);
-  if (status || !d->anchor) return status ? status : out_of_memory(error);
+  if (!d->anchor) return out_of_memory(error);
   d->slack = d->anchor + n;
   d->best = d->slack + n;
   d->w = d->best + n;
@@ -358,27 +359,17 @@ static double run_outer(descent *d, bool warm, double target, double tolerance) 
   return lowest;
 }
 
-/* Whether a Newton step is cheap beside what the rows of G cost: many contacts on few bodies. */
-static bool redundant(const descent *d) {
-  static const double cheap = 4, few = 0.42;
-  double operations = 0;
-  for (int k = 0; k < d->range.rank; k++) {
-    const double width = d->last[k] - d->first[k] + 1;
-    operations += width * width;
-  }
-  return d->range.rank <= few * d->cp->n || operations <= cheap * d->cp->n * d->cp->n;
-}
-
 static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool warm, bool only_redundant, double *z,
                        ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+  static const double few = 0.55; /* directions to move in, per row: bricks, not balls */
   subproblem sub;
   descent d = {.eps = first_eps, .limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT};
   bool admitted = false;
   ss_status status = subproblem_create(problem, rank_tolerance, w, &sub, error);
   d.cp = &sub.cp;
-  if (!status) status = create(&d, w, &admitted, error);
+  if (!status) status = create(&d, only_redundant ? few : 1, w, &admitted, error);
   result->outcome = SS_NOT_ADMITTED;
-  if (status || !admitted || (only_redundant && !redundant(&d))) return status;
+  if (status || !admitted) return status;
   for (int i = 0; i < sub.cp.n; i++) d.anchor[i] = 0;
   if (warm) subproblem_start(&sub, z, d.anchor);
   const double residual = run_outer(&d, warm, enough * fmax(1, sub.cp.n / 96.0), options->tolerance);
