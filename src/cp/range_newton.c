@@ -359,6 +359,20 @@ static double run_outer(descent *d, bool warm, double target, double tolerance) 
   return lowest;
 }
 
+/* Whether contacts are many for the directions in which their bodies can move, or fairly many and either a Newton step is cheap
+ * beside what the rows of G cost, or the problem is so large that sweeps are no match. */
+static bool redundant(const descent *d) {
+  static const double many = 0.42, cheap = 4;
+  enum { LARGE_ROWS = 240 };
+  double operations = 0;
+  for (int k = 0; k < d->range.rank; k++) {
+    const double width = d->last[k] - d->first[k] + 1;
+    operations += width * width;
+  }
+  const int n = d->cp->n;
+  return d->range.rank <= many * n || n > LARGE_ROWS || operations <= cheap * n * n;
+}
+
 static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool warm, bool only_redundant, double *z,
                        ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   static const double few = 0.55; /* directions to move in, per row: bricks, not balls */
@@ -369,7 +383,7 @@ static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool 
   d.cp = &sub.cp;
   if (!status) status = create(&d, only_redundant ? few : 1, w, &admitted, error);
   result->outcome = SS_NOT_ADMITTED;
-  if (status || !admitted) return status;
+  if (status || !admitted || (only_redundant && !redundant(&d))) return status;
   for (int i = 0; i < sub.cp.n; i++) d.anchor[i] = 0;
   if (warm) subproblem_start(&sub, z, d.anchor);
   const double residual = run_outer(&d, warm, enough * fmax(1, sub.cp.n / 96.0), options->tolerance);
