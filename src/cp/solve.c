@@ -77,10 +77,10 @@ static const ss_cp_solver_info infos[] = {
 typedef enum rung_condition {
   ALWAYS,
   COLD_TINY_LCP,
-  FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
-  COLD_SPATIAL,
-  SOME_DISCS, /* rows enough for an administration of their own */
-  SOME_FLAT,  /* the same without discs: other solvers are good as well */
+  FROM_START,   /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
+  COLD_SPATIAL, /* from nothing, and too large for FROM_START */
+  SOME_DISCS,   /* rows enough for an administration of their own */
+  SOME_FLAT,    /* the same without discs: other solvers are good as well */
   FEW_ROWS,
   MANY_ROWS,
   SEVERAL_ROWS, /* cold, between many and few */
@@ -221,7 +221,7 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == SOME_DISCS) return c->problem->n >= SOME && has_disc(c->problem);
   if (condition == SOME_FLAT)
     return c->problem->n >= SOME_MORE && !has_disc(c->problem) && has_spatial_friction(c->problem);
-  if (condition == COLD_SPATIAL) return !warm && c->problem->n >= SOME && has_spatial_friction(c->problem);
+  if (condition == COLD_SPATIAL) return !warm && c->problem->n > TINY && has_spatial_friction(c->problem);
   if (condition == SEVERAL_ROWS) return !warm && c->problem->n > SOME_MORE && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
   if (condition == MEDIUM) return variables > SMALL_LCP && variables <= MEDIUM_LCP;
