@@ -19,11 +19,13 @@ static void expect_product(const owned_cp *p, int rank) {
   range r;
   bool admitted;
   assert_int_equal(pattern_create(&p->cp, workspace, &order, NULL), SS_OK);
-  assert_int_equal(range_create(&p->cp, &order, workspace, &r, &admitted, NULL), SS_OK);
+  assert_int_equal(range_create(&p->cp, &order, p->cp.n, workspace, &r, &admitted, NULL), SS_OK);
   assert_true(admitted);
   assert_int_equal(r.rank, rank);
   for (int i = 0; i < p->cp.n; i++)
     for (int j = 0; j < p->cp.n; j++) assert_true(fabs(entry(&r, i, j) - p->G[i * p->cp.n + j]) < 1e-9);
+  assert_int_equal(range_create(&p->cp, &order, rank - 1, workspace, &r, &admitted, NULL), SS_OK); /* too many */
+  assert_false(admitted);
   scratch_release(workspace, mark);
 }
 

@@ -48,8 +48,7 @@ int site_end_state(const site *s) {
   return 1 + s->slips * (block->extra > 0 ? 2 : 1);
 }
 
-/* Returns the number of sites, -1: out of memory. */
-static int list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites) {
+int active_list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites) {
   int count = 0;
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
@@ -77,7 +76,7 @@ static ss_status create(const ss_cp *problem, ss_cp_workspace *w, active_set *ou
   out->y = out->rho + n;
   out->w = out->y + n;
   out->col = out->row + n;
-  out->n_sites = list_sites(problem, w, out->sites);
+  out->n_sites = active_list_sites(problem, w, out->sites);
   return out->n_sites < 0 ? out_of_memory(error) : SS_OK;
 }
 

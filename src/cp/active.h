@@ -67,6 +67,9 @@ ss_status active_set_seek_nearest(active_set *a, ss_cp_workspace *w, ss_error *e
 ss_status active_set_create_bare(const ss_cp *problem, const double *diagonal, ss_cp_workspace *w, active_set *out,
                                  ss_error *error);
 
+/* The sites of a problem, at most its rows; returns how many, -1: out of memory. */
+int active_list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites);
+
 /* The unknowns a->u of the states, in the order of the rows; returns how many. z becomes the reference. */
 int active_set_unknowns(active_set *a, double *z);
 

@@ -17,8 +17,12 @@ static const double pi = 3.14159265358979323846;
 static int tangents(const ss_block *block) { return block->size - 1; }
 
 static double norm(const double *p, int n) {
-  double squares = 0, sum = fabs(p[0]);
-  for (int i = 0; i < n; i++) squares += p[i] * p[i];
+  double squares = 0, largest = 0, sum = fabs(p[0]);
+  for (int i = 0; i < n; i++) {
+    squares += p[i] * p[i];
+    largest = larger(largest, fabs(p[i]));
+  }
+  if (largest == 0) return 0;
   if (squares > 1e-280 && squares < 1e280) return n > 1 ? sqrt(squares) : sum;
   for (int i = 1; i < n; i++) sum = hypot(sum, p[i]); /* where the squares leave the range of numbers */
   return sum;
@@ -29,6 +33,11 @@ static double clamp(double x, double lower, double upper) { return x < lower ? l
 /* Nearest point of the regular k-gon with corners at radius r, the first on the x axis. By symmetry it lies on the edge
  * of the sector that holds p; in that edge's frame it is a clamp. */
 static void project_polygon(double *p, double r, int k) {
+  if (r == 0) {
+    p[0] = p[1] = 0;
+    return;
+  }
+  if (4 * (p[0] * p[0] + p[1] * p[1]) <= r * r) return; /* within the circle that even a triangle holds */
   const double half = pi / k;
   const double middle = (2 * floor(atan2(p[1], p[0]) / (2 * half)) + 1) * half;
   const double c = cos(middle), s = sin(middle);

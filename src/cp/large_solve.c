@@ -17,6 +17,8 @@
 
 enum {
   LARGE_ROWS = 200,
+  RANGE_ROWS = 900,
+  RANGE_STEPS = 600,
   FIRST_SWEEPS = 400,
   MORE_SWEEPS = 1500,
   PATIENCE = 200,       /* sweeps without progress */
@@ -265,6 +267,46 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
   return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
 }
 
+/* The cheap beginning of take_turns. */
+static ss_status begin(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  const ss_status status = large_relax(l, true, FIRST_SWEEPS, PATIENCE, w, error);
+  return status ? status : newton(l, w, error);
+}
+
+/* range-newton on the matrix made dense; leaves z as it is where that is no solution. */
+static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
+                          ss_cp_result *result, ss_error *error) {
+  const scratch_mark mark = scratch_now(w);
+  ss_cp dense;
+  ss_cp_options own = *options;
+  own.iteration_limit = RANGE_STEPS;
+  double *trial = SCRATCH(w, double, problem->n);
+  ss_status status = trial ? storage_dense(problem, w, &dense, error) : out_of_memory(error);
+  if (!status) status = solve_range_newton(&dense, &own, false, trial, w, result, error);
+  if (!status && result->outcome != SS_NOT_ADMITTED && ss_cp_judge(problem, trial, NULL) <= options->tolerance)
+    memcpy(z, trial, sizeof *z * (size_t)problem->n);
+  else
+    result->outcome = SS_LIMIT;
+  scratch_release(w, mark);
+  return status;
+}
+
+/* Moderately large ones that sweeps do not solve go along range-newton before the rounds of patches. */
+static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                             ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+  if (problem->n > RANGE_ROWS) return run(problem, options, take_turns, warm, z, w, result, error);
+  ss_status status = run(problem, options, begin, warm, z, w, result, error);
+  if (status || result->outcome == SS_SOLVED || result->outcome == SS_NOT_ADMITTED) return status;
+  int iterations = result->iterations;
+  status = by_range(problem, options, z, w, result, error);
+  result->iterations = iterations += result->iterations;
+  if (status || result->outcome == SS_SOLVED) return status;
+  status = run(problem, options, take_turns, true, z, w, result, error);
+  result->iterations += iterations;
+  return status;
+}
+
 /* ---- islands ---- */
 
 /* Solves island k and copies its z. */
@@ -276,7 +318,7 @@ static ss_status solve_island(const islands *s, int k, const ss_cp *problem, con
   ss_cp_result own = {0};
   ss_status status = island_create(&i, s, k, problem, G, z, w, error);
   if (!status && i.cp.n > ISLAND_ROWS)
-    status = run(&i.cp, options, take_turns, warm, i.z, w, &own, error);
+    status = solve_whole(&i.cp, options, warm, i.z, w, &own, error);
   else if (!status)
     status = ss_cp_solve(&i.cp, options, warm, i.z, w, &own, error);
   for (int m = s->start[k]; m < s->start[k + 1] && !status; m++)

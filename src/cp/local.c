@@ -256,8 +256,24 @@ static void single_grow(single *one, double *x, double enough) {
   }
 }
 
+/* Whether a contact with a polygon sticks: the most frequent state, and easily checked. */
+static bool sticks_on_polygon(const site *s, const double *W, const double *q, double *z) {
+  const ss_block *block = s->block;
+  double x[3];
+  if (block->size != 3 || block->cone != SS_CONE_POLYHEDRAL || !solve_small(W, q, 3, x) || !(x[0] > 0)) return false;
+  const double r = block->mu * (x[0] + block->extra), *c = s->corners;
+  for (int i = 0; i < block->directions;
+       i++, c += 2) { /* beyond an edge? its outward normal is the sum of its corners */
+    const double m[2] = {c[0] + c[2], c[1] + c[3]};
+    if (m[0] * x[1] + m[1] * x[2] > r * (m[0] * c[0] + m[1] * c[1])) return false;
+  }
+  for (int i = 0; i < 3; i++) z[i] = x[i];
+  return true;
+}
+
 /* Polygons, pyramids and balls: the state that the natural map suggests, else all of them. */
 static bool by_states(const site *s, const double *W, const double *q, double *z) {
+  if (sticks_on_polygon(s, W, q, z)) return true;
   single one;
   single_create(&one, s, W, q);
   double x[SS_FRICTION_ROWS], scale = 0;

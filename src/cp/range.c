@@ -54,8 +54,8 @@ static bool add_column(range *r, const double *G, double *d, int i) {
   return true;
 }
 
-/* All columns; returns false like add_column. */
-static bool add_columns(range *r, const double *G, const pattern *order, double *d) {
+/* All columns, or one more than `most`; returns false like add_column. */
+static bool add_columns(range *r, const double *G, const pattern *order, int most, double *d) {
   const int n = r->n;
   r->rank = 0;
   for (int i = 0; i < n; i++) {
@@ -65,30 +65,31 @@ static bool add_columns(range *r, const double *G, const pattern *order, double 
   }
   for (int k = 0; k < order->n; k++)
     for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++)
-      if (d[i] > good_pivot && !add_column(r, G, d, i)) return false;
-  for (;;) {
+      if (d[i] > good_pivot && r->rank <= most && !add_column(r, G, d, i)) return false;
+  while (r->rank <= most) {
     int best = -1;
     for (int i = 0; i < n; i++)
       if (d[i] > (best < 0 ? nothing : d[best])) best = i;
     if (best < 0) return true;
     if (!add_column(r, G, d, best)) return false;
   }
+  return true;
 }
 
-ss_status range_create(const ss_cp *problem, const pattern *order, ss_cp_workspace *w, range *out, bool *admitted,
-                       ss_error *error) {
+ss_status range_create(const ss_cp *problem, const pattern *order, int most, ss_cp_workspace *w, range *out,
+                       bool *admitted, ss_error *error) {
   const int n = problem->n;
   *out = (range){.n = n, .L = SCRATCH(w, double, (size_t)n *(size_t)n), .first = SCRATCH(w, int, 2 * (size_t)n)};
   double *d = SCRATCH(w, double, n);
   if (!out->L || !out->first || !d) return out_of_memory(error);
   out->end = out->first + n;
   out->U = out->L;
-  if (!add_columns(out, problem->G, order, d)) {
+  if (!add_columns(out, problem->G, order, most, d)) {
     out->U = SCRATCH(w, double, (size_t)n *(size_t)n);
     if (!out->U) return out_of_memory(error);
-    (void)add_columns(out, problem->G, order, d);
+    (void)add_columns(out, problem->G, order, most, d);
   }
-  *admitted = true;
+  *admitted = out->rank <= most;
   for (int i = 0; i < n; i++)
     if (d[i] < -indefinite) *admitted = false;
   return SS_OK;

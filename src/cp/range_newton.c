@@ -22,9 +22,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEFAULT_LIMIT = 300, VERY_EASY = 1, EASY = 6, TURNS = 4, CONE_STEPS = 10 };
+enum { DEFAULT_LIMIT = 1000, VERY_EASY = 1, EASY = 6, BEARABLE = 15, TURNS = 1, CONE_STEPS = 10, MOST_VAIN = 60 };
 static const double rank_tolerance = 1e-12;
-static const double first_eps = 1e-1, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1e-1, inner = 0.03;
+static const double first_eps = 1e-1, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1, inner = 0.03;
 static const double rounding = 1e-15, enough = 1e-14, nearly = 1e-12;
 
 typedef enum contact_law { COULOMB, CONE } contact_law;
@@ -43,9 +43,9 @@ typedef struct descent {
   bool cones; /* the cone's law is there for all blocks */
   double eps;
   point now, trial;
-  double *anchor, *slack, *best;         /* [n] a and G a + g; the best a so far */
+  double *anchor, *slack, *best, *drift; /* [n] a and G a + g; the best a so far; its last step */
   double *w, *x, *change, *shift, *none; /* [n]; change: z - a; none: zeros */
-  double *K, *H, *step;                  /* [rank][rank], [rank]; K = U^T z' L */
+  double *K, *H, *step, *T;              /* [rank][rank], [rank]; K = U^T z' L; T: of its change */
   double (*D)[SS_FRICTION_ROWS];         /* [n] the z' that K has been made of */
   int *first, *last;                     /* [rank] envelope of H */
   int newtons, limit;
@@ -77,12 +77,13 @@ static void bound_envelope(descent *d) {
   }
 }
 
-static ss_status create(descent *d, ss_cp_workspace *w, bool *admitted, ss_error *error) {
+static ss_status create(descent *d, double share, ss_cp_workspace *w, bool *admitted, ss_error *error) {
   const size_t n = (size_t)d->cp->n;
   ss_status status = pattern_create(d->cp, w, &d->pattern, error);
-  if (!status) status = range_create(d->cp, &d->pattern, w, &d->range, admitted, error);
-  d->anchor = SCRATCH(w, double, 8 * n);
-  if (status || !d->anchor) return status ? status : out_of_memory(error);
+  if (!status) status = range_create(d->cp, &d->pattern, (int)(share * d->cp->n), w, &d->range, admitted, error);
+  if (status || !*admitted) return status;
+  d->anchor = SCRATCH(w, double, 9 * n);
+  if (!d->anchor) return out_of_memory(error);
   d->slack = d->anchor + n;
   d->best = d->slack + n;
   d->w = d->best + n;
@@ -90,17 +91,19 @@ static ss_status create(descent *d, ss_cp_workspace *w, bool *admitted, ss_error
   d->change = d->x + n;
   d->shift = d->change + n;
   d->none = d->shift + n;
-  for (size_t i = 0; i < n; i++) d->none[i] = d->shift[i] = 0;
+  d->drift = d->none + n;
+  for (size_t i = 0; i < n; i++) d->none[i] = d->shift[i] = d->drift[i] = 0;
   status = active_set_create_bare(d->cp, NULL, w, &d->set, error);
   const size_t rank = (size_t)d->range.rank;
   d->K = SCRATCH(w, double, 2 * rank * rank);
   d->D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, n *SS_FRICTION_ROWS);
-  d->step = SCRATCH(w, double, rank);
+  d->step = SCRATCH(w, double, (2 + SS_FRICTION_ROWS) * rank);
   d->first = SCRATCH(w, int, 2 * rank);
   if (!create_point(&d->now, d->range.rank, d->cp->n, w) || !create_point(&d->trial, d->range.rank, d->cp->n, w) ||
       !d->K || !d->D || !d->step || !d->first)
     return status ? status : out_of_memory(error);
   d->H = d->K + rank * rank;
+  d->T = d->step + rank;
   for (size_t i = 0; i < rank * rank; i++) d->K[i] = 0;
   memset(d->D, 0, n * sizeof *d->D);
   d->last = d->first + rank;
@@ -134,30 +137,53 @@ static void evaluate(descent *d, contact_law law, point *p) {
   for (int i = 0; i < n; i++) p->merit += d->anchor[i] * (d->w[i] - d->slack[i]);
 }
 
-/* K += U_i (sum of (D_ij - old D_ij) L_j) for one row i of a group. Most rows keep their D from step to step. */
-static void update_row(descent *d, int i, int first_row, int size) {
+/* T_i = sum of (D_ij - old D_ij) L_j for a row i of a group, in the columns *first .. *end - 1, which are those of the whole
+ * group; false where nothing has changed. Most rows keep their D from step to step. */
+static bool changed_row(descent *d, int i, int first_row, int size, int first, int end, double *T) {
   const range *r = &d->range;
-  const size_t n = (size_t)r->n, rank = (size_t)r->rank;
-  double *t = d->step, change[SS_FRICTION_ROWS];
-  int first = r->rank, end = 0;
+  bool any = false;
   for (int j = 0; j < size; j++) {
-    change[j] = d->now.z.D[i][j] - d->D[i][j];
+    const double change = d->now.z.D[i][j] - d->D[i][j];
+    if (change == 0) continue;
     d->D[i][j] = d->now.z.D[i][j];
-    if (change[j] == 0) continue;
-    if (r->first[first_row + j] < first) first = r->first[first_row + j];
-    if (r->end[first_row + j] > end) end = r->end[first_row + j];
+    if (!any)
+      for (int k = first; k < end; k++) T[k] = 0;
+    any = true;
+    const double *line = r->L + (size_t)(first_row + j) * (size_t)r->n;
+    for (int k = r->first[first_row + j]; k < r->end[first_row + j]; k++) T[k] += change * line[k];
   }
-  if (first >= end) return;
-  for (int k = first; k < end; k++) t[k] = 0;
-  for (int j = 0; j < size; j++) {
-    const double *line = r->L + (size_t)(first_row + j) * n;
-    for (int k = r->first[first_row + j]; change[j] != 0 && k < r->end[first_row + j]; k++) t[k] += change[j] * line[k];
+  return any;
+}
+
+static double entry(const range *r, int i, int column) {
+  return column >= r->first[i] && column < r->end[i] ? r->U[(size_t)i * (size_t)r->n + (size_t)column] : 0;
+}
+
+/* K += sum of U_i T_i^T over the rows of a group, up to three of them in one pass. */
+static void update_group(descent *d, int first_row, int size) {
+  const range *r = &d->range;
+  const size_t rank = (size_t)r->rank;
+  int first = r->rank, end = 0, count = 0, rows[SS_FRICTION_ROWS];
+  for (int i = first_row; i < first_row + size; i++) {
+    if (r->first[i] < first) first = r->first[i];
+    if (r->end[i] > end) end = r->end[i];
   }
-  const double *own = r->U + (size_t)i * n;
-  for (int l = r->first[i]; l < r->end[i]; l++) {
-    double *restrict row = d->K + (size_t)l * rank;
-    const double f = own[l];
-    for (int k = first; k < end; k++) row[k] += f * t[k];
+  for (int i = first_row; i < first_row + size; i++)
+    if (changed_row(d, i, first_row, size, first, end, d->T + (size_t)count * rank)) rows[count++] = i;
+  for (int m = 0; m < count; m += 3) {
+    const double *T = d->T + (size_t)m * rank, *restrict a = T, *restrict b = a + rank, *restrict c = b + rank;
+    const int left = count - m;
+    for (int l = first; l < end; l++) {
+      double *restrict row = d->K + (size_t)l * rank;
+      const double f = entry(r, rows[m], l), g = left > 1 ? entry(r, rows[m + 1], l) : 0;
+      const double h = left > 2 ? entry(r, rows[m + 2], l) : 0;
+      if (left > 2)
+        for (int k = first; k < end; k++) row[k] += f * a[k] + g * b[k] + h * c[k];
+      else if (left > 1)
+        for (int k = first; k < end; k++) row[k] += f * a[k] + g * b[k];
+      else
+        for (int k = first; f != 0 && k < end; k++) row[k] += f * a[k];
+    }
   }
 }
 
@@ -166,8 +192,7 @@ static bool newton_step(descent *d) {
   const pattern *p = &d->pattern;
   const int rank = d->range.rank;
   const double stiffness = 1 / d->eps;
-  for (int g = 0; g < p->n; g++)
-    for (int i = p->row[g]; i < p->row[g] + p->size[g]; i++) update_row(d, i, p->row[g], p->size[g]);
+  for (int g = 0; g < p->n; g++) update_group(d, p->row[g], p->size[g]);
   for (int k = 0; k < rank; k++) {
     double *row = d->H + (size_t)k * (size_t)rank;
     const double *from = d->K + (size_t)k * (size_t)rank;
@@ -225,23 +250,44 @@ static bool proximal_step(descent *d, double goal) {
   return d->now.norm <= goal;
 }
 
-/* Whether to go on after a proximal step has brought the residual from `last` to `residual`. */
-static bool promising(const descent *d, bool solved, double last, double residual, double tolerance, int *vain) {
-  if (residual <= tolerance && !solved) return false; /* rounding errors, most likely */
-  if (residual <= 0.3 * last) {
-    *vain = 0;
-    return true;
+/* How eps and the end of the iteration follow from what the proximal steps bring. */
+typedef struct schedule {
+  double eps;
+  double floor, release; /* a step has failed below floor; the residual from which on that is forgotten */
+  double milestone;      /* residual of the last clear success */
+  int vain;              /* steps since then */
+} schedule;
+
+/* Lower where the step was easy or brought little, higher where it was too hard; what has failed is approached slowly, until
+ * the anchor is much better. Far below what is needed the digits of x = a - w / eps get lost. */
+static void next_eps(schedule *s, bool solved, int newtons, double last, double residual) {
+  static const double above_failure = 2.5, much_better = 0.03;
+  if (residual <= s->release) s->floor = 0;
+  if (!solved) {
+    s->floor = fmin(above_failure * s->eps, most_eps);
+    s->release = much_better * residual;
+    s->eps = fmin(5 * s->eps, most_eps);
+    return;
   }
-  *vain += residual <= tolerance || !solved || d->eps <= least_eps ? 1 : 0;
-  return residual > nearly && *vain < (residual <= tolerance ? 2 : 4);
+  if (s->eps <= s->floor) s->floor /= newtons <= 2 ? 2 : newtons <= EASY ? 1.3 : 1;
+  double next = s->eps;
+  if (residual > 0.3 * last)
+    next = fmax(s->eps / 10, least_eps);
+  else if (newtons <= BEARABLE)
+    next = fmin(s->eps, fmax(s->eps / (newtons <= VERY_EASY ? 100 : newtons <= EASY ? 10 : 3), small_eps));
+  s->eps = next < s->floor ? fmin(s->eps, s->floor) : next;
 }
 
-/* The next eps: lower where the step was easy or brought little, higher where it was too hard. Far below what is needed
- * the digits of x = a - w / eps get lost. */
-static double next_eps(double eps, bool solved, int newtons, bool slow) {
-  if (!solved) return fmin(5 * eps, most_eps);
-  if (slow) return fmax(eps / 10, least_eps);
-  return newtons <= EASY ? fmin(eps, fmax(eps / (newtons <= VERY_EASY ? 100 : 10), small_eps)) : eps;
+/* Whether to go on after a proximal step. */
+static bool promising(schedule *s, bool solved, double residual, double tolerance) {
+  if (residual <= tolerance && !solved) return false; /* rounding errors, most likely */
+  if (residual <= 0.3 * s->milestone) {
+    s->milestone = residual;
+    s->vain = 0;
+    return true;
+  }
+  s->vain++;
+  return residual > nearly && s->vain < (residual <= tolerance ? 2 : MOST_VAIN);
 }
 
 static void keep_best(descent *d, double residual, double *lowest) {
@@ -251,51 +297,91 @@ static void keep_best(descent *d, double residual, double *lowest) {
 }
 
 /* Leaves the best anchor in d->best; returns its residual. */
+/* The anchor goes to the end of the proximal step, with its slack d->w; returns whether that was in the direction of the one before. */
+static bool move_anchor(descent *d) {
+  static const double parallel = 0.9;
+  double along = 0, before = 0, now = 0;
+  for (int i = 0; i < d->cp->n; i++) {
+    const double step = d->now.z.z[i] - d->anchor[i];
+    along += step * d->drift[i];
+    before += d->drift[i] * d->drift[i];
+    now += step * step;
+    d->drift[i] = step;
+    d->anchor[i] = d->now.z.z[i];
+    d->slack[i] = d->w[i];
+  }
+  return along > parallel * sqrt(before * now);
+}
+
+/* Slow steps in one direction lead along a valley: goes on in it, twice as far each time, as long as that costs little. Returns
+ * the residual there. */
+static double go_far(descent *d, double residual) {
+  const int n = d->cp->n;
+  for (double length = 2; length < 1e4; length *= 2) {
+    for (int i = 0; i < n; i++) d->x[i] = d->anchor[i] + length * d->drift[i];
+    const double there = ss_cp_judge(d->cp, d->x, d->w);
+    if (!(there <= 1.1 * residual)) break;
+    residual = there;
+    for (int i = 0; i < n; i++) {
+      d->anchor[i] = d->x[i];
+      d->slack[i] = d->w[i];
+    }
+  }
+  return residual;
+}
+
 static double run_outer(descent *d, bool warm, double target, double tolerance) {
   const int n = d->cp->n;
   double residual = HUGE_VAL, lowest = HUGE_VAL;
+  schedule s = {.eps = d->eps, .milestone = HUGE_VAL};
   bool going = true;
   if (warm)
     keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
   else
     for (int i = 0; i < n; i++) d->slack[i] = d->cp->g[i];
-  for (int vain = 0; going && residual > target && d->newtons < d->limit;) {
+  while (going && residual > target && d->newtons < d->limit) {
     const int before = d->newtons;
     const double last = residual;
+    d->eps = s.eps;
     for (int i = 0; i < d->range.rank; i++) d->now.y[i] = 0;
     const bool solved = proximal_step(d, inner * fmin(residual, 1));
-    for (int i = 0; i < n; i++) d->anchor[i] = d->now.z.z[i];
-    residual = ss_cp_judge(d->cp, d->anchor, d->slack);
-    keep_best(d, residual, &lowest);
-    if (!solved && residual > lowest) {
-      for (int i = 0; i < n; i++) d->anchor[i] = d->best[i];
-      residual = ss_cp_judge(d->cp, d->anchor, d->slack);
+    const double there = ss_cp_judge(d->cp, d->now.z.z, d->w);
+    bool straight = false;
+    if (solved || there < residual) {
+      straight = move_anchor(d);
+      residual = there;
     }
-    d->eps = next_eps(d->eps, solved, d->newtons - before, residual > 0.3 * last);
-    going = promising(d, solved, last, residual, tolerance, &vain);
+    keep_best(d, residual, &lowest);
+    if (solved && straight && residual > 0.7 * last) residual = go_far(d, residual);
+    next_eps(&s, solved, d->newtons - before, last, residual);
+    going = promising(&s, solved, residual, tolerance);
   }
   return lowest;
 }
 
-/* Whether a Newton step is cheap beside what the rows of G cost: many contacts on few bodies. */
+/* Whether contacts are many for the directions in which their bodies can move, or fairly many and either a Newton step is cheap
+ * beside what the rows of G cost, or the problem is so large that sweeps are no match. */
 static bool redundant(const descent *d) {
-  static const double cheap = 4, few = 0.42;
+  static const double many = 0.42, cheap = 4;
+  enum { LARGE_ROWS = 240 };
   double operations = 0;
   for (int k = 0; k < d->range.rank; k++) {
     const double width = d->last[k] - d->first[k] + 1;
     operations += width * width;
   }
-  return d->range.rank <= few * d->cp->n || operations <= cheap * d->cp->n * d->cp->n;
+  const int n = d->cp->n;
+  return d->range.rank <= many * n || n > LARGE_ROWS || operations <= cheap * n * n;
 }
 
 static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool warm, bool only_redundant, double *z,
                        ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+  static const double few = 0.55; /* directions to move in, per row: bricks, not balls */
   subproblem sub;
   descent d = {.eps = first_eps, .limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT};
   bool admitted = false;
   ss_status status = subproblem_create(problem, rank_tolerance, w, &sub, error);
   d.cp = &sub.cp;
-  if (!status) status = create(&d, w, &admitted, error);
+  if (!status) status = create(&d, only_redundant ? few : 1, w, &admitted, error);
   result->outcome = SS_NOT_ADMITTED;
   if (status || !admitted || (only_redundant && !redundant(&d))) return status;
   for (int i = 0; i < sub.cp.n; i++) d.anchor[i] = 0;

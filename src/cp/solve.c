@@ -82,9 +82,10 @@ static const ss_cp_solver_info infos[] = {
 typedef enum rung_condition {
   ALWAYS,
   COLD_TINY_LCP,
-  FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
-  SOME_DISCS, /* rows enough for an administration of their own */
-  SOME_FLAT,  /* the same without discs: other solvers are good as well */
+  FROM_START,   /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
+  COLD_SPATIAL, /* from nothing, and too large for FROM_START */
+  SOME_DISCS,   /* rows enough for an administration of their own */
+  SOME_FLAT,    /* the same without discs: other solvers are good as well */
   FEW_ROWS,
   MANY_ROWS,
   SEVERAL_ROWS, /* cold, between many and few */
@@ -104,12 +105,13 @@ typedef struct rung {
 static const rung ladder[] = {
     {{"lemke", solve_tiny_lcp}, COLD_TINY_LCP, 0},
     {{"active-set", solve_active_set}, FROM_START, 12},
+    {{"nsgs", solve_weakly_coupled}, COLD_SPATIAL, 0},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
     {{"lemke", solve_lemke}, PLAIN, 0},
     {{"lemke-covered", solve_lemke_covered}, PLAIN, 0},
-    {{"range-newton", solve_redundant}, SOME_DISCS, 100},
-    {{"range-newton", solve_redundant}, SOME_FLAT, 40},
+    {{"range-newton", solve_redundant}, SOME_DISCS, 200},
+    {{"range-newton", solve_redundant}, SOME_FLAT, 120},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, SEVERAL_ROWS, 60},
     {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
     {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
@@ -131,9 +133,10 @@ static const rung ladder[] = {
 enum {
   N_RUNGS = sizeof ladder / sizeof *ladder,
   SOME = 24,
+  SOME_MORE = 40,
   TINY = 64,
   FEW = 240,
-  SMALL_LCP = 100,
+  SMALL_LCP = 60,
   MEDIUM_LCP = 300,
   MODERATE_LCP = 700,
   PLAIN_LCP = 2000,
@@ -227,8 +230,10 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
   if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
   if (condition == SOME_DISCS) return c->problem->n >= SOME && has_disc(c->problem);
-  if (condition == SOME_FLAT) return c->problem->n >= SOME && !has_disc(c->problem) && has_spatial_friction(c->problem);
-  if (condition == SEVERAL_ROWS) return !warm && c->problem->n > TINY && c->problem->n <= FEW;
+  if (condition == SOME_FLAT)
+    return c->problem->n >= SOME_MORE && !has_disc(c->problem) && has_spatial_friction(c->problem);
+  if (condition == COLD_SPATIAL) return !warm && c->problem->n > TINY && has_spatial_friction(c->problem);
+  if (condition == SEVERAL_ROWS) return !warm && c->problem->n > SOME_MORE && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
   if (condition == SMALL) return variables <= SMALL_LCP;
   const bool plain = !has_friction(c->problem);
@@ -287,21 +292,22 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
 /* The way of large sparse problems, before the ladder: what is solved from its start or in the range of its matrix needs
  * no sweeps. *ended: that was all. */
 static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
-  static const solver_row redundant = {"range-newton", solve_redundant};
+  static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
   const struct {
     const solver_row *row;
     int limit;
     bool wanted;
-  } tries[] = {{&rows[0], 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
-               {&redundant, 100, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
+  } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem)},
+               {&rows[0], 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
+               {&redundant, 300, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
                {&any_form[0], 0, true}};
   *ended = true;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 4; k++) {
     if (!tries[k].wanted) continue;
     ss_outcome outcome;
     const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED) return status;
-    if (outcome != SS_NOT_ADMITTED || k == 2) c->result->fallbacks++;
+    if (outcome != SS_NOT_ADMITTED || k == 3) c->result->fallbacks++;
   }
   *ended = c->problem->n > LAST_RESORT;
   return SS_OK;
@@ -402,7 +408,7 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   }
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
   ss_status status = SS_OK;
-  if (!warm && automatic && problem->n > TINY_LCP_ROWS && zero_solves(problem, z, memory, &result->residual)) {
+  if (!warm && automatic && !is_tiny_lcp(problem) && zero_solves(problem, z, memory, &result->residual)) {
     result->outcome = SS_SOLVED;
     result->solver = rows[0].name;
   } else {

@@ -20,11 +20,12 @@ cp_solve_function solve_fischer_burmeister; /* equations.c */
 cp_solve_function solve_alart_curnier;
 cp_solve_function solve_nsgs_newton; /* nsgs.c */
 cp_solve_function solve_nsgs;
-cp_solve_function solve_prox;         /* prox.c */
-cp_solve_function solve_range_newton; /* range_newton.c */
-cp_solve_function solve_redundant;    /* the same where contacts are many on few bodies, else not admitted */
-cp_solve_function solve_facets;       /* facets.c */
-cp_solve_function solve_enumeration;  /* enumerate.c */
+cp_solve_function solve_prox;           /* prox.c */
+cp_solve_function solve_range_newton;   /* range_newton.c */
+cp_solve_function solve_redundant;      /* the same where contacts are many on few bodies, else not admitted */
+cp_solve_function solve_weakly_coupled; /* weak.c */
+cp_solve_function solve_facets;         /* facets.c */
+cp_solve_function solve_enumeration;    /* enumerate.c */
 
 cp_solve_function solve_large;         /* large_solve.c; these take matrices of every form */
 cp_solve_function solve_friction_form; /* friction_form.c */

@@ -5,12 +5,13 @@
 
 #include <math.h>
 
-enum { LARGEST = 40, COLUMNS = LARGEST + 2 };
+enum { LARGEST = 40, COLUMNS = LARGEST + 2, SOME = TINY_LCP_ROWS + 2, FEW = 8, FEWEST = 4 };
 static const double pivot_tolerance = 1e-9;
 
 /* Variables: y_j is j, x_j is n + j, the artificial one 2 n. x_B = rhs - T x_N, as in lemke.c. */
 typedef struct tiny {
-  int n, basic[LARGEST], outside[LARGEST + 1];
+  int n, columns; /* n + 2, rounded up to a number for which the loops below are unrolled */
+  int basic[LARGEST], outside[LARGEST + 1];
   double T[LARGEST][COLUMNS];
 } tiny;
 
@@ -34,29 +35,41 @@ bool is_tiny_lcp(const ss_cp *problem) {
 
 static void set_up(tiny *t, const ss_cp *problem) {
   const int n = t->n = problem->n;
+  t->columns = n <= FEWEST - 2 ? FEWEST : n <= FEW - 2 ? FEW : n <= SOME - 2 ? SOME : n + 2;
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) t->T[i][j] = -problem->G[i * n + j];
     t->T[i][n] = -1;
     t->T[i][n + 1] = problem->g[i];
+    for (int j = n + 2; j < t->columns; j++) t->T[i][j] = 0;
     t->basic[i] = i;
     t->outside[i] = n + i;
   }
   t->outside[n] = 2 * n;
 }
 
-static void pivot(tiny *t, int r, int c) {
-  const int columns = t->n + 2;
-  double *p = t->T[r];
+static inline void eliminate(tiny *t, int r, int c, int columns) {
+  double *restrict p = t->T[r];
   const double inverse = 1 / p[c];
   for (int j = 0; j < columns; j++) p[j] *= inverse;
   p[c] = inverse;
   for (int i = 0; i < t->n; i++) {
-    double *row = t->T[i];
+    double *restrict row = t->T[i];
     const double f = row[c];
     if (i == r || f == 0) continue;
     row[c] = 0;
     for (int j = 0; j < columns; j++) row[j] -= f * p[j];
   }
+}
+
+static void pivot(tiny *t, int r, int c) {
+  if (t->columns == FEWEST)
+    eliminate(t, r, c, FEWEST);
+  else if (t->columns == FEW)
+    eliminate(t, r, c, FEW);
+  else if (t->columns == SOME)
+    eliminate(t, r, c, SOME);
+  else
+    eliminate(t, r, c, t->columns);
   const int leaves = t->basic[r];
   t->basic[r] = t->outside[c];
   t->outside[c] = leaves;
@@ -66,14 +79,15 @@ static void pivot(tiny *t, int r, int c) {
 static int ratio_test(const tiny *t, int c) {
   const int n = t->n;
   int best = -1;
-  double smallest = HUGE_VAL;
+  double over = 1, under = 0; /* the smallest ratio so far; none */
   for (int i = 0; i < n; i++) {
     const double x = t->T[i][c];
     if (!(x > pivot_tolerance)) continue;
-    const double ratio = t->T[i][n + 1] / x;
+    const double mine = t->T[i][n + 1] * under, its = over * x; /* the ratios times both denominators */
     const bool artificial = t->basic[i] == 2 * n;
-    if (ratio < smallest || (ratio == smallest && (artificial || (t->basic[best] != 2 * n && x > t->T[best][c])))) {
-      smallest = ratio;
+    if (best < 0 || mine < its || (mine == its && (artificial || (t->basic[best] != 2 * n && x > under)))) {
+      over = t->T[i][n + 1];
+      under = x;
       best = i;
     }
   }
