@@ -45,6 +45,19 @@ static double relative(const owned_cp *p) {
   return residual;
 }
 
+/* What rounding z to double numbers does to w at most, in the judge's measure. */
+static double attainable(const owned_cp *p) {
+  const int n = p->cp.n;
+  double worst = 0, g = 0;
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int j = 0; j < n; j++) sum += fabs(p->G[i * n + j] * p->z[j]);
+    worst = fmax(worst, sum);
+    g = fmax(g, fabs(p->g[i]));
+  }
+  return 0x1p-52 * worst / (1 + g);
+}
+
 static bool right(const owned_cp *p, existence e, const ss_cp_result *r, double scaled, ss_cp_workspace *w) {
   const bool solved = r->outcome == SS_SOLVED && scaled <= 1e-9;
   if (e == HAS_PERHAPS) return solved || !enumerated(p, w);
@@ -69,9 +82,9 @@ static int run_class(const random_class *given, int from, int to, int rows, cons
     if (good && r.outcome == SS_SOLVED) worst = fmax(worst, scaled);
     failed += !good;
     if (!good || times[seed - from] > 1000) {
-      printf("  %s %s %d: %d rows, %s by %s, residual %.2g scaled %.2g, %d iterations, %d fallbacks, %.1f ms\n",
-             good ? "SLOW" : "FAILED", c->name, seed, p.cp.n, ss_outcome_name(r.outcome), r.solver, r.residual, scaled,
-             r.iterations, r.fallbacks, times[seed - from]);
+      printf("  %s %s %d: %d rows, %s by %s, residual %.2g (rounding %.2g) scaled %.2g, %d iterations, %d fallbacks, %.1f ms\n",
+             good ? "SLOW" : "FAILED", c->name, seed, p.cp.n, ss_outcome_name(r.outcome), r.solver, r.residual,
+             attainable(&p), scaled, r.iterations, r.fallbacks, times[seed - from]);
       char path[1024];
       (void)snprintf(path, sizeof path, "%s/%s-%d.problem", folder ? folder : "", c->name, seed);
       if (folder && ss_cp_write(&p.cp, path, NULL)) abort();

@@ -53,7 +53,7 @@ static ss_outcome drive(tableau *t, int distinguished, int limit, int *pivots, i
   while (*pivots < limit) {
     int c = tableau_column(t, driving), row = t->place[distinguished];
     int r = c < 0 || row < 0 ? -1 : blocking_row(t, row, c);
-    if (r < 0 && t->stale) { /* believe in a ray only on a fresh tableau */
+    if (t->stale && (c < 0 || row < 0 || !tableau_reliable(t, r, c))) { /* a ray, or a pivot that may be nothing but errors */
       tableau_refresh(t);
       c = tableau_column(t, driving);
       row = t->place[distinguished];

@@ -14,6 +14,13 @@
 
 #include "cp/tableau.h"
 
+/* Whether the variable of a row is as good as zero when column c has come to `length`: in the units of the step, and in its
+ * own, which are the smaller ones where entries are large. */
+static bool vanishes(const tableau *t, const double *row, int c, double length) {
+  const double value = row[t->n + 1], left = fabs(value - length * row[c]);
+  return left <= tableau_tie_tolerance * fmin(fabs(row[c]) * (1 + length), 1 + fabs(value));
+}
+
 /* The row that leaves when column c enters; -1: none, a ray. */
 static int ratio_test(const tableau *t, int c) {
   const int n = t->n;
@@ -23,11 +30,10 @@ static int ratio_test(const tableau *t, int c) {
     if (row[c] > tableau_pivot_tolerance && row[n + 1] < smallest * row[c]) smallest = row[n + 1] / row[c];
   }
   if (smallest == HUGE_VAL) return -1;
-  const double limit = smallest + tableau_tie_tolerance * (1 + fabs(smallest));
   int best = -1;
   for (int i = 0; i < n; i++) {
     const double *row = tableau_row(t, i);
-    if (!(row[c] > tableau_pivot_tolerance) || row[n + 1] > limit * row[c]) continue;
+    if (!(row[c] > tableau_pivot_tolerance) || !vanishes(t, row, c, smallest)) continue;
     if (t->basic[i] == 2 * n) return i;
     if (best < 0 || tableau_before(t, i, best, c)) best = i;
   }
@@ -58,11 +64,10 @@ static int last_to_vanish(const tableau *t, int c) {
     if (row[c] < -tableau_pivot_tolerance) largest = fmax(largest, row[n + 1] / row[c]);
   }
   if (largest <= tableau_tie_tolerance) return -1;
-  const double limit = largest - tableau_tie_tolerance * (1 + largest);
   int best = -1;
   for (int i = 0; i < n; i++) {
     const double *row = tableau_row(t, i);
-    if (!(row[c] < -tableau_pivot_tolerance) || row[n + 1] / row[c] < limit) continue;
+    if (!(row[c] < -tableau_pivot_tolerance) || !vanishes(t, row, c, largest)) continue;
     if (t->basic[i] == 2 * n) return i;
     if (best < 0 || tableau_before(t, best, i, c)) best = i;
   }
@@ -108,7 +113,7 @@ static ss_outcome follow(path *p) {
     const int enters = tableau_complement(t, leaves);
     c = tableau_column(t, enters);
     r = c < 0 ? -1 : ratio_test(t, c);
-    if (r < 0 && t->stale) { /* believe in a ray only on a fresh tableau */
+    if (t->stale && !tableau_reliable(t, r, c)) { /* a ray, or a pivot that may be nothing but errors */
       tableau_refresh(t);
       c = tableau_column(t, enters);
       r = c < 0 ? -1 : ratio_test(t, c);

@@ -14,6 +14,7 @@ typedef struct tableau {
   int *outside; /* [n + 1] variable of each column */
   int *place;   /* [2 n + 1] row, or -1 - column */
   int *wanted;  /* [2 n + 1] scratch of refresh */
+  double *part; /* [2 n + 1] scratch of the check: the variables' parts in a column */
   int stale;    /* pivots since the tableau was computed from the data */
 } tableau;
 
@@ -30,7 +31,11 @@ static inline int tableau_column(const tableau *t, int v) { return -1 - t->place
  * against cycling. */
 bool tableau_before(const tableau *t, int a, int b, int c);
 
-/* Column c enters, row r leaves; tells whether the pivot was so small that a refresh is due. */
+/* Whether the tableau need not be fresh for the pivot in row r, column c to be believed; r < 0: there is none, a ray. */
+bool tableau_reliable(const tableau *t, int r, int c);
+
+/* Column c enters, row r leaves; tells whether a refresh is due: the pivot was small, or a check of the tableau, made now and
+ * then, has found that its errors have grown. */
 bool tableau_pivot(tableau *t, int r, int c);
 
 /* Computes the tableau of the present basis again from the data, the best pivots first: errors that many pivots in a
@@ -43,7 +48,7 @@ ss_status tableau_solution(tableau *t, bool complementary, double *x, ss_cp_work
 /* How x changes as column c grows without bound. */
 void tableau_ray(const tableau *t, int c, double *direction);
 
-enum { TABLEAU_REFRESH = 40 /* pivots */ };
+enum { TABLEAU_CHECK = 40 /* pivots */ };
 static const double tableau_pivot_tolerance = 1e-9, tableau_tie_tolerance = 1e-10;
 
 #endif
