@@ -25,7 +25,8 @@ enum {
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
   SMOOTHING_STEPS = 150,
-  NEWTON_STEPS = 20
+  NEWTON_STEPS = 20,
+  PATH_ROWS = 600
 };
 static const double dense_share = 0.35;  /* of entries not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
@@ -116,12 +117,21 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   return status;
 }
 
+/* Problems so small that a factorisation costs as little as some sweeps: towers, chains and light bodies between heavy
+ * ones, on which sweeps do not converge. What is left is for the ladder. */
+static ss_status follow_paths(large *l, ss_cp_workspace *w, ss_error *error) {
+  ss_status status = large_smoothing(l, fmin(1, 10 * l->residual), SMOOTHING_STEPS, affordable(l), w, error);
+  if (!status && l->residual > l->goal) status = large_interior(l, INTERIOR_STEPS, affordable(l), w, error);
+  return status;
+}
+
 /* With discs. */
 static ss_status take_turns_round(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   ss_status status = large_relax(l, true, FIRST_SWEEPS, w, error);
   if (!status) status = newton(l, w, error);
-  if (!status && l->residual > l->goal) status = patch_up(l, w, error);
+  if (!status && l->residual > l->goal && l->cp.n <= PATH_ROWS) status = follow_paths(l, w, error);
+  if (!status && l->residual > l->goal && l->cp.n > PATH_ROWS) status = patch_up(l, w, error);
   const double most = fmax(last_resort * affordable(l), last_operations);
   if (!status && l->residual > l->goal)
     status = large_smoothing(l, fmin(1, 10 * l->residual), SMOOTHING_STEPS, most, w, error);
