@@ -217,8 +217,7 @@ static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_err
 
 ss_status solve_smoothing(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  result->outcome = SS_NOT_ADMITTED;
-  return admits_round_sets(problem) ? run(problem, options, smoothing, warm, z, workspace, result, error) : SS_OK;
+  return run(problem, options, smoothing, warm, z, workspace, result, error);
 }
 
 ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

@@ -69,7 +69,7 @@ static const ss_cp_solver_info infos[] = {
     {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {"interior-point",
      "primal-dual path following with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
-    {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; discs, intervals, boxes, LCPs"},
+    {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; all cones"},
     {NULL, NULL},
 };
 
