@@ -86,7 +86,8 @@ typedef enum rung_condition {
   SMALL,        /* few enough LCP variables for a dense tableau to be the fastest */
   MEDIUM,       /* still faster than many sweeps, where few have not helped */
   MODERATE,     /* slow, but sure */
-  SIZEABLE      /* the last hope */
+  SIZEABLE,     /* the last hope */
+  FROM_BEST     /* the best z so far is nearly one; the solver starts from it */
 } rung_condition;
 
 typedef struct rung {
@@ -110,6 +111,7 @@ static const rung ladder[] = {
     {{"range-newton", solve_range_newton}, SOME_DISCS, 0},
     {{"range-newton", solve_range_newton}, SOME_FLAT, 0},
     {{"smoothing", solve_smoothing}, ALWAYS, 150},
+    {{"range-newton", solve_range_newton}, FROM_BEST, 0},
     {{"prox", solve_prox}, ALWAYS, 150},
     {{"interior-point", solve_interior_point}, ALWAYS, 0},
     {{"lemke", solve_lemke}, MODERATE, 0},
@@ -120,6 +122,7 @@ static const rung ladder[] = {
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"admm", solve_admm}, ALWAYS, 0}, /* contacts that nearly repeat each other: long valleys for the others */
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
+    {{"range-newton", solve_range_newton}, FROM_BEST, 0},
     {{"lemke", solve_lemke}, SIZEABLE, 0},
 };
 enum {
@@ -167,7 +170,7 @@ typedef struct climb {
   const ss_cp *problem;
   const ss_cp_options *options;
   ss_cp_workspace *workspace;
-  double *start; /* z at the beginning, then what refine starts from */
+  const double *start; /* z at the beginning */
   double *z;     /* the best so far: the caller's array */
   double *trial;
   ss_cp_result *result;
@@ -195,14 +198,15 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
   return SS_OK;
 }
 
-/* Runs one solver, judges and polishes. */
-static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, ss_outcome *outcome, ss_error *error) {
+/* Runs one solver, from a z or from nothing (NULL); judges and polishes. */
+static ss_status try_row(climb *c, const solver_row *row, int limit, const double *from, ss_outcome *outcome,
+                         ss_error *error) {
   ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
   ss_cp_options options = *c->options;
   if (options.iteration_limit <= 0) options.iteration_limit = limit;
-  for (int i = 0; i < c->problem->n; i++) c->trial[i] = warm ? c->start[i] : 0;
+  for (int i = 0; i < c->problem->n; i++) c->trial[i] = from ? from[i] : 0;
   const scratch_mark mark = scratch_now(c->workspace);
-  ss_status status = row->solve(c->problem, &options, warm, c->trial, c->workspace, &own, error);
+  ss_status status = row->solve(c->problem, &options, from != NULL, c->trial, c->workspace, &own, error);
   scratch_release(c->workspace, mark);
   *outcome = own.outcome;
   c->result->iterations += own.iterations;
@@ -214,6 +218,7 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
 
 static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
+  if (condition == FROM_BEST) return c->result->residual < polish_below;
   if (condition == COLD_TINY_LCP) return !warm && is_tiny_lcp(c->problem);
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
   if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
@@ -234,9 +239,25 @@ static ss_status refine(climb *c, ss_error *error) {
   static const double above = 1e-12;
   enum { LIMIT = 20, MOST_ROWS = 600 };
   if (!(c->result->residual > above) || c->problem->n > MOST_ROWS) return SS_OK;
-  for (int i = 0; i < c->problem->n; i++) c->start[i] = c->z[i];
   ss_outcome outcome;
-  return try_row(c, &row, LIMIT, true, &outcome, error);
+  return try_row(c, &row, LIMIT, c->z, &outcome, error);
+}
+
+/* Whether the best z is as good as numbers of double precision can be: their last digit moves a slack by more than the
+ * residual, and by much more than the tolerance (light bodies under heavy ones, mass ratios of 1e8). */
+static bool at_rounding_level(const climb *c) {
+  static const double small = 1e-6, epsilon = 0x1p-52, hopeless = 8;
+  const size_t n = (size_t)c->problem->n;
+  if (!(c->result->residual < small)) return false;
+  double largest = 0, size = 0;
+  for (size_t i = 0; i < n; i++) {
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) sum += fabs(c->problem->G[i * n + j] * c->z[j]);
+    size = fmax(size, sum);
+    largest = fmax(largest, fabs(c->problem->g[i]));
+  }
+  const double bound = epsilon * size / (1 + largest);
+  return c->result->residual <= bound && hopeless * c->options->tolerance < bound;
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
@@ -246,11 +267,16 @@ static ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
   for (int k = 0; k < N_RUNGS; k++) {
     if (!worth_trying(c, ladder[k].condition, warm)) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, &ladder[k].row, ladder[k].limit, warm, &outcome, error);
+    const double *from = ladder[k].condition == FROM_BEST ? c->z : warm ? c->start : NULL;
+    const ss_status status = try_row(c, &ladder[k].row, ladder[k].limit, from, &outcome, error);
     if (status) return status;
     if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
+    if (at_rounding_level(c)) {
+      c->result->outcome = SS_STALLED;
+      return SS_OK;
+    }
     if (outcome != SS_SOLVED && (first == SS_SOLVED || first == SS_LIMIT)) first = outcome;
   }
   if (first != SS_SOLVED) c->result->outcome = first;
@@ -268,7 +294,7 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
   if (!row) row = find_row(rows, N_ROWS, c->options->solver);
   if (!row) return ss_fail(error, SS_ERROR_INPUT, "unknown complementarity solver '%s'", c->options->solver);
   ss_outcome outcome;
-  const ss_status status = try_row(c, row, 0, warm, &outcome, error);
+  const ss_status status = try_row(c, row, 0, warm ? c->start : NULL, &outcome, error);
   if (outcome == SS_NOT_ADMITTED) c->result->outcome = outcome;
   return status;
 }
@@ -288,7 +314,7 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
   for (int k = 0; k < 3; k++) {
     if (!tries[k].wanted) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm, &outcome, error);
+    const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm ? c->start : NULL, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED) return status;
     if (outcome != SS_NOT_ADMITTED || k == 2) c->result->fallbacks++;
   }
