@@ -7,6 +7,7 @@
 
 #include "cp/reduce.h"
 #include "cp/storage.h"
+#include "cp/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -383,6 +384,21 @@ static bool zero_solves(const ss_cp *problem, const double *zero, double *w, dou
   return *residual <= rounding * largest / (1 + largest);
 }
 
+/* In units in which both z and w are of size one. Where the residual in those that are given is too large nevertheless (the last
+ * digits of large numbers), the caller goes on from there. */
+static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_options *options, bool warm, double *z,
+                                ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  ss_cp usual;
+  const scratch_mark mark = scratch_now(workspace);
+  ss_status status = units_change(problem, u, workspace, &usual, error);
+  for (int i = 0; i < problem->n && warm; i++) z[i] /= u.z;
+  if (!status) status = ss_cp_solve(&usual, options, warm, z, workspace, result, error);
+  for (int i = 0; i < problem->n; i++) z[i] *= u.z;
+  scratch_release(workspace, mark);
+  result->residual = ss_cp_judge(problem, z, NULL);
+  return status;
+}
+
 ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
@@ -391,6 +407,12 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
     return SS_OK;
   }
   const bool automatic = strcmp(options->solver, "auto") == 0;
+  cp_units units;
+  if (automatic && problem->n > 0 && units_needed(problem, &units)) {
+    const ss_status status = solve_in_units(problem, units, options, warm, z, workspace, result, error);
+    if (status || result->outcome != SS_SOLVED || result->residual <= options->tolerance) return status;
+    warm = true;
+  }
   const scratch_mark mark = scratch_now(workspace);
   double *memory = SCRATCH(workspace, double, 2 * (size_t)problem->n);
   if (!memory) return out_of_memory(error);
