@@ -5,7 +5,8 @@
  *
  *     L_jc = (G_ji - L_j . U_i) / sqrt(d_i),   U_jc = (G_ij - L_i . U_j) / sqrt(d_i),   d_j -= L_jc U_jc,
  *
- * first from all rows with a good pivot, in the order given, then from the largest that is left, until nothing is. In a G =
+ * first from all rows with a good pivot, in the order given, then from the largest that is left, until nothing is. Where that leaves
+ * something negative, once more with the largest only, which keeps rounding errors from growing at the price of sparsity. In a G =
  * J A^-1 J^T with definite A a row without anything left on its diagonal has nothing left at all. Assumes that noise and
  * rank are apart (the scaled d of dependent rows comes out below 1e-12). */
 #include "cp/range.h"
@@ -55,7 +56,7 @@ static bool add_column(range *r, const double *G, double *d, int i) {
 }
 
 /* All columns; returns false like add_column. */
-static bool add_columns(range *r, const double *G, const pattern *order, double *d) {
+static bool add_columns(range *r, const double *G, const pattern *order, double good, double *d) {
   const int n = r->n;
   r->rank = 0;
   for (int i = 0; i < n; i++) {
@@ -65,7 +66,7 @@ static bool add_columns(range *r, const double *G, const pattern *order, double 
   }
   for (int k = 0; k < order->n; k++)
     for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++)
-      if (d[i] > good_pivot && !add_column(r, G, d, i)) return false;
+      if (d[i] > good && !add_column(r, G, d, i)) return false;
   for (;;) {
     int best = -1;
     for (int i = 0; i < n; i++)
@@ -75,6 +76,22 @@ static bool add_columns(range *r, const double *G, const pattern *order, double 
   }
 }
 
+/* The factors with pivots above `good` taken as they come; admitted: nothing negative is left. */
+static ss_status factorise(range *r, const double *G, const pattern *order, double good, double *d, ss_cp_workspace *w,
+                           bool *admitted, ss_error *error) {
+  const size_t n = (size_t)r->n;
+  r->U = r->L;
+  if (!add_columns(r, G, order, good, d)) {
+    r->U = SCRATCH(w, double, n *n);
+    if (!r->U) return out_of_memory(error);
+    (void)add_columns(r, G, order, good, d);
+  }
+  *admitted = true;
+  for (size_t i = 0; i < n; i++)
+    if (d[i] < -indefinite) *admitted = false;
+  return SS_OK;
+}
+
 ss_status range_create(const ss_cp *problem, const pattern *order, ss_cp_workspace *w, range *out, bool *admitted,
                        ss_error *error) {
   const int n = problem->n;
@@ -82,16 +99,10 @@ ss_status range_create(const ss_cp *problem, const pattern *order, ss_cp_workspa
   double *d = SCRATCH(w, double, n);
   if (!out->L || !out->first || !d) return out_of_memory(error);
   out->end = out->first + n;
-  out->U = out->L;
-  if (!add_columns(out, problem->G, order, d)) {
-    out->U = SCRATCH(w, double, (size_t)n *(size_t)n);
-    if (!out->U) return out_of_memory(error);
-    (void)add_columns(out, problem->G, order, d);
-  }
-  *admitted = true;
-  for (int i = 0; i < n; i++)
-    if (d[i] < -indefinite) *admitted = false;
-  return SS_OK;
+  ss_status status = factorise(out, problem->G, order, good_pivot, d, w, admitted, error);
+  if (status || *admitted) return status;
+  return factorise(out, problem->G, order, HUGE_VAL, d, w, admitted,
+                   error); /* rounding errors, perhaps: best pivots only */
 }
 
 void range_apply(const range *r, const double *g, const double *y, double *w) {
