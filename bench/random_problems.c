@@ -82,7 +82,8 @@ static int run_class(const random_class *given, int from, int to, int rows, cons
     if (good && r.outcome == SS_SOLVED) worst = fmax(worst, scaled);
     failed += !good;
     if (!good || times[seed - from] > 1000) {
-      printf("  %s %s %d: %d rows, %s by %s, residual %.2g (rounding %.2g) scaled %.2g, %d iterations, %d fallbacks, %.1f ms\n",
+      printf("  %s %s %d: %d rows, %s by %s, residual %.2g (rounding %.2g) scaled %.2g, %d iterations, %d fallbacks, "
+             "%.1f ms\n",
              good ? "SLOW" : "FAILED", c->name, seed, p.cp.n, ss_outcome_name(r.outcome), r.solver, r.residual,
              attainable(&p), scaled, r.iterations, r.fallbacks, times[seed - from]);
       char path[1024];

@@ -23,7 +23,8 @@ static inline void plant_friction(random_source *r, const ss_block *b, double *z
   z[0] = state ? random_between(r, 0.1, 1) : 0;
   w[0] = state ? 0 : random_between(r, 0, 1);
   const double radius = b->mu * (z[0] + b->extra), speed = random_between(r, 0, 1);
-  const bool round = b->cone == SS_CONE_QUADRATIC && b->size > 2, corners = b->cone == SS_CONE_POLYHEDRAL && b->size > 2;
+  const bool round = b->cone == SS_CONE_QUADRATIC && b->size > 2,
+             corners = b->cone == SS_CONE_POLYHEDRAL && b->size > 2;
   double d[SS_FRICTION_ROWS], length = 0;
   for (int i = 0; i < t; i++) d[i] = random_between(r, -1, 1);
   for (int i = 0; i < t; i++) length = hypot(length, d[i]);
@@ -355,7 +356,8 @@ static inline double random_mu(random_source *r) {
 static inline owned_cp friction_scene(random_source *r, int n, double spread, double extra, bool repeated) {
   const friction_kind kind = friction_kinds[random_below(r, 8)];
   const bool mixed = chance(r, 0.2); /* several kinds of cone together */
-  const int joints = chance(r, 0.5) ? 0 : random_below(r, n / 3 + 1), limits = chance(r, 0.7) ? 0 : random_below(r, n / 4 + 1);
+  const int joints = chance(r, 0.5) ? 0 : random_below(r, n / 3 + 1),
+            limits = chance(r, 0.7) ? 0 : random_below(r, n / 4 + 1);
   owned_cp p = owned_create(n, n);
   int row = joints + limits;
   if (joints) add_block(&p, (ss_block){.kind = SS_BLOCK_FREE, .size = joints});
@@ -392,7 +394,8 @@ static inline owned_cp friction_scene(random_source *r, int n, double spread, do
         if (two < bodies && two != one) J[i * dofs + 6 * two + k] = random_between(r, -1, 1);
       }
       for (int k = 0; again && k < dofs; k++)
-        J[i * dofs + k] = J[(i - block->size) * dofs + k] + (J[i * dofs + k] != 0 ? shift * random_between(r, -1, 1) : 0);
+        J[i * dofs + k] =
+            J[(i - block->size) * dofs + k] + (J[i * dofs + k] != 0 ? shift * random_between(r, -1, 1) : 0);
     }
   }
   set_mechanics(&p, J, W, v, dofs);
@@ -443,7 +446,8 @@ static inline owned_cp units_rows(random_source *r, int n) {
 static inline owned_cp spatial_stack(random_source *r, int n) {
   const int high = n / 12 > 0 ? n / 12 : 1, rows = 12 * high, dofs = 6 * high, law = random_below(r, 4);
   const friction_kind kind = friction_kinds[1 + random_below(r, 4)];
-  const double ratio = pow(10, random_between(r, 0, 8)), mu = random_between(r, 0.1, 1), askew = chance(r, 0.5) ? 0 : 0.1;
+  const double ratio = pow(10, random_between(r, 0, 8)), mu = random_between(r, 0.1, 1),
+               askew = chance(r, 0.5) ? 0 : 0.1;
   owned_cp p = owned_create(rows, 4 * high);
   double *J = numbers(rows * dofs), *W = numbers(dofs), *v = numbers(dofs);
   for (int i = 0; i < high; i++) {
@@ -463,7 +467,9 @@ static inline owned_cp spatial_stack(random_source *r, int n) {
         for (int a = 0; a < 3; a++)
           for (int k = 0; k < 6; k++) J[(12 * i + 3 * c + a) * dofs + 6 * body + k] = s * lines[a][k];
       }
-      add_block(&p, (ss_block){.kind = SS_BLOCK_FRICTION, .size = 3, .cone = kind.cone, .directions = kind.directions, .mu = mu});
+      add_block(
+          &p,
+          (ss_block){.kind = SS_BLOCK_FRICTION, .size = 3, .cone = kind.cone, .directions = kind.directions, .mu = mu});
     }
   }
   set_mechanics(&p, J, W, v, dofs);
@@ -495,7 +501,11 @@ static inline owned_cp saddle_friction(random_source *r, int n) {
         p.G[row * rows + 6 * two + k] = random_between(r, -1, 1);
         p.G[(6 * two + k) * rows + row] = -p.G[row * rows + 6 * two + k];
       }
-    add_block(&p, (ss_block){.kind = SS_BLOCK_FRICTION, .size = 3, .cone = kind.cone, .directions = kind.directions, .mu = random_mu(r)});
+    add_block(&p, (ss_block){.kind = SS_BLOCK_FRICTION,
+                             .size = 3,
+                             .cone = kind.cone,
+                             .directions = kind.directions,
+                             .mu = random_mu(r)});
   }
   free(v);
   return p;

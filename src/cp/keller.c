@@ -53,7 +53,8 @@ static ss_outcome drive(tableau *t, int distinguished, int limit, int *pivots, i
   while (*pivots < limit) {
     int c = tableau_column(t, driving), row = t->place[distinguished];
     int r = c < 0 || row < 0 ? -1 : blocking_row(t, row, c);
-    if (t->stale && (c < 0 || row < 0 || !tableau_reliable(t, r, c))) { /* a ray, or a pivot that may be nothing but errors */
+    if (t->stale &&
+        (c < 0 || row < 0 || !tableau_reliable(t, r, c))) { /* a ray, or a pivot that may be nothing but errors */
       tableau_refresh(t);
       c = tableau_column(t, driving);
       row = t->place[distinguished];

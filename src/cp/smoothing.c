@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum { ROWS = SMOOTH_ROWS, SQUARE = ROWS * ROWS };
-static const double damping = 1e-6, on_path = 0.1 /* |F| over sigma */;
+static const double on_path = 0.1 /* |F| over sigma */;
 
 typedef enum smooth_kind { SMOOTH_FREE, SMOOTH_BOX, SMOOTH_CONE, SMOOTH_SECTION } smooth_kind;
 
@@ -41,7 +41,7 @@ typedef struct smoothing {
   block_lu lu;
   smooth_node *set;   /* [nodes] */
   double *left, *own; /* [nodes][SQUARE] P' u' and 1 - P' */
-  double sigma;
+  double sigma, damping;
   double *x, *w, *F;                /* [n] the present point */
   double *candidate, *cw, *cF;      /* [n] */
   double *dx, *rest, *image, *zero; /* [n] */
@@ -126,14 +126,14 @@ static void linearise_section(const smoothing *k, const smooth_node *s, double *
   for (int i = 0; i < t; i++) d[i] = k->x[s->first + 1 + i] - k->w[s->first + 1 + i];
   smooth_section(s->block, s->corners, d, r, k->sigma, q, slope, by_radius);
   left[0] = by_normal;
-  own[0] = 1 - by_normal + damping;
+  own[0] = 1 - by_normal + k->damping;
   for (int i = 0; i < t; i++) {
     double *left_row = left + (size_t)(i + 1) * (size_t)n, *own_row = own + (size_t)(i + 1) * (size_t)n;
     left_row[0] = k->shift ? 0 : s->mu * by_normal * by_radius[i];
     own_row[0] = -left_row[0];
     for (int j = 0; j < t; j++) {
       left_row[j + 1] = slope[i * t + j];
-      own_row[j + 1] = (i == j) * (1 + damping) - slope[i * t + j];
+      own_row[j + 1] = (i == j) * (1 + k->damping) - slope[i * t + j];
     }
   }
 }
@@ -146,12 +146,12 @@ static void linearise(const smoothing *k, const smooth_node *s, double *left, do
   for (int i = s->rows; i < n; i++) own[i * (n + 1)] = 1;
   if (s->kind == SMOOTH_FREE) {
     left[0] = 1;
-    own[0] = damping;
+    own[0] = k->damping;
   } else if (s->kind == SMOOTH_BOX) {
     double slope;
     (void)smooth_box(k->x[s->first] - k->w[s->first], s->lower, s->upper, k->sigma, &slope);
     left[0] = slope;
-    own[0] = 1 - slope + damping;
+    own[0] = 1 - slope + k->damping;
   } else if (s->kind == SMOOTH_SECTION) {
     linearise_section(k, s, left, own);
   } else {
@@ -163,7 +163,7 @@ static void linearise(const smoothing *k, const smooth_node *s, double *left, do
       for (int j = 0; j < n; j++) {
         const double turn = j ? (k->shift ? 0 : k->w[s->first + j] / length) : 1 / s->mu; /* of u_n by w_j */
         left[i * n + j] = slope[i * n] * turn + (j ? slope[i * n + j] : 0);
-        own[i * n + j] = ((i == j) * (1 + damping) - slope[i * n + j]) * (j ? 1 : s->mu);
+        own[i * n + j] = ((i == j) * (1 + k->damping) - slope[i * n + j]) * (j ? 1 : s->mu);
       }
   }
 }
@@ -200,7 +200,7 @@ static void remainder_of(smoothing *k) {
       double sum = -k->F[s->first + i];
       for (int j = 0; j < s->size; j++) {
         const double unit = s->kind == SMOOTH_CONE && j == 0 ? s->mu : 1;
-        const double clean = own[i * s->size + j] - (i == j && i < s->rows ? damping * unit : 0);
+        const double clean = own[i * s->size + j] - (i == j && i < s->rows ? k->damping * unit : 0);
         sum -= clean * k->dx[s->first + j] + left[i * s->size + j] * k->image[s->first + j];
       }
       k->rest[s->first + i] = sum;
@@ -327,13 +327,14 @@ static bool correct_frozen(smoothing *k, int limit) {
   return false;
 }
 
-static void follow(smoothing *k, int limit) {
+/* From the point `start`. */
+static void follow(smoothing *k, const double *start, int limit) {
   static const double slowest = 0.8, fastest = 1e-3, first = 0.3;
   enum { STEPS = 10, EASY = 3, HARD = 6 };
   large *l = k->l;
   const double least = k->polygons ? 1e-7 : 1e-13;
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
-  memcpy(k->x, l->x, bytes);
+  memcpy(k->x, start, bytes);
   nodes_apply(&l->G, l->g, k->x, k->w);
   while (!correct(k, 2 * STEPS, limit)) {
     k->sigma *= 10;
@@ -359,14 +360,26 @@ static void follow(smoothing *k, int limit) {
   }
 }
 
+/* The second attempt is for light bodies between heavy ones: what tells their masses from nothing is as small as the ratio of
+ * the masses, and must not be damped. */
+static const double dampings[] = {1e-6, 1e-10};
+enum { HARD_ROWS = 600 };
+
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   smoothing k;
   bool affordable = true;
   ss_status status = prepare(&k, l, most, w, &affordable, error);
-  k.sigma = sigma;
+  double *start = SCRATCH(w, double, l->cp.n);
+  if (!start && !status) status = out_of_memory(error);
   if (!status && affordable) {
-    follow(&k, limit);
+    memcpy(start, l->x, sizeof *start * (size_t)l->cp.n);
+    const int attempts = l->cp.n <= HARD_ROWS ? 2 : 1, before = l->iterations;
+    for (int a = 0; a < attempts && l->residual > l->goal; a++) {
+      k.sigma = sigma;
+      k.damping = dampings[a];
+      follow(&k, start, before + (a + 1) * limit);
+    }
     l->residual = large_judge(l, l->x, l->w);
   }
   scratch_release(w, mark);

@@ -167,6 +167,8 @@ static bool only_free(const ss_cp *problem) {
 
 static const double polish_above = 1e-13; /* residuals below are at rounding level */
 static const double polish_below = 1e-2;  /* residuals above say that the active set is wrong */
+static const double nearly_solved =
+    1e-6; /* what is missing is a matter of rounding errors and of contacts that nearly repeat each other */
 
 typedef struct climb {
   const ss_cp *problem;
@@ -248,9 +250,9 @@ static ss_status refine(climb *c, ss_error *error) {
 /* Whether the best z is as good as numbers of double precision can be: their last digit moves a slack by more than the
  * residual, and by much more than the tolerance (light bodies under heavy ones, mass ratios of 1e8). */
 static bool at_rounding_level(const climb *c) {
-  static const double small = 1e-6, epsilon = 0x1p-52, hopeless = 8;
+  static const double epsilon = 0x1p-52, hopeless = 8;
   const size_t n = (size_t)c->problem->n;
-  if (!(c->result->residual < small)) return false;
+  if (!(c->result->residual < nearly_solved)) return false;
   double largest = 0, size = 0;
   for (size_t i = 0; i < n; i++) {
     double sum = 0;
@@ -282,6 +284,7 @@ static ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
     if (outcome != SS_SOLVED && (first == SS_SOLVED || first == SS_LIMIT)) first = outcome;
   }
   if (first != SS_SOLVED) c->result->outcome = first;
+  if (first == SS_RAY && c->result->residual < nearly_solved) c->result->outcome = SS_STALLED; /* then it was none */
   return SS_OK;
 }
 
