@@ -40,18 +40,15 @@ static int ratio_test(const tableau *t, int c) {
   return best;
 }
 
-/* The first pivot: x0 enters, and the row with the most negative q / d leaves. */
+/* The first pivot: x0 enters, and the row with the most negative q / d leaves; of several the last, after which the others are
+ * lexicographically positive. */
 static int first_row(const tableau *t) {
   const int n = t->n;
   int best = -1;
   double smallest = 0;
-  for (int i = 0; i < n; i++) {
-    const double ratio = -tableau_value(t, i) / tableau_row(t, i)[n];
-    if (ratio < smallest) {
-      smallest = ratio;
-      best = i;
-    }
-  }
+  for (int i = 0; i < n; i++) smallest = fmin(smallest, -tableau_value(t, i) / tableau_row(t, i)[n]);
+  for (int i = 0; i < n && smallest < 0; i++)
+    if (-tableau_value(t, i) / tableau_row(t, i)[n] <= smallest * (1 - tableau_tie_tolerance)) best = i;
   return best;
 }
 

@@ -424,35 +424,9 @@ static bool zero_solves(const ss_cp *problem, const double *zero, double *w, dou
   return *residual <= rounding * largest / (1 + largest);
 }
 
-/* In units in which both z and w are of size one. Where the residual in those that are given is too large nevertheless (the last
- * digits of large numbers), the caller goes on from there. */
-static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_options *options, bool warm, double *z,
+static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                 ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  ss_cp usual;
-  const scratch_mark mark = scratch_now(workspace);
-  ss_status status = units_change(problem, u, workspace, &usual, error);
-  for (int i = 0; i < problem->n && warm; i++) z[i] /= u.z;
-  if (!status) status = ss_cp_solve(&usual, options, warm, z, workspace, result, error);
-  for (int i = 0; i < problem->n; i++) z[i] *= u.z;
-  scratch_release(workspace, mark);
-  result->residual = ss_cp_judge(problem, z, NULL);
-  return status;
-}
-
-ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
-  if (problem->n > 0 && !storage_finite(problem)) {
-    for (int i = 0; i < problem->n; i++) z[i] = 0;
-    return SS_OK;
-  }
   const bool automatic = strcmp(options->solver, "auto") == 0;
-  cp_units units;
-  if (automatic && problem->n > 0 && units_needed(problem, &units)) {
-    const ss_status status = solve_in_units(problem, units, options, warm, z, workspace, result, error);
-    if (status || result->outcome != SS_SOLVED || result->residual <= options->tolerance) return status;
-    warm = true;
-  }
   const scratch_mark mark = scratch_now(workspace);
   double *memory = SCRATCH(workspace, double, 2 * (size_t)problem->n);
   if (!memory) return out_of_memory(error);
@@ -473,4 +447,38 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
     keep_zero(&c);
   scratch_release(workspace, mark);
   return status;
+}
+
+/* In units in which both z and w are of size one. `settled`: solved in both, or not to be solved; else (the last digits of large
+ * numbers) the caller goes on from z in the units that are given. */
+static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_options *options, bool warm, double *z,
+                                ss_cp_workspace *workspace, ss_cp_result *result, bool *settled, ss_error *error) {
+  ss_cp usual;
+  const scratch_mark mark = scratch_now(workspace);
+  ss_status status = units_change(problem, u, workspace, &usual, error);
+  for (int i = 0; i < problem->n && warm; i++) z[i] /= u.z;
+  if (!status) status = solve_as_given(&usual, options, warm, z, workspace, result, error);
+  for (int i = 0; i < problem->n; i++) z[i] *= u.z;
+  scratch_release(workspace, mark);
+  if (result->residual < nearly_solved) result->outcome = SS_SOLVED; /* as far as the units that are given can tell */
+  result->residual = ss_cp_judge(problem, z, NULL);
+  *settled = result->residual < HUGE_VAL && (result->outcome != SS_SOLVED || result->residual <= options->tolerance);
+  return status;
+}
+
+ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
+  if (problem->n > 0 && !storage_finite(problem)) {
+    for (int i = 0; i < problem->n; i++) z[i] = 0;
+    return SS_OK;
+  }
+  cp_units units;
+  bool settled = false;
+  if (strcmp(options->solver, "auto") == 0 && units_needed(problem, &units)) {
+    const ss_status status = solve_in_units(problem, units, options, warm, z, workspace, result, &settled, error);
+    if (status || settled) return status;
+    warm = true;
+  }
+  return solve_as_given(problem, options, warm, z, workspace, result, error);
 }

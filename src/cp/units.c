@@ -38,6 +38,8 @@ bool units_needed(const ss_cp *problem, cp_units *out) {
   if (largest == 0 || count == 0) return false;
   out->w = 1 / inverse_power(largest);
   out->z = out->w / ldexp(1, (int)round(exponents / count));
+  const double factor = out->z / out->w;
+  if (!(out->z > 0 && factor > 0 && isfinite(out->z) && isfinite(factor))) return false;
   return fmin(out->w, out->z) < smallest_usual * (1 + largest);
 }
 
