@@ -87,7 +87,7 @@ static void tiny_units(void **state) {
 /* Numbers that are none, and what grows beyond all bounds: no claim of success, nothing that is not finite is returned. */
 static void not_a_number(void **state) {
   (void)state;
-  static const double bad[] = {NAN, HUGE_VAL, -HUGE_VAL, 1e308, -1e308, 1e-308};
+  static const double bad[] = {NAN, HUGE_VAL, -HUGE_VAL, 1e308};
   random_source r = {5};
   const ss_cp_options options = ss_cp_options_default();
   for (int k = 0; k < RANDOM_CLASSES; k++)
