@@ -104,7 +104,7 @@ static inline owned_cp grid_box(int points, ss_cone cone) {
   owned_cp p = owned_create(3 * points, points);
   double *J = numbers(18 * points);
   for (int i = 0; i < points; i++) {
-    const double x = i % side / (side - 1.0) - 0.5, y = i / side / (side - 1.0) - 0.5, z = -0.5;
+    const double x = i % side / (side - 1.0) - 0.5, y = (double)(i / side) / (side - 1.0) - 0.5, z = -0.5;
     const double rows[3][6] = {{0, 0, 1, y, -x, 0}, {1, 0, 0, 0, z, -y}, {0, 1, 0, -z, 0, x}};
     memcpy(J + (size_t)i * 18, rows, sizeof rows);
     add_block(&p, (ss_block){.kind = SS_BLOCK_FRICTION, .size = 3, .cone = cone, .directions = 8, .mu = 0.6});

@@ -228,6 +228,7 @@ static bool proximal_step(descent *d, double goal) {
 /* Whether to go on after a proximal step has brought the residual from `last` to `residual`. */
 static bool promising(const descent *d, bool solved, double last, double residual, double tolerance, int *vain) {
   if (residual <= tolerance && !solved) return false; /* rounding errors, most likely */
+  if (!(residual < HUGE_VAL)) return false;           /* beyond the range of numbers: no step leads back */
   if (residual <= 0.3 * last) {
     *vain = 0;
     return true;
