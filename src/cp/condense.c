@@ -8,6 +8,7 @@
 #include "cp/condense.h"
 
 #include "cp/reduce.h"
+#include "cp/solver.h"
 #include "cp/storage.h"
 
 #include "la/dissect.h"
@@ -285,4 +286,46 @@ void condensed_recover(const condensed *c, const double *rest, double *z) {
     for (int j = 0; j < others; j++) sum += line[j] * rest[c->touches[c->touched[k] + j]];
     z[i] = -sum;
   }
+}
+
+static bool some_free(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (block_is_free(&problem->blocks[b])) return true;
+  return false;
+}
+
+static double largest_of(const double *x, int n) {
+  double largest = 0;
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
+  return largest;
+}
+
+/* `c` solved by the ladder, and z of the given problem from it. */
+static ss_status solve_condensed(condensed *c, const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                                 ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+  double *rest = SCRATCH(w, double, c->cp.n);
+  if (!rest) return out_of_memory(error);
+  ss_cp_options own = *options;
+  const double given = 1 + largest_of(problem->g, problem->n), left = 1 + largest_of(c->cp.g, c->cp.n);
+  own.solver = "auto";
+  own.tolerance *= fmin(1, 0.5 * given / left); /* the judge divides by them */
+  for (int i = 0; i < problem->n && warm; i++)
+    if (c->place[i] >= 0) rest[c->place[i]] = z[i];
+  c->cp.sparse = &c->G;
+  const ss_status status = ss_cp_solve(&c->cp, &own, warm, rest, w, result, error);
+  result->residual = -1; /* that of another problem */
+  if (!status) condensed_recover(c, rest, z);
+  return status;
+}
+
+ss_status solve_without_free(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  ss_sparse G;
+  condensed c;
+  bool worth = false;
+  result->outcome = SS_NOT_ADMITTED;
+  if (problem->factors || !some_free(problem)) return SS_OK; /* J A^-1 J^T has a diagonal */
+  ss_status status = storage_rows(problem, workspace, &G, error);
+  if (!status) status = condense(problem, &G, workspace, &c, &worth, error);
+  return status || !worth ? status : solve_condensed(&c, problem, options, warm, z, workspace, result, error);
 }

@@ -5,7 +5,6 @@
  * nothing solves the problem, the best z is returned with the outcome of the first rung that said why. */
 #include "cp/solver.h"
 
-#include "cp/condense.h"
 #include "cp/reduce.h"
 #include "cp/storage.h"
 #include "cp/units.h"
@@ -307,64 +306,30 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
 /* The way of large sparse problems, before the ladder: what is solved from its start or in the range of its matrix needs
  * no sweeps. *ended: that was all. */
 static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
-  static const solver_row redundant = {"range-newton", solve_redundant};
+  static const solver_row redundant = {"range-newton", solve_redundant}, without = {"large", solve_without_free};
   const struct {
     const solver_row *row;
     int limit;
     bool wanted;
   } tries[] = {{&rows[0], 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
+               {&without, 0, true},
                {&redundant, 100, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
                {&any_form[0], 0, true}};
+  enum { TRIES = sizeof tries / sizeof *tries };
   *ended = true;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < TRIES; k++) {
     if (!tries[k].wanted) continue;
     ss_outcome outcome;
     const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm ? c->start : NULL, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED) return status;
-    if (outcome != SS_NOT_ADMITTED || k == 2) c->result->fallbacks++;
+    if (outcome != SS_NOT_ADMITTED || k == TRIES - 1) c->result->fallbacks++;
   }
   *ended = c->problem->n > LAST_RESORT;
   return SS_OK;
 }
 
-/* Velocities as free rows: the problem without them is solved, and counts if the judge accepts what follows for the given one. */
-static ss_status climb_condensed(climb *c, bool warm, ss_error *error) {
-  const int n = c->problem->n;
-  const scratch_mark mark = scratch_now(c->workspace);
-  ss_sparse G;
-  condensed without;
-  bool worth = false;
-  ss_status status = storage_rows(c->problem, c->workspace, &G, error);
-  if (!status) status = condense(c->problem, &G, c->workspace, &without, &worth, error);
-  double *z = status || !worth ? NULL : SCRATCH(c->workspace, double, without.cp.n);
-  if (z) {
-    ss_cp_options options = *c->options;
-    ss_cp_result own;
-    double largest = 0, rest = 0;
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(c->problem->g[i]));
-    for (int i = 0; i < without.cp.n; i++) rest = fmax(rest, fabs(without.cp.g[i]));
-    options.tolerance *= fmin(1, 0.5 * (1 + largest) / (1 + rest));
-    for (int i = 0; i < n && warm; i++)
-      if (without.place[i] >= 0) z[without.place[i]] = c->start[i];
-    without.cp.sparse = &without.G;
-    status = ss_cp_solve(&without.cp, &options, warm, z, c->workspace, &own, error);
-    condensed_recover(&without, z, c->trial);
-    c->result->iterations += own.iterations;
-    c->result->fallbacks += own.fallbacks;
-    if (!status) keep_if_better(c, ss_cp_judge(c->problem, c->trial, NULL), own.outcome, own.solver);
-  } else if (!status && worth) {
-    status = out_of_memory(error);
-  }
-  scratch_release(c->workspace, mark);
-  return status;
-}
-
 static ss_status climb_any(climb *c, bool warm, ss_error *error) {
   bool ended = false;
-  if (large_wanted(c->problem)) {
-    const ss_status tried = climb_condensed(c, warm, error);
-    if (tried || c->result->residual <= c->options->tolerance) return tried;
-  }
   const ss_status status = large_wanted(c->problem) ? climb_large(c, warm, &ended, error) : SS_OK;
   if (status || ended) return status;
   ss_cp dense;
