@@ -13,7 +13,6 @@ static void the_ladder_solves_them(void **state) {
   options.tolerance = tolerance;
   for (int k = 0; k < WORST_CASES; k++) {
     const worst_case *c = &worst_cases[k];
-    if (c->slow) continue;
     owned_cp p = c->make(c->size);
     ss_cp_result r;
     assert_int_equal(ss_cp_validate(&p.cp, NULL), SS_OK);

@@ -83,7 +83,7 @@ typedef enum ss_outcome {
   SS_SOLVED,
   SS_LIMIT,       /* iteration limit */
   SS_RAY,         /* ended on a secondary ray: no solution found */
-  SS_STALLED,     /* breakdown: singular basis, not finite */
+  SS_STALLED,     /* breakdown: singular basis, not finite; or rounding errors leave nothing better */
   SS_NOT_ADMITTED /* this solver does not handle such a problem (block kind, size) */
 } ss_outcome;
 

@@ -53,7 +53,8 @@ static ss_outcome drive(tableau *t, int distinguished, int limit, int *pivots, i
   while (*pivots < limit) {
     int c = tableau_column(t, driving), row = t->place[distinguished];
     int r = c < 0 || row < 0 ? -1 : blocking_row(t, row, c);
-    if (r < 0 && t->stale) { /* believe in a ray only on a fresh tableau */
+    if (t->stale &&
+        (c < 0 || row < 0 || !tableau_reliable(t, r, c))) { /* a ray, or a pivot that may be nothing but errors */
       tableau_refresh(t);
       c = tableau_column(t, driving);
       row = t->place[distinguished];
@@ -63,9 +64,9 @@ static ss_outcome drive(tableau *t, int distinguished, int limit, int *pivots, i
     if (c < 0 || row < 0) return SS_STALLED; /* the basis was singular, refresh has found another */
     if (r < 0) return SS_RAY;
     const int leaves = t->basic[r];
-    const bool due = tableau_pivot(t, r, c);
+    const bool refresh = tableau_pivot(t, r, c);
     ++*pivots;
-    if (due && tableau_drifts(t)) tableau_refresh(t);
+    if (refresh) tableau_refresh(t);
     if (leaves == distinguished) return SS_SOLVED;
     driving = tableau_complement(t, leaves);
   }

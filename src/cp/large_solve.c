@@ -30,7 +30,8 @@ enum {
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
   SMOOTHING_STEPS = 150,
-  NEWTON_STEPS = 20
+  NEWTON_STEPS = 20,
+  PATH_ROWS = 600
 };
 static const double dense_share = 0.35;  /* of entries not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
@@ -133,9 +134,17 @@ static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, s
   return status;
 }
 
+/* Problems so small that a factorisation costs as little as some sweeps: towers, chains and light bodies between heavy
+ * ones, on which sweeps do not converge. What is left is for the ladder. */
+static ss_status follow_paths(large *l, ss_cp_workspace *w, ss_error *error) {
+  ss_status status = large_smoothing(l, fmin(1, 10 * l->residual), SMOOTHING_STEPS, affordable(l), w, error);
+  if (!status && l->residual > l->goal) status = large_interior(l, INTERIOR_STEPS, affordable(l), w, error);
+  return status;
+}
+
 /* With discs. */
 static ss_status take_turns_round(large *l, ss_cp_workspace *w, ss_error *error) {
-  ss_status status = patch_up(l, w, error);
+  ss_status status = l->cp.n <= PATH_ROWS ? follow_paths(l, w, error) : patch_up(l, w, error);
   const double most = fmax(last_resort * affordable(l), last_operations);
   if (!status && l->residual > l->goal)
     status = large_smoothing(l, fmin(1, 10 * l->residual), SMOOTHING_STEPS, most, w, error);
@@ -236,8 +245,7 @@ ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, 
 
 ss_status solve_smoothing(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  result->outcome = SS_NOT_ADMITTED;
-  return admits_round_sets(problem) ? run(problem, options, smoothing, warm, z, workspace, result, error) : SS_OK;
+  return run(problem, options, smoothing, warm, z, workspace, result, error);
 }
 
 ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

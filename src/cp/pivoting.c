@@ -30,6 +30,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, variant
   if (tilted) cover = SCRATCH(w, double, l.n);
   if (!x || !rest || (tilted && !cover)) return out_of_memory(error);
   if (cover) fill_cover(cover, l.n);
+  if (v == REGULARIZED) l.damping = regularization;
   if (v == REGULARIZED)
     for (int j = 0; j < l.n; j++) l.M[(size_t)j * ((size_t)l.n + 1)] += regularization;
   const int limit = options->iteration_limit > 0 ? options->iteration_limit : 2000 + 50 * l.n;

@@ -5,7 +5,8 @@
  *
  *     L_jc = (G_ji - L_j . U_i) / sqrt(d_i),   U_jc = (G_ij - L_i . U_j) / sqrt(d_i),   d_j -= L_jc U_jc,
  *
- * first from all rows with a good pivot, in the order given, then from the largest that is left, until nothing is. In a G =
+ * first from all rows with a good pivot, in the order given, then from the largest that is left, until nothing is. Where that leaves
+ * something negative, once more with the largest only, which keeps rounding errors from growing at the price of sparsity. In a G =
  * J A^-1 J^T with definite A a row without anything left on its diagonal has nothing left at all. Assumes that noise and
  * rank are apart (the scaled d of dependent rows comes out below 1e-12). */
 #include "cp/range.h"
@@ -55,7 +56,7 @@ static bool add_column(range *r, const double *G, double *d, int i) {
 }
 
 /* All columns, or one more than `most`; returns false like add_column. */
-static bool add_columns(range *r, const double *G, const pattern *order, int most, double *d) {
+static bool add_columns(range *r, const double *G, const pattern *order, double good, int most, double *d) {
   const int n = r->n;
   r->rank = 0;
   for (int i = 0; i < n; i++) {
@@ -65,7 +66,7 @@ static bool add_columns(range *r, const double *G, const pattern *order, int mos
   }
   for (int k = 0; k < order->n; k++)
     for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++)
-      if (d[i] > good_pivot && r->rank <= most && !add_column(r, G, d, i)) return false;
+      if (d[i] > good && r->rank <= most && !add_column(r, G, d, i)) return false;
   while (r->rank <= most) {
     int best = -1;
     for (int i = 0; i < n; i++)
@@ -76,6 +77,22 @@ static bool add_columns(range *r, const double *G, const pattern *order, int mos
   return true;
 }
 
+/* The factors with pivots above `good` taken as they come; admitted: nothing negative is left. */
+static ss_status factorise(range *r, const double *G, const pattern *order, double good, int most, double *d,
+                           ss_cp_workspace *w, bool *admitted, ss_error *error) {
+  const size_t n = (size_t)r->n;
+  r->U = r->L;
+  if (!add_columns(r, G, order, good, most, d)) {
+    r->U = SCRATCH(w, double, n *n);
+    if (!r->U) return out_of_memory(error);
+    (void)add_columns(r, G, order, good, most, d);
+  }
+  *admitted = r->rank <= most;
+  for (size_t i = 0; i < n; i++)
+    if (d[i] < -indefinite) *admitted = false;
+  return SS_OK;
+}
+
 ss_status range_create(const ss_cp *problem, const pattern *order, int most, ss_cp_workspace *w, range *out,
                        bool *admitted, ss_error *error) {
   const int n = problem->n;
@@ -83,16 +100,10 @@ ss_status range_create(const ss_cp *problem, const pattern *order, int most, ss_
   double *d = SCRATCH(w, double, n);
   if (!out->L || !out->first || !d) return out_of_memory(error);
   out->end = out->first + n;
-  out->U = out->L;
-  if (!add_columns(out, problem->G, order, most, d)) {
-    out->U = SCRATCH(w, double, (size_t)n *(size_t)n);
-    if (!out->U) return out_of_memory(error);
-    (void)add_columns(out, problem->G, order, most, d);
-  }
-  *admitted = out->rank <= most;
-  for (int i = 0; i < n; i++)
-    if (d[i] < -indefinite) *admitted = false;
-  return SS_OK;
+  ss_status status = factorise(out, problem->G, order, good_pivot, most, d, w, admitted, error);
+  if (status || *admitted || out->rank > most) return status;
+  /* rounding errors, perhaps: best pivots only */
+  return factorise(out, problem->G, order, HUGE_VAL, most, d, w, admitted, error);
 }
 
 void range_apply(const range *r, const double *g, const double *y, double *w) {

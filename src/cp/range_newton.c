@@ -281,6 +281,7 @@ static void next_eps(schedule *s, bool solved, int newtons, double last, double 
 /* Whether to go on after a proximal step. */
 static bool promising(schedule *s, bool solved, double residual, double tolerance) {
   if (residual <= tolerance && !solved) return false; /* rounding errors, most likely */
+  if (!(residual < HUGE_VAL)) return false;           /* beyond the range of numbers: no step leads back */
   if (residual <= 0.3 * s->milestone) {
     s->milestone = residual;
     s->vain = 0;

@@ -53,6 +53,7 @@ typedef struct lcp {
   double *c;
   double *offset;   /* [rest rows] z_rest = offset + amplitude * sum of c x */
   double amplitude; /* of q */
+  double damping;   /* has been added to the diagonal of M for the pivots; the solution of the last basis is without */
 } lcp;
 
 /* Variables of the LCP, not counting free rows that have to be kept. */

@@ -1,4 +1,4 @@
-/* Smoothing Newton method for discs, intervals, boxes, nonnegative and free rows, with a sparse factorisation.
+/* Smoothing Newton method for all sets, with a sparse factorisation.
  *
  * With De Saxce's shift Coulomb's law on a disc is z = P_K(z - u), u = w + mu |w_t| e_n, K the cone |z_t| <= mu z_n. In the
  * coordinates (mu z_n, z_t), (u_n / mu, w_t) K is the second-order cone, and its projection is smoothed as by Chen, Harker, Kanzow and Smale:
@@ -12,23 +12,28 @@
  *
  *     (1 - P' + delta + P' u' G) dz = -F
  *
- * where delta, for redundant contacts, is taken out again by refinement. Fails in a local minimum of |F|, at the limit, and where no
- * solution exists. Facets, pyramids and `extra` are not admitted. */
+ * where delta, for redundant contacts, is taken out again by refinement. Pyramids, polygons, and discs with `extra`, have no such
+ * cone: for them F = (z_n - max(z_n - w_n, 0), z_t - P_r(z_t - w_t)) with the projection on a section of the size
+ * r = mu (max(z_n - w_n, 0) + extra), both smoothed (smooth_sets.c). Fails in a local minimum of |F|, at the limit, and where no
+ * solution exists. */
 #include "cp/block_lu.h"
 #include "cp/large.h"
+#include "cp/smooth_sets.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = SS_FRICTION_ROWS, SQUARE = ROWS * ROWS };
-static const double damping = 1e-6, on_path = 0.1 /* |F| over sigma */;
+enum { ROWS = SMOOTH_ROWS, SQUARE = ROWS * ROWS };
+static const double on_path = 0.1 /* |F| over sigma */;
 
-typedef enum smooth_kind { SMOOTH_FREE, SMOOTH_BOX, SMOOTH_CONE } smooth_kind;
+typedef enum smooth_kind { SMOOTH_FREE, SMOOTH_BOX, SMOOTH_CONE, SMOOTH_SECTION } smooth_kind;
 
 typedef struct smooth_node {
   smooth_kind kind;
   int first, size, rows; /* rows < size: friction without mu, the others are zero */
   double mu, lower, upper;
+  const ss_block *block;
+  const double *corners; /* of a polygon */
 } smooth_node;
 
 typedef struct smoothing {
@@ -36,13 +41,15 @@ typedef struct smoothing {
   block_lu lu;
   smooth_node *set;   /* [nodes] */
   double *left, *own; /* [nodes][SQUARE] P' u' and 1 - P' */
-  double sigma;
+  double sigma, damping;
   double *x, *w, *F;                /* [n] the present point */
   double *candidate, *cw, *cF;      /* [n] */
   double *dx, *rest, *image, *zero; /* [n] */
   double *known;                    /* [n] the last point of the path */
-  double *frozen, *shift;           /* [nodes] the shift of a convex problem; NULL: the present one */
-  int steps;                        /* of the last correction */
+  double *frozen,
+      *shift;    /* [nodes] the shift, or the size of the section, of a convex problem; NULL: the present one */
+  int steps;     /* of the last correction */
+  bool polygons; /* there are some: sigma stays above the root of the rounding errors */
 } smoothing;
 
 static smooth_node describe(const ss_block *b, int first, int size) {
@@ -53,54 +60,13 @@ static smooth_node describe(const ss_block *b, int first, int size) {
     s.upper = b->upper;
   }
   if (b->kind == SS_BLOCK_FRICTION && b->mu > 0) {
-    s.kind = SMOOTH_CONE;
+    const bool round = b->cone == SS_CONE_QUADRATIC || size == 2;
+    s.kind = round && b->extra == 0 ? SMOOTH_CONE : SMOOTH_SECTION;
     s.rows = size;
     s.mu = b->mu;
+    s.block = b;
   }
   return s;
-}
-
-static double plus(double t, double sigma) {
-  const double root = sqrt(t * t + 4 * sigma * sigma);
-  return t > 0 ? 0.5 * (t + root) : root > 0 ? 2 * sigma * sigma / (root - t) : 0;
-}
-
-static double plus_slope(double t, double sigma) {
-  const double root = sqrt(t * t + 4 * sigma * sigma);
-  return root > 0 ? 0.5 * (1 + t / root) : 0.5;
-}
-
-static double box(const smooth_node *s, double t, double sigma, double *slope) {
-  double value = t;
-  *slope = 1;
-  if (isfinite(s->lower)) {
-    value = s->lower + plus(t - s->lower, sigma);
-    *slope = plus_slope(t - s->lower, sigma);
-  }
-  if (isfinite(s->upper)) {
-    value -= plus(t - s->upper, sigma);
-    *slope -= plus_slope(t - s->upper, sigma);
-  }
-  return value;
-}
-
-/* P(d) and, where wanted, its derivative. */
-static void cone(const double *d, int rows, double sigma, double *p, double *slope) {
-  double length = 0, n[ROWS] = {0};
-  for (int i = 1; i < rows; i++) length += d[i] * d[i];
-  length = sqrt(length);
-  for (int i = 1; i < rows && length > 0; i++) n[i] = d[i] / length;
-  const double low = d[0] - length, high = d[0] + length, f = plus(low, sigma), g = plus(high, sigma);
-  p[0] = 0.5 * (f + g);
-  for (int i = 1; i < rows; i++) p[i] = 0.5 * (g - f) * n[i];
-  if (!slope) return;
-  const double df = plus_slope(low, sigma), dg = plus_slope(high, sigma), b = 0.5 * (dg + df), c = 0.5 * (dg - df);
-  const double a = length > 1e-12 * (sigma + fabs(d[0])) ? 0.5 * (g - f) / length : df;
-  slope[0] = b;
-  for (int i = 1; i < rows; i++) {
-    slope[i] = slope[i * rows] = c * n[i];
-    for (int j = 1; j < rows; j++) slope[i * rows + j] = (i == j ? a : 0) + (b - a) * n[i] * n[j];
-  }
 }
 
 static double slip(const smoothing *k, const smooth_node *s, const double *w) {
@@ -116,6 +82,15 @@ static void argument(const smoothing *k, const smooth_node *s, const double *x, 
   for (int i = 1; i < s->rows; i++) d[i] = x[f + i] - w[f + i];
 }
 
+/* z_n and the size of the set of z_t, mu (z_n + extra); slope: of z_n by x_n - w_n. */
+static double section(const smoothing *k, const smooth_node *s, const double *x, const double *w, double *normal,
+                      double *slope) {
+  const double t = x[s->first] - w[s->first];
+  *normal = smooth_plus(t, k->sigma);
+  *slope = smooth_plus_slope(t, k->sigma);
+  return k->shift ? k->shift[s - k->set] : s->mu * (*normal + s->block->extra);
+}
+
 /* F at x, w; its square. */
 static double evaluate(const smoothing *k, const double *x, const double *w, double *F) {
   double sum = 0;
@@ -126,10 +101,15 @@ static double evaluate(const smoothing *k, const double *x, const double *w, dou
     if (s->kind == SMOOTH_FREE) {
       F[f] = w[f];
     } else if (s->kind == SMOOTH_BOX) {
-      F[f] = x[f] - box(s, x[f] - w[f], k->sigma, &slope);
+      F[f] = x[f] - smooth_box(x[f] - w[f], s->lower, s->upper, k->sigma, &slope);
+    } else if (s->kind == SMOOTH_SECTION) {
+      const double r = section(k, s, x, w, &q[0], &slope);
+      for (int i = 1; i < s->rows; i++) d[i] = x[f + i] - w[f + i];
+      smooth_section(s->block, s->corners, d + 1, r, k->sigma, q + 1, NULL, NULL);
+      for (int i = 0; i < s->rows; i++) F[f + i] = x[f + i] - q[i];
     } else {
       argument(k, s, x, w, d);
-      cone(d, s->rows, k->sigma, q, NULL);
+      smooth_cone(d, s->rows, k->sigma, q, NULL);
       F[f] = s->mu * x[f] - q[0];
       for (int i = 1; i < s->rows; i++) F[f + i] = x[f + i] - q[i];
     }
@@ -137,6 +117,25 @@ static double evaluate(const smoothing *k, const double *x, const double *w, dou
     for (int i = f; i < f + s->size; i++) sum += F[i] * F[i];
   }
   return sum;
+}
+
+static void linearise_section(const smoothing *k, const smooth_node *s, double *left, double *own) {
+  const int n = s->size, t = n - 1;
+  double d[ROWS], q[ROWS], slope[SQUARE], by_radius[ROWS], normal, by_normal;
+  const double r = section(k, s, k->x, k->w, &normal, &by_normal);
+  for (int i = 0; i < t; i++) d[i] = k->x[s->first + 1 + i] - k->w[s->first + 1 + i];
+  smooth_section(s->block, s->corners, d, r, k->sigma, q, slope, by_radius);
+  left[0] = by_normal;
+  own[0] = 1 - by_normal + k->damping;
+  for (int i = 0; i < t; i++) {
+    double *left_row = left + (size_t)(i + 1) * (size_t)n, *own_row = own + (size_t)(i + 1) * (size_t)n;
+    left_row[0] = k->shift ? 0 : s->mu * by_normal * by_radius[i];
+    own_row[0] = -left_row[0];
+    for (int j = 0; j < t; j++) {
+      left_row[j + 1] = slope[i * t + j];
+      own_row[j + 1] = (i == j) * (1 + k->damping) - slope[i * t + j];
+    }
+  }
 }
 
 /* P' u' and 1 - P' + delta of one node; the columns of the latter in z, of the former in w. */
@@ -147,22 +146,24 @@ static void linearise(const smoothing *k, const smooth_node *s, double *left, do
   for (int i = s->rows; i < n; i++) own[i * (n + 1)] = 1;
   if (s->kind == SMOOTH_FREE) {
     left[0] = 1;
-    own[0] = damping;
+    own[0] = k->damping;
   } else if (s->kind == SMOOTH_BOX) {
     double slope;
-    (void)box(s, k->x[s->first] - k->w[s->first], k->sigma, &slope);
+    (void)smooth_box(k->x[s->first] - k->w[s->first], s->lower, s->upper, k->sigma, &slope);
     left[0] = slope;
-    own[0] = 1 - slope + damping;
+    own[0] = 1 - slope + k->damping;
+  } else if (s->kind == SMOOTH_SECTION) {
+    linearise_section(k, s, left, own);
   } else {
     double d[ROWS], q[ROWS], slope[SQUARE];
     argument(k, s, k->x, k->w, d);
-    cone(d, n, k->sigma, q, slope);
+    smooth_cone(d, n, k->sigma, q, slope);
     const double length = slip(k, s, k->w);
     for (int i = 0; i < n; i++)
       for (int j = 0; j < n; j++) {
         const double turn = j ? (k->shift ? 0 : k->w[s->first + j] / length) : 1 / s->mu; /* of u_n by w_j */
         left[i * n + j] = slope[i * n] * turn + (j ? slope[i * n + j] : 0);
-        own[i * n + j] = ((i == j) * (1 + damping) - slope[i * n + j]) * (j ? 1 : s->mu);
+        own[i * n + j] = ((i == j) * (1 + k->damping) - slope[i * n + j]) * (j ? 1 : s->mu);
       }
   }
 }
@@ -199,7 +200,7 @@ static void remainder_of(smoothing *k) {
       double sum = -k->F[s->first + i];
       for (int j = 0; j < s->size; j++) {
         const double unit = s->kind == SMOOTH_CONE && j == 0 ? s->mu : 1;
-        const double clean = own[i * s->size + j] - (i == j && i < s->rows ? damping * unit : 0);
+        const double clean = own[i * s->size + j] - (i == j && i < s->rows ? k->damping * unit : 0);
         sum -= clean * k->dx[s->first + j] + left[i * s->size + j] * k->image[s->first + j];
       }
       k->rest[s->first + i] = sum;
@@ -276,7 +277,14 @@ static ss_status prepare(smoothing *k, large *l, double most, ss_cp_workspace *w
   memset(k->zero, 0, sizeof(double) * n);
   const ss_block **const block = large_nodes(l, size, w);
   if (!block) return out_of_memory(error);
-  for (size_t p = 0; p < nodes; p++) k->set[p] = describe(block[p], l->G.first[p], size[p]);
+  for (size_t p = 0; p < nodes; p++) {
+    smooth_node *s = &k->set[p];
+    *s = describe(block[p], l->G.first[p], size[p]);
+    const bool polygon = s->kind == SMOOTH_SECTION && s->block->cone == SS_CONE_POLYHEDRAL;
+    if (polygon) s->corners = scratch_directions(w, s->block->directions);
+    if (polygon && !s->corners) return out_of_memory(error);
+    k->polygons |= polygon;
+  }
   return block_lu_analyse(&k->lu, l->G.nodes, size, l->G.start, l->G.col, most, w, affordable, error);
 }
 
@@ -299,12 +307,18 @@ static bool correct(smoothing *k, int most, int limit) {
   return false;
 }
 
+static void freeze(smoothing *k, int p) {
+  const smooth_node *s = &k->set[p];
+  double normal, slope;
+  if (s->kind == SMOOTH_CONE) k->frozen[p] = slip(k, s, k->w) - k->sigma;
+  if (s->kind == SMOOTH_SECTION) k->frozen[p] = section(k, s, k->x, k->w, &normal, &slope);
+}
+
 /* Where Newton steps end in a minimum of |F|: the fixed point iteration on the shift, which solves a convex problem at a time. */
 static bool correct_frozen(smoothing *k, int limit) {
   enum { ROUNDS = 15, STEPS = 6, CONTINUE = 10 };
   for (int round = 0; round < ROUNDS && k->l->iterations < limit; round++) {
-    for (int p = 0; p < k->l->G.nodes; p++)
-      if (k->set[p].kind == SMOOTH_CONE) k->frozen[p] = slip(k, &k->set[p], k->w) - k->sigma;
+    for (int p = 0; p < k->l->G.nodes; p++) freeze(k, p);
     k->shift = k->frozen;
     (void)correct(k, STEPS, limit);
     k->shift = NULL;
@@ -313,12 +327,14 @@ static bool correct_frozen(smoothing *k, int limit) {
   return false;
 }
 
-static void follow(smoothing *k, int limit) {
-  static const double least = 1e-13, slowest = 0.8, fastest = 1e-3, first = 0.3;
+/* From the point `start`. */
+static void follow(smoothing *k, const double *start, int limit) {
+  static const double slowest = 0.8, fastest = 1e-3, first = 0.3;
   enum { STEPS = 10, EASY = 3, HARD = 6 };
   large *l = k->l;
+  const double least = k->polygons ? 1e-7 : 1e-13;
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
-  memcpy(k->x, l->x, bytes);
+  memcpy(k->x, start, bytes);
   nodes_apply(&l->G, l->g, k->x, k->w);
   while (!correct(k, 2 * STEPS, limit)) {
     k->sigma *= 10;
@@ -344,14 +360,26 @@ static void follow(smoothing *k, int limit) {
   }
 }
 
+/* The second attempt is for light bodies between heavy ones: what tells their masses from nothing is as small as the ratio of
+ * the masses, and must not be damped. */
+static const double dampings[] = {1e-6, 1e-10};
+enum { HARD_ROWS = 600 };
+
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   smoothing k;
   bool affordable = true;
   ss_status status = prepare(&k, l, most, w, &affordable, error);
-  k.sigma = sigma;
+  double *start = SCRATCH(w, double, l->cp.n);
+  if (!start && !status) status = out_of_memory(error);
   if (!status && affordable) {
-    follow(&k, limit);
+    memcpy(start, l->x, sizeof *start * (size_t)l->cp.n);
+    const int attempts = l->cp.n <= HARD_ROWS ? 2 : 1, before = l->iterations;
+    for (int a = 0; a < attempts && l->residual > l->goal; a++) {
+      k.sigma = sigma;
+      k.damping = dampings[a];
+      follow(&k, start, before + (a + 1) * limit);
+    }
     l->residual = large_judge(l, l->x, l->w);
   }
   scratch_release(w, mark);

@@ -7,6 +7,7 @@
 
 #include "cp/reduce.h"
 #include "cp/storage.h"
+#include "cp/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static const ss_cp_solver_info infos[] = {
     {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
     {"interior-point",
      "primal-dual path following with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
-    {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; discs, intervals, boxes, LCPs"},
+    {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; all cones"},
     {"body-newton", "proximal steps by Newton's method in the velocities of the bodies, for large redundant problems "
                     "given by factors"},
     {NULL, NULL},
@@ -93,7 +94,8 @@ typedef enum rung_condition {
   PLAIN,        /* more of them, but no friction: pivots are few, and sure */
   LARGE_PLAIN,  /* the same, where sweeps are worth a try before */
   MEDIUM,       /* still faster than many sweeps, where few have not helped */
-  MODERATE      /* slow, but sure */
+  MODERATE,     /* slow, but sure */
+  FROM_BEST     /* the best z so far is nearly one; the solver starts from it */
 } rung_condition;
 
 typedef struct rung {
@@ -120,15 +122,19 @@ static const rung ladder[] = {
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
     {{"range-newton", solve_range_newton}, SOME_DISCS, 0},
     {{"range-newton", solve_range_newton}, SOME_FLAT, 0},
+    {{"smoothing", solve_smoothing}, ALWAYS, 150},
+    {{"range-newton", solve_range_newton}, FROM_BEST, 0},
     {{"prox", solve_prox}, ALWAYS, 150},
     {{"interior-point", solve_interior_point}, ALWAYS, 0},
     {{"lemke", solve_lemke}, MODERATE, 0},
+    {{"lemke-covered", solve_lemke_covered}, MODERATE, 0},
     {{"prox", solve_prox}, ALWAYS, 3000},
     {{"facets", solve_facets}, ALWAYS, 0},
     {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
     {{"enumeration", solve_enumeration}, ALWAYS, 0},
     {{"admm", solve_admm}, ALWAYS, 0}, /* contacts that nearly repeat each other: long valleys for the others */
     {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
+    {{"range-newton", solve_range_newton}, FROM_BEST, 0},
 };
 enum {
   N_RUNGS = sizeof ladder / sizeof *ladder,
@@ -172,13 +178,15 @@ static bool only_free(const ss_cp *problem) {
 
 static const double polish_above = 1e-13; /* residuals below are at rounding level */
 static const double polish_below = 1e-2;  /* residuals above say that the active set is wrong */
+static const double nearly_solved =
+    1e-6; /* what is missing is a matter of rounding errors and of contacts that nearly repeat each other */
 
 typedef struct climb {
   const ss_cp *problem;
   const ss_cp_options *options;
   ss_cp_workspace *workspace;
-  double *start; /* z at the beginning, then what refine starts from */
-  double *z;     /* the best so far: the caller's array */
+  const double *start; /* z at the beginning */
+  double *z;           /* the best so far: the caller's array */
   double *trial;
   ss_cp_result *result;
 } climb;
@@ -207,14 +215,15 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
   return SS_OK;
 }
 
-/* Runs one solver, judges and polishes. */
-static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, ss_outcome *outcome, ss_error *error) {
+/* Runs one solver, from a z or from nothing (NULL); judges and polishes. */
+static ss_status try_row(climb *c, const solver_row *row, int limit, const double *from, ss_outcome *outcome,
+                         ss_error *error) {
   ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
   ss_cp_options options = *c->options;
   if (options.iteration_limit <= 0) options.iteration_limit = limit;
-  for (int i = 0; i < c->problem->n; i++) c->trial[i] = warm ? c->start[i] : 0;
+  for (int i = 0; i < c->problem->n; i++) c->trial[i] = from ? from[i] : 0;
   const scratch_mark mark = scratch_now(c->workspace);
-  ss_status status = row->solve(c->problem, &options, warm, c->trial, c->workspace, &own, error);
+  ss_status status = row->solve(c->problem, &options, from != NULL, c->trial, c->workspace, &own, error);
   scratch_release(c->workspace, mark);
   *outcome = own.outcome;
   c->result->iterations += own.iterations;
@@ -226,6 +235,7 @@ static ss_status try_row(climb *c, const solver_row *row, int limit, bool warm, 
 
 static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
+  if (condition == FROM_BEST) return c->result->residual < polish_below;
   if (condition == COLD_TINY_LCP) return !warm && is_tiny_lcp(c->problem);
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
   if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
@@ -250,9 +260,25 @@ static ss_status refine(climb *c, ss_error *error) {
   static const double above = 1e-12;
   enum { LIMIT = 20, MOST_ROWS = 600 };
   if (!(c->result->residual > above) || c->problem->n > MOST_ROWS) return SS_OK;
-  for (int i = 0; i < c->problem->n; i++) c->start[i] = c->z[i];
   ss_outcome outcome;
-  return try_row(c, &row, LIMIT, true, &outcome, error);
+  return try_row(c, &row, LIMIT, c->z, &outcome, error);
+}
+
+/* Whether the best z is as good as numbers of double precision can be: their last digit moves a slack by more than the
+ * residual, and by much more than the tolerance (light bodies under heavy ones, mass ratios of 1e8). */
+static bool at_rounding_level(const climb *c) {
+  static const double epsilon = 0x1p-52, hopeless = 8;
+  const size_t n = (size_t)c->problem->n;
+  if (!(c->result->residual < nearly_solved)) return false;
+  double largest = 0, size = 0;
+  for (size_t i = 0; i < n; i++) {
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) sum += fabs(c->problem->G[i * n + j] * c->z[j]);
+    size = fmax(size, sum);
+    largest = fmax(largest, fabs(c->problem->g[i]));
+  }
+  const double bound = epsilon * size / (1 + largest);
+  return c->result->residual <= bound && hopeless * c->options->tolerance < bound;
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
@@ -262,14 +288,20 @@ static ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
   for (int k = 0; k < N_RUNGS; k++) {
     if (!worth_trying(c, ladder[k].condition, warm)) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, &ladder[k].row, ladder[k].limit, warm, &outcome, error);
+    const double *from = ladder[k].condition == FROM_BEST ? c->z : warm ? c->start : NULL;
+    const ss_status status = try_row(c, &ladder[k].row, ladder[k].limit, from, &outcome, error);
     if (status) return status;
     if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
+    if (at_rounding_level(c)) {
+      c->result->outcome = SS_STALLED;
+      return SS_OK;
+    }
     if (outcome != SS_SOLVED && (first == SS_SOLVED || first == SS_LIMIT)) first = outcome;
   }
   if (first != SS_SOLVED) c->result->outcome = first;
+  if (first == SS_RAY && c->result->residual < nearly_solved) c->result->outcome = SS_STALLED; /* then it was none */
   return SS_OK;
 }
 
@@ -284,7 +316,7 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
   if (!row) row = find_row(rows, N_ROWS, c->options->solver);
   if (!row) return ss_fail(error, SS_ERROR_INPUT, "unknown complementarity solver '%s'", c->options->solver);
   ss_outcome outcome;
-  const ss_status status = try_row(c, row, 0, warm, &outcome, error);
+  const ss_status status = try_row(c, row, 0, warm ? c->start : NULL, &outcome, error);
   if (outcome == SS_NOT_ADMITTED) c->result->outcome = outcome;
   return status;
 }
@@ -293,21 +325,24 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
  * no sweeps. *ended: that was all. */
 static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
   static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
+  static const solver_row without = {"large", solve_without_free};
   const struct {
     const solver_row *row;
     int limit;
     bool wanted;
   } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem)},
                {&rows[0], 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
+               {&without, 0, true},
                {&redundant, 300, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
                {&any_form[0], 0, true}};
+  enum { TRIES = sizeof tries / sizeof *tries };
   *ended = true;
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < TRIES; k++) {
     if (!tries[k].wanted) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm, &outcome, error);
+    const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm ? c->start : NULL, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED) return status;
-    if (outcome != SS_NOT_ADMITTED || k == 3) c->result->fallbacks++;
+    if (outcome != SS_NOT_ADMITTED || k == TRIES - 1) c->result->fallbacks++;
   }
   *ended = c->problem->n > LAST_RESORT;
   return SS_OK;
@@ -337,7 +372,7 @@ static ss_status climb_as_friction(climb *c, bool warm, bool *ended, ss_error *e
   ss_outcome outcome;
   *ended = false;
   if (!warm && is_tiny_lcp(c->problem)) return SS_OK;
-  const ss_status status = try_row(c, &row, 0, warm, &outcome, error);
+  const ss_status status = try_row(c, &row, 0, warm ? c->start : NULL, &outcome, error);
   if (status || outcome == SS_NOT_ADMITTED) return status;
   *ended = c->result->outcome == SS_SOLVED || c->problem->n > FEW;
   if (c->result->outcome != SS_SOLVED) c->result->fallbacks++;
@@ -391,13 +426,8 @@ static bool zero_solves(const ss_cp *problem, const double *zero, double *w, dou
   return *residual <= rounding * largest / (1 + largest);
 }
 
-ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
-  if (problem->n > 0 && !storage_finite(problem)) {
-    for (int i = 0; i < problem->n; i++) z[i] = 0;
-    return SS_OK;
-  }
+static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                                ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const bool automatic = strcmp(options->solver, "auto") == 0;
   const scratch_mark mark = scratch_now(workspace);
   double *memory = SCRATCH(workspace, double, 2 * (size_t)problem->n);
@@ -419,4 +449,38 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
     keep_zero(&c);
   scratch_release(workspace, mark);
   return status;
+}
+
+/* In units in which both z and w are of size one. `settled`: solved in both, or not to be solved; else (the last digits of large
+ * numbers) the caller goes on from z in the units that are given. */
+static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_options *options, bool warm, double *z,
+                                ss_cp_workspace *workspace, ss_cp_result *result, bool *settled, ss_error *error) {
+  ss_cp usual;
+  const scratch_mark mark = scratch_now(workspace);
+  ss_status status = units_change(problem, u, workspace, &usual, error);
+  for (int i = 0; i < problem->n && warm; i++) z[i] /= u.z;
+  if (!status) status = solve_as_given(&usual, options, warm, z, workspace, result, error);
+  for (int i = 0; i < problem->n; i++) z[i] *= u.z;
+  scratch_release(workspace, mark);
+  if (result->residual < nearly_solved) result->outcome = SS_SOLVED; /* as far as the units that are given can tell */
+  result->residual = ss_cp_judge(problem, z, NULL);
+  *settled = result->residual < HUGE_VAL && (result->outcome != SS_SOLVED || result->residual <= options->tolerance);
+  return status;
+}
+
+ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
+  if (problem->n > 0 && !storage_finite(problem)) {
+    for (int i = 0; i < problem->n; i++) z[i] = 0;
+    return SS_OK;
+  }
+  cp_units units;
+  bool settled = false;
+  if (strcmp(options->solver, "auto") == 0 && units_needed(problem, &units)) {
+    const ss_status status = solve_in_units(problem, units, options, warm, z, workspace, result, &settled, error);
+    if (status || settled) return status;
+    warm = true;
+  }
+  return solve_as_given(problem, options, warm, z, workspace, result, error);
 }

@@ -36,6 +36,8 @@ cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
 cp_solve_function solve_smoothing;
 cp_solve_function solve_body_newton;
+cp_solve_function
+    solve_without_free; /* condense.c: the ladder on what remains; not admitted where there is nothing to do */
 
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */

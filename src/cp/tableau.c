@@ -1,11 +1,13 @@
 /* The tableau holds the nonbasic columns only: x_B = rhs - T x_N, n + 1 columns and the right side, row-major; a pivot
- * is one pass over it. Its rounding errors grow with the number of pivots, so its right side is compared with M and q
- * now and then, the tableau computed from them again where it has moved, and the final basis solved from them. */
+ * is one pass over it. Its rounding errors grow with the number of pivots: they are measured now and then, and where they are
+ * too large the tableau is computed from M and q again, which costs as much as n pivots. The final basis is solved from the
+ * data. */
 #include "cp/tableau.h"
 
 #include "cp/dense.h"
 
-static const double small_pivot = 1e-5; /* what follows is compared with the data at once */
+static const double small_pivot = 1e-5; /* what follows is computed from the data again */
+static const double most_error = 1e-11;
 
 static void set_up(tableau *t) {
   const int n = t->n;
@@ -21,7 +23,7 @@ static void set_up(tableau *t) {
   }
   t->outside[n] = 2 * n;
   t->place[2 * n] = -1 - n;
-  t->stale = t->unchecked = 0;
+  t->stale = 0;
 }
 
 ss_status tableau_create(const lcp *l, const double *cover, ss_cp_workspace *w, tableau *out, ss_error *error) {
@@ -29,8 +31,8 @@ ss_status tableau_create(const lcp *l, const double *cover, ss_cp_workspace *w, 
   *out = (tableau){.l = l, .cover = cover, .n = n, .stride = n + 2};
   out->T = SCRATCH(w, double, (size_t)n *(size_t)out->stride);
   int *integers = SCRATCH(w, int, 6 * (size_t)n + 3);
-  out->column = SCRATCH(w, double, n);
-  if (!out->T || !integers || !out->column) return out_of_memory(error);
+  out->part = SCRATCH(w, double, 2 * (size_t)n + 1);
+  if (!out->T || !integers || !out->part) return out_of_memory(error);
   out->basic = integers;
   out->outside = integers + n;
   out->place = integers + 2 * n + 1;
@@ -54,6 +56,35 @@ bool tableau_before(const tableau *t, int a, int b, int c) {
   return pa > pb;
 }
 
+/* How well column c (n + 1: the right side) satisfies y = M x + d x0 (+ q), relative to its size. */
+static double column_error(const tableau *t, int c) {
+  const int n = t->n;
+  const double sign = c > n ? 1 : -1;
+  double size = 1, worst = 0;
+  for (int v = 0; v <= 2 * n; v++) t->part[v] = 0;
+  if (c <= n) t->part[t->outside[c]] = 1;
+  for (int i = 0; i < n; i++) {
+    const double value = sign * tableau_row(t, i)[c];
+    t->part[t->basic[i]] = value;
+    size = fmax(size, fabs(value));
+  }
+  for (int i = 0; i < n; i++) {
+    const double *m = t->l->M + (size_t)i * (size_t)n;
+    double sum = (t->cover ? t->cover[i] : 1) * t->part[2 * n] + (c > n ? t->l->q[i] : 0) - t->part[i];
+    for (int j = 0; j < n; j++) sum += m[j] * t->part[n + j];
+    worst = fmax(worst, fabs(sum));
+  }
+  return worst / size;
+}
+
+/* Looks at the right side and at one of the columns, another one every time. */
+static bool has_drifted(const tableau *t) {
+  const int other = (int)((size_t)t->stale * 7 % ((size_t)t->n + 1));
+  return !(column_error(t, t->n + 1) <= most_error && column_error(t, other) <= most_error);
+}
+
+bool tableau_reliable(const tableau *t, int r, int c) { return r >= 0 && fabs(tableau_row(t, r)[c]) >= small_pivot; }
+
 bool tableau_pivot(tableau *t, int r, int c) {
   const int n = t->n, columns = n + 2;
   double *restrict p = tableau_row(t, r);
@@ -74,35 +105,7 @@ bool tableau_pivot(tableau *t, int r, int c) {
   t->place[enters] = r;
   t->place[leaves] = -1 - c;
   t->stale++;
-  return ++t->unchecked >= TABLEAU_CHECK || small;
-}
-
-/* y - M x - d x0 - q of the present basis, its largest entry, beside the largest of x: what many pivots have done to the right
- * side. */
-static double drift(const tableau *t) {
-  const int n = t->n;
-  const double x0 = t->place[2 * n] >= 0 ? tableau_value(t, t->place[2 * n]) : 0;
-  double *x = t->column, worst = 0, size = fmax(1, fabs(x0));
-  int m = 0, *set = t->wanted;
-  for (int j = 0; j < n; j++) {
-    if (t->place[n + j] < 0) continue;
-    x[m] = tableau_value(t, t->place[n + j]);
-    size = fmax(size, fabs(x[m]));
-    set[m++] = j;
-  }
-  for (int i = 0; i < n; i++) {
-    const double *row = t->l->M + (size_t)i * (size_t)n;
-    double sum = t->l->q[i] + (t->cover ? t->cover[i] : 1) * x0;
-    for (int k = 0; k < m; k++) sum += row[set[k]] * x[k];
-    worst = fmax(worst, fabs(sum - (t->place[i] >= 0 ? tableau_value(t, t->place[i]) : 0)));
-  }
-  return worst / size;
-}
-
-bool tableau_drifts(tableau *t) {
-  static const double allowed = 1e-12;
-  t->unchecked = 0;
-  return !(drift(t) <= allowed);
+  return small || (t->stale % TABLEAU_CHECK == 0 && has_drifted(t));
 }
 
 void tableau_refresh(tableau *t) {
@@ -123,16 +126,17 @@ void tableau_refresh(tableau *t) {
         }
     }
     if (r < 0) break;
+    t->stale = 0; /* nothing to be checked yet */
     (void)tableau_pivot(t, r, c);
   }
-  t->stale = t->unchecked = 0;
+  t->stale = 0;
 }
 
 static double basis_residual(const lcp *l, const int *set, int m, const double *x, double *r) {
   double worst = 0;
   for (int i = 0; i < m; i++) {
     const double *row = l->M + (size_t)set[i] * (size_t)l->n;
-    double sum = l->q[set[i]];
+    double sum = l->q[set[i]] - l->damping * x[set[i]];
     for (int j = 0; j < m; j++) sum += row[set[j]] * x[set[j]];
     r[i] = sum;
     worst = fmax(worst, fabs(sum));
@@ -140,8 +144,10 @@ static double basis_residual(const lcp *l, const int *set, int m, const double *
   return worst;
 }
 
-/* x_B from M_BB x_B = -q_B, with one step of refinement. Keeps x where the basis is singular in working precision. */
+/* x_B from M_BB x_B = -q_B, by refinement of what the tableau says: one step more than needed, and more of them where the damping
+ * is to be taken out (each is a proximal step). Keeps x where the basis is singular in working precision. */
 static ss_status solve_basis(const lcp *l, const int *set, int m, double *x, ss_cp_workspace *w, ss_error *error) {
+  enum { PASSES = 2, DAMPED_PASSES = 10 };
   double *A = SCRATCH(w, double, (size_t)m *((size_t)m + 3));
   int *row = SCRATCH(w, int, 2 * m);
   if (!A || !row) return out_of_memory(error);
@@ -152,14 +158,15 @@ static ss_status solve_basis(const lcp *l, const int *set, int m, double *x, ss_
     for (int j = 0; j < m; j++)
       A[(size_t)i * (size_t)m + (size_t)j] = l->M[(size_t)set[i] * (size_t)l->n + (size_t)set[j]];
   if (dense_eliminate(A, m, m, m, m, 1e-14, row, col) < m) return SS_OK;
-  for (int pass = 0; pass < 2; pass++) { /* x is the first approximation: every pass refines it */
+  for (int pass = 0; pass < (l->damping > 0 ? DAMPED_PASSES : PASSES); pass++) {
     const double before_step = basis_residual(l, set, m, x, r);
     for (int i = 0; i < m; i++) step[i] = -r[row[i]];
     dense_forward(A, m, m, step);
     dense_back(A, m, m, step);
     for (int i = 0; i < m; i++) x[set[col[i]]] += step[i];
-    if (basis_residual(l, set, m, x, r) > before_step) /* a nearly singular basis: back */
-      for (int i = 0; i < m; i++) x[set[col[i]]] -= step[i];
+    if (basis_residual(l, set, m, x, r) <= before_step) continue;
+    for (int i = 0; i < m; i++) x[set[col[i]]] -= step[i]; /* a nearly singular basis: back */
+    break;
   }
   return SS_OK;
 }

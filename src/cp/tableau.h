@@ -9,14 +9,13 @@ typedef struct tableau {
   const lcp *l;
   const double *cover;
   int n, stride;
-  double *T;      /* n x (n + 2): nonbasic columns, right side last */
-  int *basic;     /* [n] variable of each row */
-  int *outside;   /* [n + 1] variable of each column */
-  int *place;     /* [2 n + 1] row, or -1 - column */
-  int *wanted;    /* [2 n + 1] scratch */
-  double *column; /* [n] scratch */
-  int stale;      /* pivots since the tableau was computed from the data */
-  int unchecked;  /* pivots since its right side was last compared with them */
+  double *T;    /* n x (n + 2): nonbasic columns, right side last */
+  int *basic;   /* [n] variable of each row */
+  int *outside; /* [n + 1] variable of each column */
+  int *place;   /* [2 n + 1] row, or -1 - column */
+  int *wanted;  /* [2 n + 1] scratch of refresh */
+  double *part; /* [2 n + 1] scratch of the check: the variables' parts in a column */
+  int stale;    /* pivots since the tableau was computed from the data */
 } tableau;
 
 /* The basis y. `cover`: n positive numbers; NULL: ones. */
@@ -32,11 +31,12 @@ static inline int tableau_column(const tableau *t, int v) { return -1 - t->place
  * against cycling. */
 bool tableau_before(const tableau *t, int a, int b, int c);
 
-/* Column c enters, row r leaves; tells whether the pivot was so small, or there were so many, that a check is due. */
-bool tableau_pivot(tableau *t, int r, int c);
+/* Whether the tableau need not be fresh for the pivot in row r, column c to be believed; r < 0: there is none, a ray. */
+bool tableau_reliable(const tableau *t, int r, int c);
 
-/* Whether the right side has moved away from the data, so that a refresh is due. */
-bool tableau_drifts(tableau *t);
+/* Column c enters, row r leaves; tells whether a refresh is due: the pivot was small, or a check of the tableau, made now and
+ * then, has found that its errors have grown. */
+bool tableau_pivot(tableau *t, int r, int c);
 
 /* Computes the tableau of the present basis again from the data, the best pivots first: errors that many pivots in a
  * prescribed order have built up (light bodies between heavy ones) are gone. */

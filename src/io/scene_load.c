@@ -57,7 +57,7 @@ const ss_section ss_section_scene = {"scene", scene_keys};
 static ss_status check_kind(ss_reader *reader, const char *text, size_t length) {
   static const char hdf5[] = "\x89HDF";
   if (length < sizeof hdf5 - 1 || memcmp(text, hdf5, sizeof hdf5 - 1) != 0) return SS_OK;
-  return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, (ss_mark){0, 0},
+  return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, (ss_mark){1, 1},
                        "this is a result (HDF5), not a scene; stickslip view, report, plot and export read it");
 }
 

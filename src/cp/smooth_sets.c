@@ -1,0 +1,173 @@
+/* Intervals and balls by the smoothed max(t, 0). Polygons r S = {x: n_i . x <= r a}, a = cos(pi / k), by a barrier,
+ *
+ *     p = argmin |x - d|^2 / 2 - sigma^2 sum log(r a - n_i . x),
+ *
+ * the point of the central path that belongs to d: two equations, whose derivatives follow from those of their solution. The
+ * barrier's slacks are of size sigma^2, so that sigma must be well above the square root of the rounding errors. */
+#include "cp/smooth_sets.h"
+
+#include <math.h>
+
+double smooth_plus(double t, double sigma) {
+  const double root = sqrt(t * t + 4 * sigma * sigma);
+  return t > 0 ? 0.5 * (t + root) : root > 0 ? 2 * sigma * sigma / (root - t) : 0;
+}
+
+double smooth_plus_slope(double t, double sigma) {
+  const double root = sqrt(t * t + 4 * sigma * sigma);
+  return root > 0 ? 0.5 * (1 + t / root) : 0.5;
+}
+
+double smooth_box(double t, double lower, double upper, double sigma, double *slope) {
+  double value = t;
+  *slope = 1;
+  if (isfinite(lower)) {
+    value = lower + smooth_plus(t - lower, sigma);
+    *slope = smooth_plus_slope(t - lower, sigma);
+  }
+  if (isfinite(upper)) {
+    value -= smooth_plus(t - upper, sigma);
+    *slope -= smooth_plus_slope(t - upper, sigma);
+  }
+  return value;
+}
+
+void smooth_cone(const double *d, int rows, double sigma, double *p, double *slope) {
+  double length = 0, n[SMOOTH_ROWS] = {0};
+  for (int i = 1; i < rows; i++) length += d[i] * d[i];
+  length = sqrt(length);
+  for (int i = 1; i < rows && length > 0; i++) n[i] = d[i] / length;
+  const double low = d[0] - length, high = d[0] + length, f = smooth_plus(low, sigma), g = smooth_plus(high, sigma);
+  p[0] = 0.5 * (f + g);
+  for (int i = 1; i < rows; i++) p[i] = 0.5 * (g - f) * n[i];
+  if (!slope) return;
+  const double df = smooth_plus_slope(low, sigma), dg = smooth_plus_slope(high, sigma);
+  const double b = 0.5 * (dg + df), c = 0.5 * (dg - df);
+  const double a = length > 1e-12 * (sigma + fabs(d[0])) ? 0.5 * (g - f) / length : df;
+  slope[0] = b;
+  for (int i = 1; i < rows; i++) {
+    slope[i] = slope[i * rows] = c * n[i];
+    for (int j = 1; j < rows; j++) slope[i * rows + j] = (i == j ? a : 0) + (b - a) * n[i] * n[j];
+  }
+}
+
+/* On [-r, r], odd in t; `by_radius` is the derivative by r. */
+static double interval(double t, double r, double sigma, double *slope, double *by_radius) {
+  *by_radius = smooth_plus_slope(t + r, sigma) + smooth_plus_slope(t - r, sigma) - 1;
+  return smooth_box(t, -r, r, sigma, slope);
+}
+
+static void project_cube(const double *d, int rows, double r, double sigma, double *p, double *slope,
+                         double *by_radius) {
+  for (int i = 0; i < rows; i++) {
+    double own, by;
+    p[i] = interval(d[i], r, sigma, &own, &by);
+    if (by_radius) by_radius[i] = by;
+    for (int j = 0; slope && j < rows; j++) slope[i * rows + j] = i == j ? own : 0;
+  }
+}
+
+static void project_ball(const double *d, int rows, double r, double sigma, double *p, double *slope,
+                         double *by_radius) {
+  double length = 0, own, by;
+  for (int i = 0; i < rows; i++) length += d[i] * d[i];
+  length = sqrt(length);
+  const double reach = interval(length, r, sigma, &own, &by);
+  const double ratio = length > 1e-12 * (sigma + r) ? reach / length : own;
+  for (int i = 0; i < rows; i++) {
+    p[i] = ratio * d[i];
+    const double n = length > 0 ? d[i] / length : 0;
+    if (by_radius) by_radius[i] = by * n;
+    for (int j = 0; slope && j < rows; j++)
+      slope[i * rows + j] = (i == j ? ratio : 0) + (length > 0 ? (own - ratio) * n * d[j] / length : 0);
+  }
+}
+
+typedef struct polygon {
+  const double *corners; /* [k + 1] pairs */
+  int k;
+  double r, strength; /* sigma^2 */
+} polygon;
+
+/* Gradient and matrix of the function at x, and the derivative of the gradient by r; false outside. */
+static bool barrier_at(const polygon *g, const double *d, const double *x, double *gradient, double *H, double *by_r) {
+  for (int i = 0; i < 2; i++) {
+    gradient[i] = x[i] - d[i];
+    H[3 * i] = 1;
+    by_r[i] = 0;
+  }
+  H[1] = H[2] = 0;
+  for (int e = 0; e < g->k; e++) {
+    const double *a = g->corners + (size_t)2 * (size_t)e;
+    double n[2] = {(a[0] + a[2]) / 2, (a[1] + a[3]) / 2};
+    const double apothem = hypot(n[0], n[1]);
+    n[0] /= apothem;
+    n[1] /= apothem;
+    const double slack = g->r * apothem - n[0] * x[0] - n[1] * x[1];
+    if (!(slack > 0)) return false;
+    const double force = g->strength / slack, stiffness = force / slack;
+    for (int i = 0; i < 2; i++) {
+      gradient[i] += force * n[i];
+      by_r[i] -= stiffness * apothem * n[i];
+      for (int j = 0; j < 2; j++) H[2 * i + j] += stiffness * n[i] * n[j];
+    }
+  }
+  return true;
+}
+
+static void solve_two(const double *H, const double *b, double *x) {
+  const double determinant = H[0] * H[3] - H[1] * H[2];
+  const double first = (b[0] * H[3] - b[1] * H[1]) / determinant;
+  x[1] = (b[1] * H[0] - b[0] * H[2]) / determinant;
+  x[0] = first;
+}
+
+/* Newton's method from the middle, with steps that stay inside and lower the decrement's bound: the function is
+ * self-concordant up to the factor sigma^2, the path from the middle keeps it fast. */
+static void project_polygon(const polygon *g, const double *d, double *p, double *slope, double *by_radius) {
+  enum { STEPS = 60 };
+  double x[2] = {0, 0}, gradient[2], H[4], by_r[2], step[2], trial[2], other[2], matrix[4], by[2];
+  (void)barrier_at(g, d, x, gradient, H, by_r);
+  for (int k = 0; k < STEPS; k++) {
+    const double size = hypot(gradient[0], gradient[1]);
+    if (size <= 1e-15 * (hypot(d[0], d[1]) + g->r)) break;
+    solve_two(H, gradient, step);
+    bool moved = false;
+    for (double length = 1; length > 1e-12 && !moved; length *= 0.5) {
+      for (int i = 0; i < 2; i++) trial[i] = x[i] - length * step[i];
+      moved = barrier_at(g, d, trial, other, matrix, by) && hypot(other[0], other[1]) < size;
+    }
+    if (!moved) break;
+    for (int i = 0; i < 2; i++) {
+      x[i] = trial[i];
+      gradient[i] = other[i];
+      by_r[i] = by[i];
+    }
+    for (int i = 0; i < 4; i++) H[i] = matrix[i];
+  }
+  p[0] = x[0];
+  p[1] = x[1];
+  if (by_radius) {
+    solve_two(H, by_r, by_radius);
+    by_radius[0] = -by_radius[0];
+    by_radius[1] = -by_radius[1];
+  }
+  if (!slope) return;
+  const double determinant = H[0] * H[3] - H[1] * H[2];
+  slope[0] = H[3] / determinant;
+  slope[3] = H[0] / determinant;
+  slope[1] = slope[2] = -H[1] / determinant;
+}
+
+void smooth_section(const ss_block *block, const double *corners, const double *d, double r, double sigma, double *p,
+                    double *slope, double *by_radius) {
+  const int rows = block->size - 1;
+  if (rows == 1 || block->cone == SS_CONE_PYRAMID) {
+    project_cube(d, rows, r, sigma, p, slope, by_radius);
+  } else if (block->cone == SS_CONE_QUADRATIC) {
+    project_ball(d, rows, r, sigma, p, slope, by_radius);
+  } else {
+    const polygon g = {corners, block->directions, r, sigma * sigma};
+    project_polygon(&g, d, p, slope, by_radius);
+  }
+}
