@@ -1,4 +1,4 @@
-/* Random packings: "auto" where sweeps alone get stuck, and the smoothing Newton method by itself. */
+/* Random packings: "auto" where sweeps alone get stuck, and the methods that go on from there by themselves. */
 #include "cp_problems.h"
 
 #include "../bench/heap.h"
@@ -44,6 +44,62 @@ static void stuck_places(void **state) {
   }
 }
 
+static void body_newton_goes_on(void **state) {
+  (void)state;
+  const heap_spec specs[] = {spec_of(120, 0.4, 0.5, 1.2, 2), spec_of(120, 0.3, 0, 3, 1), spec_of(120, 1, 1, 1.2, 1)};
+  for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+    assert_int_equal(solve_heap(specs[k], "body-newton").outcome, SS_SOLVED);
+}
+
+/* Two heaps beside each other, and bodies that touch nothing between them: the islands keep their own factors. */
+static void islands_keep_their_bodies(void **state) {
+  (void)state;
+  enum { COPIES = 2, BODY = 6 };
+  packing p;
+  const heap_spec spec = spec_of(120, 0.4, 0.5, 1.2, 2);
+  assert_true(heap_create(&p, &spec));
+  const int n = p.cp.n, entries = p.start[n], bodies = p.spheres + 1; /* one idle body after each heap */
+  int *start = calloc((size_t)(COPIES * n) + 1, sizeof *start), *col = calloc((size_t)(COPIES * entries), sizeof *col);
+  int *first = calloc((size_t)(COPIES * bodies) + 1, sizeof *first);
+  double *value = calloc((size_t)(COPIES * entries), sizeof *value), *g = calloc((size_t)(COPIES * n), sizeof *g);
+  double *A = calloc((size_t)(COPIES * bodies * BODY * BODY), sizeof *A), *z = calloc((size_t)(COPIES * n), sizeof *z);
+  ss_block *blocks = calloc((size_t)(COPIES * p.contacts), sizeof *blocks);
+  for (int c = 0; c < COPIES; c++) {
+    for (int i = 0; i < n; i++) {
+      start[c * n + i] = c * entries + p.start[i];
+      g[c * n + i] = p.g[i];
+    }
+    for (int e = 0; e < entries; e++) {
+      col[c * entries + e] = p.col[e] + c * BODY * bodies;
+      value[c * entries + e] = p.J[e];
+    }
+    for (int k = 0; k < p.contacts; k++) {
+      blocks[c * p.contacts + k] = p.blocks[k];
+      blocks[c * p.contacts + k].first += c * n;
+    }
+    double *to = A + (ptrdiff_t)c * bodies * BODY * BODY;
+    memcpy(to, p.A, sizeof *A * (size_t)(p.spheres * BODY * BODY));
+    for (int k = 0; k < BODY; k++) to[p.spheres * BODY * BODY + k * (BODY + 1)] = 1;
+  }
+  start[COPIES * n] = COPIES * entries;
+  for (int b = 0; b <= COPIES * bodies; b++) first[b] = BODY * b;
+  const ss_cp_operator factors = {.J = {COPIES * n, COPIES * bodies * BODY, start, col, value},
+                                  .n_bodies = COPIES * bodies,
+                                  .first = first,
+                                  .A = A};
+  const ss_cp cp = {.n = COPIES * n, .n_blocks = COPIES * p.contacts, .g = g, .blocks = blocks, .factors = &factors};
+  const ss_cp_options options = {.solver = "large", .tolerance = 1e-8};
+  ss_cp_workspace *w = new_workspace();
+  ss_cp_result result;
+  assert_int_equal(ss_cp_solve(&cp, &options, false, z, w, &result, NULL), SS_OK);
+  assert_int_equal(result.outcome, SS_SOLVED);
+  assert_memory_equal(z, z + n, sizeof *z * (size_t)n); /* the same problem has the same answer */
+  ss_cp_workspace_destroy(w);
+  void *const all[] = {start, col, first, value, g, A, z, blocks};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+  packing_free(&p);
+}
+
 static void at_rest(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 4; seed++)
@@ -53,6 +109,7 @@ static void at_rest(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_alone), cmocka_unit_test(stuck_places),
+                                     cmocka_unit_test(body_newton_goes_on), cmocka_unit_test(islands_keep_their_bodies),
                                      cmocka_unit_test(at_rest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,8 @@
 
 enum {
   LARGE_ROWS = 200,
-  RANGE_ROWS = 900,
+  RANGE_ROWS = 900,      /* up to which a matrix is made dense whatever its rank is */
+  REDUNDANT_ROWS = 3000, /* the same where its rank is low */
   RANGE_STEPS = 600,
   FIRST_SWEEPS = 400,
   MORE_SWEEPS = 1500,
@@ -291,7 +292,8 @@ static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, do
   own.iteration_limit = RANGE_STEPS;
   double *trial = SCRATCH(w, double, problem->n);
   ss_status status = trial ? storage_dense(problem, w, &dense, error) : out_of_memory(error);
-  if (!status) status = solve_range_newton(&dense, &own, false, trial, w, result, error);
+  cp_solve_function *const solver = problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton;
+  if (!status) status = solver(&dense, &own, false, trial, w, result, error);
   if (!status && result->outcome != SS_NOT_ADMITTED && ss_cp_judge(problem, trial, NULL) <= options->tolerance)
     memcpy(z, trial, sizeof *z * (size_t)problem->n);
   else
@@ -303,7 +305,8 @@ static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, do
 /* Moderately large ones that sweeps do not solve go along range-newton before the rounds of patches. */
 static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                              ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
-  if (problem->n > RANGE_ROWS) return run(problem, options, take_turns, warm, z, w, result, error);
+  if (problem->n > REDUNDANT_ROWS || operator_has_bodies(problem->factors))
+    return run(problem, options, take_turns, warm, z, w, result, error);
   ss_status status = run(problem, options, begin, warm, z, w, result, error);
   if (status || result->outcome == SS_SOLVED || result->outcome == SS_NOT_ADMITTED) return status;
   int iterations = result->iterations;

@@ -121,7 +121,8 @@ static bool decompress(ss_sim *sim) {
   for (int k = 0; k < sim->n_contacts; k++) {
     ss_contact *c = &sim->contacts[k];
     if (c->row < 0) continue;
-    c->returned = ss_obeys_newton(sim, c) ? 0 : c->bounce * c->impulse[0];
+    /* an open contact's impulse may be below zero within the residual that is allowed */
+    c->returned = ss_obeys_newton(sim, c) ? 0 : c->bounce * fmax(c->impulse[0], 0);
     any |= c->returned > 0;
     p->blocks[c->block].extra = c->returned;
     ss_problem_add_column(p, c->row, c->returned, p->g);
