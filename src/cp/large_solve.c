@@ -20,7 +20,6 @@ enum {
   RANGE_ROWS = 900,      /* up to which a matrix is made dense whatever its rank is */
   REDUNDANT_ROWS = 3000, /* the same where its rank is low */
   RANGE_STEPS = 600,
-  FIRST_SWEEPS = 400,
   MORE_SWEEPS = 1500,
   PATIENCE = 200,       /* sweeps without progress */
   LITTLE_PATIENCE = 50, /* the same where there is another way */
@@ -158,7 +157,7 @@ static ss_status take_turns_facets(large *l, ss_cp_workspace *w, ss_error *error
   ss_status status = SS_OK;
   for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
     status = large_relax(l, false, k * PLAIN_SWEEPS, LONG_PATIENCE, w, error);
-    if (!status) status = large_relax(l, true, FIRST_SWEEPS, PATIENCE, w, error);
+    if (!status) status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
   }
   return status;
@@ -170,7 +169,7 @@ static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_er
     status = through_bodies(l, z, w, error);
   } else {
     large_start(l, z);
-    status = large_relax(l, true, FIRST_SWEEPS, PATIENCE, w, error);
+    status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
   }
   if (status || l->residual <= l->goal) return status;
@@ -279,7 +278,7 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
 /* The cheap beginning of take_turns. */
 static ss_status begin(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  const ss_status status = large_relax(l, true, FIRST_SWEEPS, PATIENCE, w, error);
+  const ss_status status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
   return status ? status : newton(l, w, error);
 }
 
