@@ -45,19 +45,6 @@ static double relative(const owned_cp *p) {
   return residual;
 }
 
-/* What rounding z to double numbers does to w at most, in the judge's measure. */
-static double attainable(const owned_cp *p) {
-  const int n = p->cp.n;
-  double worst = 0, g = 0;
-  for (int i = 0; i < n; i++) {
-    double sum = 0;
-    for (int j = 0; j < n; j++) sum += fabs(p->G[i * n + j] * p->z[j]);
-    worst = fmax(worst, sum);
-    g = fmax(g, fabs(p->g[i]));
-  }
-  return 0x1p-52 * worst / (1 + g);
-}
-
 static bool right(const owned_cp *p, existence e, const ss_cp_result *r, double scaled, ss_cp_workspace *w) {
   const bool solved = r->outcome == SS_SOLVED && scaled <= 1e-9;
   if (e == HAS_PERHAPS) return solved || !enumerated(p, w);

@@ -548,4 +548,17 @@ static inline owned_cp random_problem(const random_class *c, uint64_t seed) {
   return c->make(&r, c->least + (int)((c->most - c->least + 1) * u * u));
 }
 
+/* What rounding z to double numbers does to w at most, in the judge's measure: no z can be much better. */
+static inline double attainable(const owned_cp *p) {
+  const int n = p->cp.n;
+  double worst = 0, g = 0;
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int j = 0; j < n; j++) sum += fabs(p->G[i * n + j] * p->z[j]);
+    worst = fmax(worst, sum);
+    g = fmax(g, fabs(p->g[i]));
+  }
+  return 0x1p-52 * worst / (1 + g);
+}
+
 #endif

@@ -51,6 +51,21 @@ static void body_newton_goes_on(void **state) {
     assert_int_equal(solve_heap(specs[k], "body-newton").outcome, SS_SOLVED);
 }
 
+static void limits_are_kept(void **state) {
+  (void)state;
+  enum { LIMIT = 80 }; /* sweeps of this heap end after some fifty */
+  packing p;
+  const heap_spec spec = spec_of(120, 0.4, 0.5, 1.2, 2);
+  ss_cp_workspace *w = new_workspace();
+  assert_true(heap_create(&p, &spec));
+  const ss_cp_options options = {.solver = "body-newton", .tolerance = 1e-14, .iteration_limit = LIMIT};
+  ss_cp_result result;
+  assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, w, &result, NULL), SS_OK);
+  assert_in_range(result.iterations, 1, LIMIT);
+  ss_cp_workspace_destroy(w);
+  packing_free(&p);
+}
+
 /* Two heaps beside each other, and bodies that touch nothing between them: the islands keep their own factors. */
 static void islands_keep_their_bodies(void **state) {
   (void)state;
@@ -108,8 +123,8 @@ static void at_rest(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_alone), cmocka_unit_test(stuck_places),
-                                     cmocka_unit_test(body_newton_goes_on), cmocka_unit_test(islands_keep_their_bodies),
-                                     cmocka_unit_test(at_rest)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_alone),           cmocka_unit_test(stuck_places),
+                                     cmocka_unit_test(body_newton_goes_on),       cmocka_unit_test(limits_are_kept),
+                                     cmocka_unit_test(islands_keep_their_bodies), cmocka_unit_test(at_rest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,19 +5,6 @@
 
 static const double tolerance = 1e-9;
 
-/* What rounding z to double numbers does to w at most, in the judge's measure: no z can be much better. */
-static double attainable(const owned_cp *p) {
-  const int n = p->cp.n;
-  double worst = 0, g = 0;
-  for (int i = 0; i < n; i++) {
-    double sum = 0;
-    for (int j = 0; j < n; j++) sum += fabs(p->G[i * n + j] * p->z[j]);
-    worst = fmax(worst, sum);
-    g = fmax(g, fabs(p->g[i]));
-  }
-  return 0x1p-52 * worst / (1 + g);
-}
-
 static bool enumerated(const owned_cp *p) {
   ss_cp_diagnosis d;
   assert_int_equal(ss_cp_diagnose(&p->cp, tolerance, 0, workspace, &d, NULL), SS_OK);

@@ -20,7 +20,6 @@ typedef struct builder {
   const ss_cp_operator *o;
   int *body_of;   /* [columns of J] */
   int *seen;      /* [bodies of A] the last node that has met it, plus one; then its number */
-  int *meets;     /* [bodies] as col of the graph */
   double *unit;   /* [columns] 1 / sqrt(A_ii) */
   size_t *A_from; /* [bodies of A] where its block is */
 } builder;

@@ -2,9 +2,10 @@
  *
  * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
  * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, then Newton steps if the factorisation
- * is affordable; then rounds of plain sweeps and of patches, the places where the sweeps go round for ever (patches.c); last,
- * where a factorisation of the whole is possible, the smoothing method and interior points. Facets: sweeps and Newton
- * steps only. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
+ * is affordable, and, where the problem is given by its factors, steps of the bodies (body_newton.c), in turn; up to 3000 rows
+ * without factors range-newton; then rounds of plain sweeps and of patches, the places where the sweeps go round for ever
+ * (patches.c); last, where a factorisation of the whole is possible, the smoothing method and interior points. Facets: more
+ * sweeps and Newton steps instead of what follows range-newton. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
  * problems (velocities as free rows) are not admitted. */
 #include "cp/dense.h"
 #include "cp/islands.h"
@@ -57,10 +58,16 @@ static double affordable(const large *l) {
   return fmax(least_operations, sweeps_worth * sweep);
 }
 
+/* `wanted` iterations, or what the caller has left of his own. */
+static int allowed(const large *l, int wanted) {
+  const int left = l->limit > l->iterations ? l->limit - l->iterations : 0;
+  return l->limit > 0 && left < wanted ? left : wanted;
+}
+
 static ss_status newton(large *l, ss_cp_workspace *w, ss_error *error) {
   bool tried;
   if (l->residual <= l->goal || l->residual > newton_below) return SS_OK;
-  return large_newton(l, NEWTON_STEPS, affordable(l), w, &tried, error);
+  return large_newton(l, allowed(l, NEWTON_STEPS), affordable(l), w, &tried, error);
 }
 
 /* Its sets must be cones or boxes that it can project on. */
@@ -127,9 +134,9 @@ static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, s
   large_start(l, z);
   ss_status status = SS_OK;
   for (int k = 0; k < TURNS && !status && l->residual > l->goal; k++) {
-    status = large_relax(l, true, MORE_SWEEPS, LITTLE_PATIENCE, w, error);
+    status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
-    if (!status && l->residual > l->goal) status = large_bodies(l, l->limit > 0 ? l->limit : BODY_STEPS, w, error);
+    if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), w, error);
   }
   return status;
 }
@@ -238,9 +245,8 @@ static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_err
 ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   result->outcome = SS_NOT_ADMITTED;
-  return problem->factors && !problem->factors->R.start
-             ? run(problem, options, through_bodies, warm, z, workspace, result, error)
-             : SS_OK;
+  if (!operator_has_bodies(problem->factors)) return SS_OK;
+  return run(problem, options, through_bodies, warm, z, workspace, result, error);
 }
 
 ss_status solve_smoothing(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
