@@ -41,12 +41,6 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, variant
   return reduction_recover(&r, rest, z, w, error);
 }
 
-bool has_friction(const ss_cp *problem) {
-  for (int b = 0; b < problem->n_blocks; b++)
-    if (problem->blocks[b].kind == SS_BLOCK_FRICTION && problem->blocks[b].mu > 0) return true;
-  return false;
-}
-
 static ss_status solve_variant(const ss_cp *problem, const ss_cp_options *options, variant v, double *z,
                                ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   if (v == KELLER ? has_friction(problem) : has_disc(problem)) {

@@ -1,4 +1,4 @@
-/* What a complementarity solver looks like to the table in solve.c. */
+/* What a complementarity solver looks like to the table in solvers.c. */
 #ifndef SS_CP_SOLVER_H
 #define SS_CP_SOLVER_H
 
@@ -40,9 +40,15 @@ cp_solve_function
     solve_without_free; /* condense.c: the ladder on what remains; not admitted where there is nothing to do */
 
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
-bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */
 enum { TINY_LCP_ROWS = 12 };
 bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
-bool has_disc(const ss_cp *problem);    /* a friction block with the quadratic cone and two tangential rows or more */
+
+/* kinds.c */
+bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */
+bool has_disc(const ss_cp *problem);     /* a friction block with the quadratic cone and two tangential rows or more */
+/* A friction block of any cone with two tangential rows or more: contacts in the plane seldom need more than sweeps and
+ * Newton steps. */
+bool has_spatial_friction(const ss_cp *problem);
+bool only_free(const ss_cp *problem);
 
 #endif

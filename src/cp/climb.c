@@ -1,0 +1,46 @@
+/* Attempts on the ladder. Every z is judged from the problem's data; a z that is nearly a solution is polished by a step of
+ * the active-set method, which starts from the original data. */
+#include "cp/climb.h"
+
+static const double polish_above = 1e-13; /* residuals below are at rounding level */
+
+static void keep_if_better(climb *c, double residual, ss_outcome outcome, const char *name) {
+  if (!(residual < c->result->residual)) return;
+  c->result->residual = residual;
+  c->result->outcome = residual <= c->options->tolerance ? SS_SOLVED : outcome;
+  c->result->solver = name;
+  for (int i = 0; i < c->problem->n; i++) c->z[i] = c->trial[i];
+}
+
+static ss_status polish(climb *c, double residual, const solver_row *row, ss_error *error) {
+  if (!c->problem->G || row->solve == solve_active_set || !(residual > polish_above && residual < polish_below))
+    return SS_OK;
+  if (row->solve == solve_friction_form && residual <= c->options->tolerance)
+    return SS_OK; /* polished as it was posed */
+  ss_cp_result own = {0};
+  const ss_cp_options options = {.solver = row->name, .tolerance = c->options->tolerance, .iteration_limit = 3};
+  const scratch_mark mark = scratch_now(c->workspace);
+  const ss_status status = solve_active_set(c->problem, &options, true, c->trial, c->workspace, &own, error);
+  scratch_release(c->workspace, mark);
+  if (status) return status;
+  c->result->iterations += own.iterations;
+  keep_if_better(c, own.residual, SS_LIMIT, row->name);
+  return SS_OK;
+}
+
+ss_status try_row(climb *c, const solver_row *row, int limit, const double *from, ss_outcome *outcome,
+                  ss_error *error) {
+  ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
+  ss_cp_options options = *c->options;
+  if (options.iteration_limit <= 0) options.iteration_limit = limit;
+  for (int i = 0; i < c->problem->n; i++) c->trial[i] = from ? from[i] : 0;
+  const scratch_mark mark = scratch_now(c->workspace);
+  ss_status status = row->solve(c->problem, &options, from != NULL, c->trial, c->workspace, &own, error);
+  scratch_release(c->workspace, mark);
+  *outcome = own.outcome;
+  c->result->iterations += own.iterations;
+  if (status || own.outcome == SS_NOT_ADMITTED) return status;
+  const double residual = own.residual >= 0 ? own.residual : ss_cp_judge(c->problem, c->trial, NULL);
+  keep_if_better(c, residual, own.outcome == SS_SOLVED ? SS_STALLED : own.outcome, row->name);
+  return polish(c, residual, row, error);
+}

@@ -1,0 +1,36 @@
+/* One climb of the ladder: the best z so far, and the attempts of single solvers at a better one. */
+#ifndef SS_CP_CLIMB_H
+#define SS_CP_CLIMB_H
+
+#include "cp/solver.h"
+
+typedef struct solver_row {
+  const char *name;
+  cp_solve_function *solve;
+} solver_row;
+
+/* By name; NULL: there is none. *any_form: it takes sparse matrices and operators as they are; the others get them dense, if
+ * they are not too large (solvers.c). */
+const solver_row *find_solver(const char *name, bool *any_form);
+
+/* Below this residual what is missing is a matter of rounding errors and of contacts that nearly repeat each other. */
+static const double nearly_solved = 1e-6;
+static const double polish_below = 1e-2; /* residuals above say that the active set is wrong */
+
+typedef struct climb {
+  const ss_cp *problem;
+  const ss_cp_options *options;
+  ss_cp_workspace *workspace;
+  const double *start; /* z at the beginning */
+  double *z;           /* the best so far: the caller's array */
+  double *trial;
+  ss_cp_result *result;
+} climb;
+
+/* Runs one solver, from a z or from nothing (NULL); judges and polishes; keeps what is better (climb.c). */
+ss_status try_row(climb *c, const solver_row *row, int limit, const double *from, ss_outcome *outcome, ss_error *error);
+
+/* The rungs for matrices that are there dense, one after the other until the tolerance is reached (ladder.c). */
+ss_status climb_ladder(climb *c, bool warm, ss_error *error);
+
+#endif

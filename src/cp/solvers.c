@@ -1,0 +1,80 @@
+/* The table of solvers. */
+#include "cp/climb.h"
+
+#include <string.h>
+
+static const solver_row rows[] = {
+    {"active-set", solve_active_set},
+    {"lemke", solve_lemke},
+    {"lemke-covered", solve_lemke_covered},
+    {"lemke-regularized", solve_lemke_regularized},
+    {"keller", solve_keller},
+    {"fischer-burmeister", solve_fischer_burmeister},
+    {"alart-curnier", solve_alart_curnier},
+    {"nsgs", solve_nsgs},
+    {"nsgs-newton", solve_nsgs_newton},
+    {"prox", solve_prox},
+    {"range-newton", solve_range_newton},
+    {"facets", solve_facets},
+    {"enumeration", solve_enumeration},
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+/* These take sparse matrices and operators as they are; the others get them dense, if they are not too large. */
+static const solver_row of_any_form[] = {
+    {"large", solve_large},
+    {"friction-form", solve_friction_form},
+    {"nsgs-sparse", solve_nsgs_sparse},
+    {"nsgs-accelerated", solve_nsgs_accelerated},
+    {"newton-sparse", solve_newton_sparse},
+    {"admm", solve_admm},
+    {"interior-point", solve_interior_point},
+    {"smoothing", solve_smoothing},
+    {"body-newton", solve_body_newton},
+};
+enum { N_OF_ANY_FORM = sizeof of_any_form / sizeof *of_any_form };
+
+static const ss_cp_solver_info infos[] = {
+    {"auto", "the ladder: one solver after the other, until the judge accepts"},
+    {"active-set", "primal-dual active sets (semismooth Newton) from the given start; all cones"},
+    {"lemke", "Lemke's method with a lexicographic ratio test; not for the quadratic cone in 3D"},
+    {"lemke-covered", "the same with another covering vector"},
+    {"lemke-regularized", "the same with 1e-8 added to the diagonal, then polished"},
+    {"keller",
+     "principal pivoting (Keller, Dantzig) with a lexicographic rule; free rows, LCPs and boxes, no friction"},
+    {"fischer-burmeister",
+     "globalised nonsmooth Newton method on smooth merits; free rows, LCPs and boxes, no friction"},
+    {"alart-curnier", "globalised nonsmooth Newton method on the natural map; all cones"},
+    {"nsgs", "Gauss-Seidel sweeps over the blocks, each solved exactly; all cones"},
+    {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
+    {"prox", "proximal point method around nsgs-newton, for redundant contacts; all cones"},
+    {"range-newton", "proximal steps by Newton's method in the range of the matrix, for redundant contacts; all cones"},
+    {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
+    {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
+    {"large", "islands of contacts one by one, each by the solvers below in turn; any matrix form; all cones"},
+    {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by the ladder"},
+    {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
+    {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
+    {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},
+    {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
+    {"interior-point",
+     "primal-dual path following with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
+    {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; all cones"},
+    {"body-newton", "proximal steps by Newton's method in the velocities of the bodies, for large redundant problems "
+                    "given by factors"},
+    {NULL, NULL},
+};
+
+const ss_cp_solver_info *ss_cp_solvers(void) { return infos; }
+
+static const solver_row *find_row(const solver_row *table, int count, const char *name) {
+  for (int k = 0; k < count; k++)
+    if (strcmp(name, table[k].name) == 0) return &table[k];
+  return NULL;
+}
+
+const solver_row *find_solver(const char *name, bool *any_form) {
+  const solver_row *row = find_row(of_any_form, N_OF_ANY_FORM, name);
+  *any_form = row != NULL;
+  return row ? row : find_row(rows, N_ROWS, name);
+}
