@@ -32,6 +32,12 @@ static void bound_envelope(descent *d) {
   }
 }
 
+void descent_forget(descent *d) {
+  const size_t rank = (size_t)d->range.rank;
+  for (size_t i = 0; i < rank * rank; i++) d->K[i] = 0;
+  memset(d->D, 0, (size_t)d->cp->n * sizeof *d->D);
+}
+
 ss_status descent_create(descent *d, const ss_cp *problem, double share, int limit, ss_cp_workspace *w, bool *admitted,
                          ss_error *error) {
   *d = (descent){.limit = limit};
@@ -65,8 +71,7 @@ ss_status descent_create(descent *d, const ss_cp *problem, double share, int lim
     return status ? status : out_of_memory(error);
   d->H = d->K + rank * rank;
   d->T = d->step + rank;
-  for (size_t i = 0; i < rank * rank; i++) d->K[i] = 0;
-  memset(d->D, 0, n * sizeof *d->D);
+  descent_forget(d);
   d->last = d->first + rank;
   d->cones = cones_admitted(d->cp);
   bound_envelope(d);

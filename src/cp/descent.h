@@ -42,6 +42,8 @@ ss_status descent_create(descent *d, const ss_cp *problem, double share, int lim
 
 /* The factors of F' at this z' and d->eps into d->H; false where a pivot is zero. Counts as a Newton step. */
 bool descent_factor(descent *d, double (*D)[SS_FRICTION_ROWS]);
+/* Rounding errors of large z' stay in U^T z' L; this drops it, so that the next factors are made from nothing. */
+void descent_forget(descent *d);
 void descent_solve(const descent *d, double *x); /* F' x = x with them */
 
 /* Proximal steps from the anchor, which is a start if `warm` says so, else zero (range_newton.c). The best z stays in d->best; returns
