@@ -141,20 +141,54 @@ double pattern_magnitude(const pattern *p, const ss_cp *problem, int row, const 
   return sum;
 }
 
+enum { PANEL = 4 }; /* pivots that are eliminated together: one pass over the rows below instead of four */
+
+/* The pivots k .. k + width - 1 among themselves, and their inverses. */
+static bool factor_panel(double *A, size_t stride, int k, int width, const int *first, int end, double *inverse) {
+  for (int m = 0; m < width; m++) {
+    const double *restrict pivot = A + (size_t)(k + m) * stride;
+    inverse[m] = 1 / pivot[k + m];
+    if (!isfinite(inverse[m])) return false;
+    for (int i = k + m + 1; i < k + width; i++) {
+      double *restrict target = A + (size_t)i * stride;
+      if (first[i] > k + m || target[k + m] == 0) continue;
+      const double l = target[k + m] *= inverse[m];
+      for (int j = k + m + 1; j <= end; j++) target[j] -= l * pivot[j];
+    }
+  }
+  return true;
+}
+
+/* Takes the pivots of a panel out of a row below it. */
+static void eliminate(const double *rows, size_t stride, int k, int width, int from, int end, const double *inverse,
+                      double *restrict target) {
+  double l[PANEL] = {0};
+  bool any = false;
+  for (int m = from > k ? from - k : 0; m < width; m++) {
+    double value = target[k + m];
+    for (int q = 0; q < m; q++) value -= l[q] * rows[(size_t)q * stride + (size_t)(k + m)];
+    target[k + m] = l[m] = value * inverse[m];
+    any |= l[m] != 0;
+  }
+  if (!any) return;
+  const double *restrict a = rows, *restrict b = a + stride, *restrict c = b + stride, *restrict d = c + stride;
+  if (width == PANEL)
+    for (int j = k + PANEL; j <= end; j++) target[j] -= l[0] * a[j] + l[1] * b[j] + l[2] * c[j] + l[3] * d[j];
+  else
+    for (int m = 0; m < width; m++)
+      for (int j = k + width; l[m] != 0 && j <= end; j++) target[j] -= l[m] * rows[(size_t)m * stride + (size_t)j];
+}
+
 bool envelope_factor(double *A, int n, const int *first, const int *last) {
   const size_t stride = (size_t)n;
-  for (int k = 0; k < n; k++) {
-    const double *restrict pivot_row = A + (size_t)k * stride;
-    const double inverse = 1 / pivot_row[k];
+  for (int k = 0, width; k < n; k += width) {
+    double inverse[PANEL];
     const int end = last[k];
-    if (!isfinite(inverse)) return false;
-    for (int i = k + 1; i <= end; i++) {
-      double *restrict target = A + (size_t)i * stride;
-      if (first[i] > k || target[k] == 0) continue;
-      const double l = target[k] * inverse;
-      target[k] = l;
-      for (int j = k + 1; j <= end; j++) target[j] -= l * pivot_row[j];
-    }
+    for (width = 1; width < PANEL && k + width < n && last[k + width] == end;) width++;
+    double *rows = A + (size_t)k * stride;
+    if (!factor_panel(A, stride, k, width, first, end, inverse)) return false;
+    for (int i = k + width; i <= end; i++)
+      if (first[i] < k + width) eliminate(rows, stride, k, width, first[i], end, inverse, A + (size_t)i * stride);
   }
   return true;
 }
