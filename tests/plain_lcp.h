@@ -134,4 +134,21 @@ static inline owned_cp plain_lcp(const pile *p, const plain_rows *rows) {
   return lcp;
 }
 
+/* A pile written as a plain LCP, and where its rows went. */
+typedef struct written {
+  plain_rows rows;
+  owned_cp lcp;
+} written;
+
+static inline written write_plain(random_source *r, const pile *p, plain_order order, bool mixed) {
+  written w = {.rows = place_rows(r, p, order, mixed)};
+  w.lcp = plain_lcp(p, &w.rows);
+  return w;
+}
+
+static inline void written_free(written *w) {
+  owned_free(&w->lcp);
+  rows_free(&w->rows);
+}
+
 #endif

@@ -44,9 +44,15 @@ static void test_help_and_version(void **state) {
     char *help = expect(arguments, 0, NULL);
     assert_non_null(strstr(help, usage));
     assert_non_null(strstr(help, "examples:"));
+    (void)snprintf(arguments, sizeof arguments, "help %s", commands[i]);
+    char *same = expect(arguments, 0, NULL);
+    assert_string_equal(same, help);
+    free(same);
     free(help);
   }
   free(out);
+  refuse("help chek", "unknown command 'chek'; did you mean 'check'?");
+  refuse("view ball.yaml --port 8000", "--port belongs to --live");
   out = expect("--version", 0, NULL);
   assert_true(strncmp(out, "stickslip ", 10) == 0);
   free(out);

@@ -69,13 +69,11 @@ static void test_every_order_is_recognised_and_solved(void **state) {
     for (int d = 0; d < 6; d++) {
       pile p = random_pile(&random, sizes[s][0], sizes[s][1], directions[d]);
       for (int variant = 0; variant < 2 * N_ORDERS; variant++) {
-        plain_rows rows = place_rows(&random, &p, (plain_order)(variant / 2), variant % 2);
-        owned_cp lcp = plain_lcp(&p, &rows);
-        check_found(&p, &rows, &lcp);
-        solve_plain(&lcp, false);
-        solve_plain(&lcp, true);
-        owned_free(&lcp);
-        rows_free(&rows);
+        written w = write_plain(&random, &p, (plain_order)(variant / 2), variant % 2);
+        check_found(&p, &w.rows, &w.lcp);
+        solve_plain(&w.lcp, false);
+        solve_plain(&w.lcp, true);
+        written_free(&w);
       }
       pile_free(&p);
     }
@@ -87,11 +85,9 @@ static void test_large_piles(void **state) {
   random_source random = {2};
   for (int mixed = 0; mixed < 2; mixed++) {
     pile p = random_pile(&random, 25, 8, 8);
-    plain_rows rows = place_rows(&random, &p, mixed ? GROUPED : BY_CONTACT, mixed);
-    owned_cp lcp = plain_lcp(&p, &rows);
-    solve_plain(&lcp, false);
-    owned_free(&lcp);
-    rows_free(&rows);
+    written w = write_plain(&random, &p, mixed ? GROUPED : BY_CONTACT, mixed);
+    solve_plain(&w.lcp, false);
+    written_free(&w);
     pile_free(&p);
   }
 }
@@ -133,20 +129,18 @@ static void test_sparse_matrices(void **state) {
   for (int k = 4; k <= 10; k += 2)
     for (int variant = 0; variant < 2 * N_ORDERS; variant++) {
       pile p = random_pile(&random, 4, 5, k);
-      plain_rows rows = place_rows(&random, &p, (plain_order)(variant / 2), variant % 2);
-      owned_cp lcp = plain_lcp(&p, &rows);
+      written w = write_plain(&random, &p, (plain_order)(variant / 2), variant % 2);
       sparse_copy sparse;
-      make_sparse(&lcp.cp, &sparse);
+      make_sparse(&w.lcp.cp, &sparse);
       assert_int_equal(found_count(&sparse.cp), p.contacts);
       const ss_cp_options options = ss_cp_options_default();
       ss_cp_result r;
-      assert_int_equal(ss_cp_solve(&sparse.cp, &options, false, lcp.z, workspace, &r, NULL), SS_OK);
+      assert_int_equal(ss_cp_solve(&sparse.cp, &options, false, w.lcp.z, workspace, &r, NULL), SS_OK);
       assert_int_equal(r.outcome, SS_SOLVED);
       assert_string_equal(r.solver, "friction-form");
-      assert_true(ss_cp_judge(&lcp.cp, lcp.z, NULL) <= options.tolerance);
+      assert_true(ss_cp_judge(&w.lcp.cp, w.lcp.z, NULL) <= options.tolerance);
       free_sparse(&sparse);
-      owned_free(&lcp);
-      rows_free(&rows);
+      written_free(&w);
       pile_free(&p);
     }
 }
@@ -169,22 +163,20 @@ static void test_damaged_contacts_are_not_recognised(void **state) {
   for (int k = 2; k <= 8; k += 2)
     for (int order = 0; order < N_ORDERS; order++) {
       pile p = random_pile(&random, 2, 3, k);
-      plain_rows rows = place_rows(&random, &p, (plain_order)order, false);
-      owned_cp lcp = plain_lcp(&p, &rows);
-      const int n = lcp.cp.n, c = random_below(&random, p.contacts), other = (c + 1) % p.contacts;
-      const int l = rows.lambda[c], a = rows.direction[c * k + random_below(&random, k)], all = p.contacts;
-      check_damage(&lcp, &lcp.G[l * n + l], 1e-6, all - 1);                  /* lambda on its diagonal */
-      check_damage(&lcp, &lcp.G[l * n + rows.normal[other]], 0.1, all - 1);  /* a second normal */
-      check_damage(&lcp, &lcp.G[rows.normal[c] * n + l], -p.mu[c], all - 1); /* the associated law */
-      check_damage(&lcp, &lcp.G[a * n + rows.normal[other]], 1e-3, all - 1); /* a direction's row */
-      check_damage(&lcp, &lcp.G[rows.normal[other] * n + a], 1e-3, all - 1); /* a direction's column */
-      check_damage(&lcp, &lcp.G[a * n + a], 1e-3, all - 1);                  /* both */
-      check_damage(&lcp, &lcp.g[a], 1e-3, all - 1);
-      check_damage(&lcp, &lcp.g[l], -0.01, all - 1); /* less than nothing to share */
-      check_damage(&lcp, &lcp.G[a * n + l], -lcp.G[a * n + l], all - 1);
-      assert_int_equal(found_count(&lcp.cp), all);
-      owned_free(&lcp);
-      rows_free(&rows);
+      written w = write_plain(&random, &p, (plain_order)order, false);
+      const int n = w.lcp.cp.n, c = random_below(&random, p.contacts), other = (c + 1) % p.contacts;
+      const int l = w.rows.lambda[c], a = w.rows.direction[c * k + random_below(&random, k)], all = p.contacts;
+      check_damage(&w.lcp, &w.lcp.G[l * n + l], 1e-6, all - 1);                    /* lambda on its diagonal */
+      check_damage(&w.lcp, &w.lcp.G[l * n + w.rows.normal[other]], 0.1, all - 1);  /* a second normal */
+      check_damage(&w.lcp, &w.lcp.G[w.rows.normal[c] * n + l], -p.mu[c], all - 1); /* the associated law */
+      check_damage(&w.lcp, &w.lcp.G[a * n + w.rows.normal[other]], 1e-3, all - 1); /* a direction's row */
+      check_damage(&w.lcp, &w.lcp.G[w.rows.normal[other] * n + a], 1e-3, all - 1); /* a direction's column */
+      check_damage(&w.lcp, &w.lcp.G[a * n + a], 1e-3, all - 1);                    /* both */
+      check_damage(&w.lcp, &w.lcp.g[a], 1e-3, all - 1);
+      check_damage(&w.lcp, &w.lcp.g[l], -0.01, all - 1); /* less than nothing to share */
+      check_damage(&w.lcp, &w.lcp.G[a * n + l], -w.lcp.G[a * n + l], all - 1);
+      assert_int_equal(found_count(&w.lcp.cp), all);
+      written_free(&w);
       pile_free(&p);
     }
 }
@@ -264,14 +256,12 @@ static void test_contacts_without_friction(void **state) {
   pile p = random_pile(&random, 3, 4, 4);
   for (int c = 0; c < p.contacts; c += 2) p.mu[c] = 0;
   for (int order = 0; order < N_ORDERS; order++) {
-    plain_rows rows = place_rows(&random, &p, (plain_order)order, false);
-    owned_cp lcp = plain_lcp(&p, &rows);
-    assert_int_equal(found_count(&lcp.cp), p.contacts);
-    solve_plain(&lcp, false);
+    written w = write_plain(&random, &p, (plain_order)order, false);
+    assert_int_equal(found_count(&w.lcp.cp), p.contacts);
+    solve_plain(&w.lcp, false);
     for (int c = 0; c < p.contacts; c += 2)
-      for (int j = 0; j < 4; j++) assert_true(lcp.z[rows.direction[c * 4 + j]] == 0);
-    owned_free(&lcp);
-    rows_free(&rows);
+      for (int j = 0; j < 4; j++) assert_true(w.lcp.z[w.rows.direction[c * 4 + j]] == 0);
+    written_free(&w);
   }
   pile_free(&p);
 }
@@ -339,16 +329,14 @@ static void test_no_memory_in_the_second_solve(void **state) {
   (void)state;
   random_source random = {9};
   pile p = random_pile(&random, 3, 4, 8);
-  plain_rows rows = place_rows(&random, &p, GROUPED, false);
-  owned_cp lcp = plain_lcp(&p, &rows);
+  written w = write_plain(&random, &p, GROUPED, false);
   ss_cp_workspace *own = new_workspace();
-  (void)solve_with(&lcp, "auto", false, own);
+  (void)solve_with(&w.lcp, "auto", false, own);
   const long growths = own->growths;
-  (void)solve_with(&lcp, "auto", false, own);
+  (void)solve_with(&w.lcp, "auto", false, own);
   assert_int_equal(own->growths, growths);
   ss_cp_workspace_destroy(own);
-  owned_free(&lcp);
-  rows_free(&rows);
+  written_free(&w);
   pile_free(&p);
 }
 

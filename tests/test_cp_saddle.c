@@ -86,11 +86,18 @@ static packing heap(int spheres, double mu) {
   return p;
 }
 
-static void solve_saddle(int spheres, int joints, double mu, int least_rows) {
-  packing p = heap(spheres, mu);
-  saddle s = make_saddle(&p, joints);
+typedef struct saddle_case {
+  int spheres, joints;
+  double mu;
+  int least_rows;
+} saddle_case;
+
+static void solve_saddle(void **state) {
+  const saddle_case *c = *state;
+  packing p = heap(c->spheres, c->mu);
+  saddle s = make_saddle(&p, c->joints);
   s.cp.sparse = &s.G;
-  assert_true(s.cp.n >= least_rows);
+  assert_true(s.cp.n >= c->least_rows);
   assert_int_equal(ss_cp_validate(&s.cp, NULL), SS_OK);
   const ss_cp_options options = ss_cp_options_default();
   ss_cp_result r;
@@ -99,7 +106,7 @@ static void solve_saddle(int spheres, int joints, double mu, int least_rows) {
     assert_int_equal(r.outcome, SS_SOLVED);
     assert_true(r.residual == ss_cp_judge(&s.cp, s.z, NULL) && r.residual <= options.tolerance);
   }
-  if (joints == 0) { /* the impulses solve the problem without velocities */
+  if (c->joints == 0) { /* the impulses solve the problem without velocities */
     p.cp.factors = &p.factors;
     assert_true(ss_cp_judge(&p.cp, s.z + 6 * p.spheres, NULL) <= 10 * options.tolerance);
   }
@@ -107,35 +114,13 @@ static void solve_saddle(int spheres, int joints, double mu, int least_rows) {
   packing_free(&p);
 }
 
-static void a_heap(void **state) {
-  (void)state;
-  solve_saddle(60, 0, 0.4, 600);
-}
-
-static void a_large_heap(void **state) {
-  (void)state;
-  solve_saddle(220, 0, 0.3, 3000);
-}
-
-static void without_friction(void **state) {
-  (void)state;
-  solve_saddle(60, 0, 0, 600);
-}
-
-static void with_joints(void **state) {
-  (void)state;
-  solve_saddle(140, 20, 0.4, 2000);
-}
-
-/* Dense, small: the same by the ladder. */
-static void few_rows(void **state) {
-  (void)state;
-  solve_saddle(8, 1, 0.5, 50);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_heap), cmocka_unit_test(a_large_heap),
-                                     cmocka_unit_test(without_friction), cmocka_unit_test(with_joints),
-                                     cmocka_unit_test(few_rows)};
+  static saddle_case heaps[] = {{60, 0, 0.4, 600}, {220, 0, 0.3, 3000}}, frictionless = {60, 0, 0, 600},
+                     joints = {140, 20, 0.4, 2000}, few_rows = {8, 1, 0.5, 50}; /* dense, small: by the ladder */
+  const struct CMUnitTest tests[] = {{"a_heap", solve_saddle, NULL, NULL, &heaps[0]},
+                                     {"a_large_heap", solve_saddle, NULL, NULL, &heaps[1]},
+                                     {"without_friction", solve_saddle, NULL, NULL, &frictionless},
+                                     {"with_joints", solve_saddle, NULL, NULL, &joints},
+                                     {"few_rows", solve_saddle, NULL, NULL, &few_rows}};
   return CP_SUITE("cp_saddle", tests);
 }

@@ -167,6 +167,17 @@ static double closed_volume(const double *p, int points, const double *corner, i
   return volume;
 }
 
+/* A file with one piece of surface: its points and the corners of its triangles. */
+static void exported_surface(const char *text, const char *name, int points, double *p, int triangles, double *corner) {
+  char *file = exported(text, name);
+  assert_int_equal(header(file, "NumberOfPoints"), points);
+  assert_int_equal(header(file, "NumberOfPolys"), triangles);
+  check_cells(file, 1, triangles, points);
+  assert_int_equal(array(file, "Points", 0, p, 3 * points), 3 * points);
+  assert_int_equal(array(file, "connectivity", 1, corner, 3 * triangles), 3 * triangles);
+  free(file);
+}
+
 /* A wedge that falls and spins: eight triangles on six shared corners, closed and outward. */
 static void test_convex_is_closed(void **state) {
   (void)state;
@@ -175,16 +186,10 @@ static void test_convex_is_closed(void **state) {
       "  - {name: wedge, mass: 1, position: [3, 0, 4], angular_velocity: [1, 2, 3], shapes: [{type: convex,\n"
       "     position: [0.5, 0, 0], points: [[0, 0, 0], [2, 0, 0], [0, 0, 1], [0, 3, 0], [2, 3, 0], [0, 3, 1]]}]}\n"
       "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n";
-  char *bodies = exported(text, "w-bodies-000010.vtp");
   double p[18], corner[24];
-  assert_int_equal(header(bodies, "NumberOfPoints"), 6);
-  assert_int_equal(header(bodies, "NumberOfPolys"), 8);
-  check_cells(bodies, 1, 8, 6);
-  assert_int_equal(array(bodies, "Points", 0, p, 18), 18);
-  assert_int_equal(array(bodies, "connectivity", 1, corner, 24), 24);
+  exported_surface(text, "w-bodies-000010.vtp", 6, p, 8, corner);
   const double volume = closed_volume(p, 6, corner, 8);
   assert_true(fabs(volume - 3) < 1e-5); /* written with nine digits */
-  free(bodies);
 }
 
 /* A mesh and a height field of the world, placed and turned: a closed tetrahedron of the right volume, and the field's points in
@@ -200,13 +205,8 @@ static void test_world_meshes(void **state) {
       "   heights: [[0, 1, 2], [3, 4, 5]]}]}\n"
       "bodies: [{name: ball, mass: 1, position: [0, 0, 50], shapes: [{type: sphere, radius: 0.5}]}]\n"
       "simulation: {scheme: moreau, step: 0.01, duration: 0.02}\n";
-  char *world = exported(text, "m-world-000000.vtp");
   double p[30], corner[24];
-  assert_int_equal(header(world, "NumberOfPoints"), 10);
-  assert_int_equal(header(world, "NumberOfPolys"), 8);
-  check_cells(world, 1, 8, 10);
-  assert_int_equal(array(world, "Points", 0, p, 30), 30);
-  assert_int_equal(array(world, "connectivity", 1, corner, 24), 24);
+  exported_surface(text, "m-world-000000.vtp", 10, p, 8, corner);
   assert_true(fabs(closed_volume(p, 4, corner, 4) - 4) < 1e-5);
   double far = 0; /* the edges from the corner at the origin keep their lengths and their corner its place */
   for (int k = 1; k < 4; k++) far += v3_norm(v3_sub(v3(p[3 * k], p[3 * k + 1], p[3 * k + 2]), v3(p[0], p[1], p[2])));
@@ -223,7 +223,6 @@ static void test_world_meshes(void **state) {
     area += twice / 2;
   }
   assert_true(fabs(area - 12) < 1e-5);
-  free(world);
 }
 
 static void test_refusals(void **state) {

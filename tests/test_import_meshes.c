@@ -180,28 +180,29 @@ static void test_mesh_of_the_world(void **state) {
   (void)unlink(name);
 }
 
+/* The model's body touches nothing, and these remarks say why. */
+static void expect_no_shape(const char *model, const char *why, const char *also) {
+  ss_scene *scene = import_text(model, false);
+  assert_int_equal(scene->bodies[0].n_shapes, 0);
+  assert_non_null(strstr(remarks, why));
+  assert_non_null(strstr(remarks, also));
+  ss_scene_destroy(scene);
+}
+
 static void test_meshes_that_are_not_there(void **state) {
   (void)state;
-  ss_scene *scene =
-      import_text("<robot name=\"r\"><link name=\"world\"/>\n"
+  expect_no_shape("<robot name=\"r\"><link name=\"world\"/>\n"
                   "<link name=\"a\"><inertial><mass value=\"2\"/>"
                   "<inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial>\n"
                   "<collision><geometry><mesh filename=\"package://no/where.stl\"/></geometry></collision>"
                   "</link><joint name=\"j\" type=\"floating\"><parent link=\"world\"/><child link=\"a\"/>"
                   "</joint></robot>\n",
-                  false);
-  assert_int_equal(scene->bodies[0].n_shapes, 0);
-  assert_non_null(strstr(remarks, "there is no such file, it touches nothing"));
-  ss_scene_destroy(scene);
-  scene = import_text(
+                  "there is no such file", "it touches nothing");
+  expect_no_shape(
       "<mujoco><asset><mesh name=\"m\" vertex=\"0 0 0 1 0 0 0 1 0 1 1 0\"/></asset><worldbody><body><freejoint/>"
       "<inertial pos=\"0 0 0\" mass=\"2\" diaginertia=\"1 1 1\"/><geom type=\"mesh\" mesh=\"m\"/>"
       "<geom type=\"mesh\" mesh=\"other\"/></body></worldbody></mujoco>",
-      false);
-  assert_int_equal(scene->bodies[0].n_shapes, 0);
-  assert_non_null(strstr(remarks, "mesh without a volume"));
-  assert_non_null(strstr(remarks, "there is no such asset"));
-  ss_scene_destroy(scene);
+      "mesh without a volume", "there is no such asset");
 }
 
 int main(void) {

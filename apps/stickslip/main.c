@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "commands.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,28 +35,45 @@ static void print_overview(FILE *stream) {
                         "  Exit code: 0 done, 1 the run failed (no certified step possible), 2 bad input or usage.\n");
 }
 
+static int unknown_command(const char *name) {
+  const char *near = nearest_name(name, commands, sizeof(command));
+  if (near) return usage_error("unknown command '%s'; did you mean '%s'?", name, near);
+  return usage_error("unknown command '%s'; see stickslip --help", name);
+}
+
+/* `help` alone is the overview, `help run` is `run --help`. */
+static int print_help(const char *name) {
+  if (!name) {
+    print_overview(stdout);
+    return EXIT_DONE;
+  }
+  char first[16], second[] = "--help";
+  (void)snprintf(first, sizeof first, "%s", name);
+  char *arguments[] = {first, second, NULL};
+  for (const command *c = commands; c->name; c++)
+    if (strcmp(c->name, name) == 0) return c->run(2, arguments);
+  return unknown_command(name);
+}
+
 static int dispatch(int argc, char **argv) {
   if (argc < 2) {
     print_overview(stderr);
     return EXIT_USAGE;
   }
   const char *name = argv[1];
-  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-    print_overview(stdout);
-    return EXIT_DONE;
-  }
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_help(NULL);
+  if (strcmp(name, "help") == 0) return print_help(argc > 2 ? argv[2] : NULL);
   if (strcmp(name, "--version") == 0) {
     (void)printf("stickslip %s\n", SS_VERSION);
     return EXIT_DONE;
   }
   for (const command *c = commands; c->name; c++)
     if (strcmp(c->name, name) == 0) return c->run(argc - 1, argv + 1);
-  const char *near = nearest_name(name, commands, sizeof(command));
-  if (near) return usage_error("unknown command '%s'; did you mean '%s'?", name, near);
-  return usage_error("unknown command '%s'; see stickslip --help", name);
+  return unknown_command(name);
 }
 
 int main(int argc, char **argv) {
+  (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow further is an error with a message */
   const int code = dispatch(argc, argv);
   if ((fflush(stdout) || ferror(stdout)) && code == EXIT_DONE) return usage_error("cannot write to standard output");
   return code;

@@ -16,7 +16,7 @@ typedef struct view_options {
   overrides overrides;
   const char *input, *page;
   bool live;
-  long port;
+  long port; /* -1: any free one */
 } view_options;
 
 static int parse_view(int argc, char **argv, view_options *o) {
@@ -126,14 +126,16 @@ static int view_result(const view_options *o, const char *page) {
 static int view_live(const view_options *o) {
   if (is_result(o->input)) return usage_error("view: '%s' is a result; --live runs scenes", o->input);
   if (o->page) return usage_error("view: --live writes no page; -o does not apply");
-  return live_serve(o->input, &o->overrides, o->port);
+  return live_serve(o->input, &o->overrides, o->port < 0 ? 0 : o->port);
 }
 
 int command_view(int argc, char **argv) {
-  view_options o = {.overrides = overrides_none()};
+  view_options o = {.overrides = overrides_none(), .port = -1};
   int code = parse_view(argc, argv, &o);
   if (code == PARSE_GO_ON && o.live) {
     code = view_live(&o);
+  } else if (code == PARSE_GO_ON && o.port >= 0) {
+    code = usage_error("view: --port belongs to --live");
   } else if (code == PARSE_GO_ON) {
     char name[NAME_MAX + 16];
     default_page_name(o.input, name, sizeof name);

@@ -3,6 +3,7 @@
  * Few pairs (most mechanisms): all of them, listed once. Many: boxes around the shapes, grown by the way they can go in
  * the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
  * meet everybody. The later parts of a step find their boxes inside those of the first one and take over its list. */
+#include "contact/sweep.h"
 #include "step/workspace.h"
 
 #include <stdlib.h>
@@ -61,39 +62,6 @@ static bool list_covers(const ss_sim *sim) {
   return inside;
 }
 
-/* The axis along which the boxes' lower ends scatter most; the present one unless another is clearly better, because a new
- * axis is sorted from scratch. */
-static int sweep_axis(const ss_sim *sim) {
-  double mean[3] = {0}, scatter[3] = {0};
-  int n = 0;
-  for (int i = 0; i < sim->model->n_shapes; i++) {
-    const double *b = sim->bounds + 6 * (size_t)i;
-    if (!isfinite(b[0]) || !isfinite(b[1]) || !isfinite(b[2])) continue;
-    n++;
-    for (int k = 0; k < 3; k++) {
-      const double d = b[k] - mean[k];
-      mean[k] += d / n;
-      scatter[k] += d * (b[k] - mean[k]);
-    }
-  }
-  int best = sim->axis;
-  for (int k = 0; k < 3; k++)
-    if (scatter[k] > 4 * scatter[sim->axis] && scatter[k] > scatter[best]) best = k;
-  return best;
-}
-
-/* Nearly sorted from the last step: insertion is linear then. */
-static void sort_order(ss_sim *sim) {
-  const double *low = sim->bounds + sim->axis;
-  for (int k = 1; k < sim->model->n_shapes; k++) {
-    const int item = sim->order[k];
-    int place = k;
-    for (; place > 0 && low[6 * (size_t)sim->order[place - 1]] > low[6 * (size_t)item]; place--)
-      sim->order[place] = sim->order[place - 1];
-    sim->order[place] = item;
-  }
-}
-
 static int by_shapes(const void *left, const void *right) {
   const ss_candidate *a = left, *b = right;
   if (a->shape[0] != b->shape[0]) return a->shape[0] < b->shape[0] ? -1 : 1;
@@ -106,21 +74,14 @@ ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error) {
   if (list_covers(sim)) return SS_OK;
   for (int i = 0; i < 6 * sim->model->n_shapes; i++) /* room for bodies that an impact makes faster */
     sim->bounds[i] += (i % 6 < 3 ? -HEADROOM : HEADROOM) * h * sim->speed_bound;
-  sim->axis = sweep_axis(sim);
-  sort_order(sim);
+  const int n = sim->model->n_shapes;
+  sim->axis = ss_sweep_axis(sim->bounds, n, sim->axis);
+  ss_sweep_sort(sim->bounds, sim->axis, n, sim->order, sim->order + n);
   sim->near.n = 0;
-  const int x = sim->axis, y = (x + 1) % 3, z = (x + 2) % 3;
-  for (int k = 0; k < sim->model->n_shapes; k++) {
-    const int i = sim->order[k];
-    const double *a = sim->bounds + 6 * (size_t)i;
-    for (int l = k + 1; l < sim->model->n_shapes; l++) {
-      const int j = sim->order[l];
-      const double *b = sim->bounds + 6 * (size_t)j;
-      if (b[x] > a[3 + x]) break;
-      if (b[y] > a[3 + y] || b[3 + y] < a[y] || b[z] > a[3 + z] || b[3 + z] < a[z]) continue;
-      const ss_status status = try_pair(sim, &sim->near, i, j, error);
-      if (status != SS_OK) return status;
-    }
+  ss_sweep sweep = {sim->bounds, sim->order, n, sim->axis, 0, 0};
+  for (int i, j; ss_sweep_next(&sweep, &i, &j);) {
+    const ss_status status = try_pair(sim, &sim->near, i, j, error);
+    if (status != SS_OK) return status;
   }
   if (sim->near.n) qsort(sim->near.items, (size_t)sim->near.n, sizeof *sim->near.items, by_shapes);
   memcpy(sim->listed, sim->bounds, sizeof(double) * 6 * (size_t)sim->model->n_shapes);

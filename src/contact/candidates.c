@@ -1,9 +1,7 @@
-/* Pairs of shapes, contact points at any configuration, and the check at t = 0. */
-#include "core/words.h"
+/* Pairs of shapes, and contact points at any configuration. */
 #include "contact/contact.h"
 
 #include "contact/limits.h"
-#include "core/arena.h"
 
 /* Meshes have features of 32 bits, and are in the world, whose shapes are the last ones: their number from the end is short
  * (ss_compile_bodies sees to that). */
@@ -77,50 +75,4 @@ double ss_contact_rate(const ss_model *model, const ss_contact *contact, const s
     return ss_row_dot(model, &row, v);
   }
   return v3_dot(at->normal, ss_contact_velocity(model, contact, at, body_a, body_b, v));
-}
-
-static ss_status check_pair(const ss_model *model, const ss_scene *scene, const ss_candidate *c, ss_error *error) {
-  const ss_shape *a = &model->shapes[c->shape[0]], *b = &model->shapes[c->shape[1]];
-  const ss_pose world = pose_identity();
-  const ss_pose pa = ss_shape_pose(a, a->body < 0 ? &world : &model->bodies[a->body].pose);
-  const ss_pose pb = ss_shape_pose(b, b->body < 0 ? &world : &model->bodies[b->body].pose);
-  ss_contact_point points[SS_PAIR_CONTACTS];
-  const int n = c->pair->collide(a, &pa, b, &pb, 0, points);
-  const double smaller = fmin(a->reach, b->reach);
-  const double allowed = fmax(1e-6 * model->length, 1e-3 * (isfinite(smaller) ? smaller : 0));
-  for (int i = 0; i < n; i++) {
-    if (points[i].gap >= -allowed) continue;
-    const int owner = a->body >= 0 ? a->body : b->body;
-    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, scene->bodies[owner].mark,
-                         "'%s' and '%s' overlap by %g at the start; move them apart, or exempt them with "
-                         "contacts: [{between: [%s, %s], collide: false}]",
-                         ss_model_body_name(model, a->body), ss_model_body_name(model, b->body), -points[i].gap,
-                         ss_model_body_name(model, a->body), ss_model_body_name(model, b->body));
-  }
-  return SS_OK;
-}
-
-/* Whether bodies' shapes are so far apart that their bounding spheres do not meet. */
-static bool far_apart(const ss_shape *a, ss_vec3 at_a, const ss_shape *b, ss_vec3 at_b) {
-  if (!isfinite(a->reach) || !isfinite(b->reach) || a->body < 0 || b->body < 0) return false;
-  return v3_norm(v3_sub(at_a, at_b)) > a->reach + b->reach;
-}
-
-ss_status ss_check_overlap(const ss_model *model, const ss_scene *scene, ss_error *error) {
-  const int n = model->n_shapes;
-  ss_vec3 *centre = ss_alloc(sizeof *centre * ((size_t)n + 1)); /* all pairs are compared: once for each shape */
-  if (!centre) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = 0; i < n; i++) {
-    const ss_shape *shape = &model->shapes[i];
-    if (shape->body >= 0) centre[i] = ss_shape_pose(shape, &model->bodies[shape->body].pose).position;
-  }
-  ss_status status = SS_OK;
-  for (int i = 0; status == SS_OK && i < n; i++)
-    for (int j = i + 1; status == SS_OK && j < n; j++) {
-      ss_candidate candidate;
-      if (far_apart(&model->shapes[i], centre[i], &model->shapes[j], centre[j])) continue;
-      if (ss_candidate_make(model, i, j, &candidate)) status = check_pair(model, scene, &candidate, error);
-    }
-  ss_free(centre);
-  return status;
 }

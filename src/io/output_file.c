@@ -56,14 +56,34 @@ static ss_status create_over(ss_output_file *file, const char *given, const stru
   return file->working ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
 }
 
+/* Where a file of this name would come to be that does not exist yet: a symbolic link to it is followed, not replaced. */
+static bool follow_links(const char *path, char target[PATH_MAX]) {
+  if (strlen(path) >= PATH_MAX) return errno = ENAMETOOLONG, false;
+  memcpy(target, path, strlen(path) + 1);
+  for (int links = 0; links < 40; links++) {
+    char to[PATH_MAX];
+    const ssize_t length = readlink(target, to, sizeof to);
+    if (length < 0) return true; /* no link */
+    const char *slash = strrchr(target, '/');
+    const size_t folder = to[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
+    if (folder + (size_t)length >= PATH_MAX) return errno = ENAMETOOLONG, false;
+    memcpy(target + folder, to, (size_t)length);
+    target[folder + (size_t)length] = '\0';
+  }
+  return errno = ELOOP, false;
+}
+
 ss_status ss_output_file_create(ss_output_file *file, const char *path, ss_error *error) {
   *file = (ss_output_file){0};
   struct stat existing;
+  char target[PATH_MAX];
   ss_status status;
   if (stat(path, &existing) == 0) {
     status = create_over(file, path, &existing, error);
+  } else if (!path[0] || !follow_links(path, target)) {
+    status = cannot_write(error, path, path[0] ? errno : ENOENT);
   } else {
-    file->path = copy_text(path);
+    file->path = copy_text(target);
     status = file->path ? create_working(file, path, error) : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
   if (status) ss_output_file_release(file);

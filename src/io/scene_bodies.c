@@ -158,7 +158,7 @@ static ss_status read_contact_between(ss_reader *reader, const ss_yaml *node, vo
     const ss_yaml *item = node->items[i].value;
     SS_TRY(ss_read_name(reader, item, &names[i]));
     const bool material = is_material(reader->scene, names[i]);
-    const bool body = ss_find_body(reader, names[i]) != SS_NO_BODY;
+    const bool body = ss_find_body_name(&reader->names, names[i]) != SS_NO_BODY;
     if (material && body)
       return SS_READ_FAIL(reader, item, "'%s' is both a body and a material: rename one of them",
                           ss_printable(names[i]).text);

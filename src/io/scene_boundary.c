@@ -53,7 +53,7 @@ static ss_status parse_quantity(ss_reader *reader, const ss_yaml *node, const ch
     return SS_READ_FAIL(reader, node, "expected BODY.coordinate, such as puck.vx, not '%s'", ss_printable(name).text);
   out->coordinate = find_coordinate(reader, point + 1, strlen(point + 1));
   *point = '\0';
-  out->body = ss_find_body(reader, name);
+  out->body = ss_find_body_name(&reader->names, name);
   if (out->body < 0) return SS_READ_FAIL(reader, node, "no body is named '%s'", ss_printable(name).text);
   if (out->coordinate < 0)
     return SS_READ_FAIL(reader, node, "'%s' has no coordinate '%s' (one of x y z, rx ry rz, vx vy vz, wx wy wz%s)",
@@ -339,7 +339,7 @@ ss_status ss_read_start(ss_reader *reader, const ss_yaml *node, void *object) {
     const ss_yaml *item = node->items[i].value;
     start_def start = {.body = SS_WORLD};
     const ss_yaml *name = item->kind == SS_YAML_MAP ? ss_yaml_get(item, "body") : NULL;
-    const int body = name && name->kind == SS_YAML_SCALAR ? ss_find_body(reader, name->text) : SS_WORLD;
+    const int body = name && name->kind == SS_YAML_SCALAR ? ss_find_body_name(&reader->names, name->text) : SS_WORLD;
     if (body >= 0) start = (start_def){body, scene->bodies[body].velocity, scene->bodies[body].angular_velocity};
     SS_TRY(ss_read_section(reader, item, &ss_section_start, -1, NULL, &start));
     if (start.body < 0) return SS_READ_FAIL(reader, item, "the world does not move");

@@ -1,49 +1,21 @@
-/* Names of bodies: an index by name, so that scenes with many bodies and joints are read in n log n. */
+/* Names of bodies in scenes. */
 #include "io/scene_reader.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static int by_name(const void *a, const void *b) {
-  const ss_body_name *left = a, *right = b;
-  const int order = strcmp(left->name, right->name);
-  return order ? order : (left->index > right->index) - (left->index < right->index);
-}
 
 ss_status ss_index_bodies(ss_reader *reader, const ss_yaml *list) {
   const ss_scene *scene = reader->scene;
-  ss_body_name *names = SS_ARENA_ARRAY(reader->scratch, ss_body_name, scene->n_bodies);
-  if (!names) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = 0; i < scene->n_bodies; i++) names[i] = (ss_body_name){scene->bodies[i].name, i};
-  qsort(names, (size_t)scene->n_bodies, sizeof *names, by_name);
-  reader->names = names;
-  for (int i = 1; i < scene->n_bodies; i++)
-    if (strcmp(names[i - 1].name, names[i].name) == 0)
-      return SS_READ_FAIL(reader, ss_yaml_get(list->items[names[i].index].value, "name"),
-                          "the body name '%s' is given twice (first in line %d)", ss_printable(names[i].name).text,
-                          scene->bodies[names[i - 1].index].mark.line);
-  return SS_OK;
-}
-
-int ss_find_body(const ss_reader *reader, const char *name) {
-  if (strcmp(name, "world") == 0) return SS_WORLD;
-  int low = 0, high = reader->scene->n_bodies;
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    const int order = strcmp(reader->names[middle].name, name);
-    if (order == 0) return reader->names[middle].index;
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return SS_NO_BODY;
+  SS_TRY(ss_sort_body_names(scene, reader->scratch, &reader->names, reader->error));
+  const int k = ss_repeated_body_name(&reader->names);
+  if (k == 0) return SS_OK;
+  const ss_body_name *again = &reader->names.items[k];
+  return SS_READ_FAIL(reader, ss_yaml_get(list->items[again->index].value, "name"),
+                      "the body name '%s' is given twice (first in line %d)", ss_printable(again->name).text,
+                      scene->bodies[again[-1].index].mark.line);
 }
 
 ss_status ss_read_body(ss_reader *reader, const ss_yaml *node, void *index) {
   const char *name = NULL;
   SS_TRY(ss_read_name(reader, node, &name));
-  *(int *)index = ss_find_body(reader, name);
+  *(int *)index = ss_find_body_name(&reader->names, name);
   if (*(int *)index != SS_NO_BODY) return SS_OK;
   ss_nearest nearest = {.word = name};
   ss_word_list all = {0};

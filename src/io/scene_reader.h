@@ -5,13 +5,9 @@
 
 #include "core/words.h"
 #include "io/yaml_tree.h"
+#include "model/body_names.h"
 
 #include <stickslip/scene.h>
-
-typedef struct ss_body_name {
-  const char *name;
-  int index;
-} ss_body_name;
 
 typedef struct ss_reader {
   ss_scene *scene;
@@ -20,10 +16,10 @@ typedef struct ss_reader {
   int n_parameters;
   const char *const *settings; /* "name=value" */
   int n_settings;
-  const ss_body_name *names; /* of all bodies, sorted; n_bodies of them */
-  const char *key;           /* the one whose value is being read: for messages */
-  ss_arena *scratch;         /* lives as long as the reading */
-  ss_error *error;           /* never NULL */
+  ss_body_names names; /* of all bodies */
+  const char *key;     /* the one whose value is being read: for messages */
+  ss_arena *scratch;   /* lives as long as the reading */
+  ss_error *error;     /* never NULL */
 } ss_reader;
 
 #define SS_READ_FAIL(reader, node, ...)                                                                                \
@@ -102,10 +98,8 @@ ss_status ss_place_expression_error(ss_reader *reader, const ss_yaml *node, ss_s
 
 /* ---- names of bodies ---- */
 
-enum { SS_NO_BODY = -2 };
 /* After all bodies of the list have been added; fails where a name is given twice. */
 ss_status ss_index_bodies(ss_reader *reader, const ss_yaml *list);
-int ss_find_body(const ss_reader *reader, const char *name);                          /* as ss_scene_find_body */
 ss_status ss_read_body(ss_reader *reader, const ss_yaml *node, void *index);          /* or the world */
 ss_status ss_read_between(ss_reader *reader, const ss_yaml *node, void *two_indices); /* two different ones */
 

@@ -1,4 +1,5 @@
 /* From a scene to a model: the parts in order, then the checks that need the whole at t = 0. */
+#include "core/words.h"
 #include "model/model.h"
 
 #include "contact/contact.h"
@@ -52,10 +53,20 @@ static ss_status copy_scene_texts(ss_model *model, const ss_scene *scene, ss_err
   return SS_OK;
 }
 
+static ss_status compile_names(ss_model *model, const ss_scene *scene, ss_body_names *names, ss_error *error) {
+  const ss_status status = ss_sort_body_names(scene, model->arena, names, error);
+  const int again = status == SS_OK ? ss_repeated_body_name(names) : 0;
+  if (again == 0) return status;
+  const ss_body_def *def = &scene->bodies[names->items[again].index];
+  return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "the name '%s' is taken", def->name);
+}
+
 static ss_status compile(ss_model *model, const ss_scene *scene, ss_error *error) {
+  ss_body_names names;
   ss_status status = copy_scene_texts(model, scene, error);
+  if (status == SS_OK) status = compile_names(model, scene, &names, error);
   if (status == SS_OK) status = ss_compile_bodies(model, scene, error);
-  if (status == SS_OK) status = ss_compile_laws(model, scene, error);
+  if (status == SS_OK) status = ss_compile_laws(model, scene, &names, error);
   if (status == SS_OK) status = ss_compile_compliance(model, scene, error);
   if (status == SS_OK) status = ss_compile_joints(model, scene, error);
   if (status == SS_OK) status = ss_compile_forces(model, scene, error);

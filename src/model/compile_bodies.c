@@ -178,7 +178,7 @@ static ss_status compile_shapes(ss_model *model, const ss_shape_def *defs, int n
 static ss_status compile_body(ss_model *model, const ss_scene *scene, int index, ss_error *error) {
   const ss_body_def *def = &scene->bodies[index];
   ss_body *body = &model->bodies[index];
-  if (strcmp(def->name, "world") == 0 || ss_scene_find_body(scene, def->name) != index)
+  if (strcmp(def->name, "world") == 0)
     return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "the name '%s' is taken", def->name);
   if (!(def->freedom & SS_ALL))
     return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,

@@ -10,7 +10,7 @@ int ss_find_material(const ss_scene *scene, const char *name) {
   return -1;
 }
 
-ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *error) {
+ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, const ss_body_names *names, ss_error *error) {
   model->n_materials = scene->n_materials;
   model->materials = SS_ARENA_ARRAY(model->arena, ss_material_def, scene->n_materials);
   model->n_overrides = scene->n_contacts;
@@ -40,7 +40,7 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *erro
                                   .has_polygon = def->has_polygon,
                                   .polygon = def->polygon};
     for (int side = 0; side < 2; side++) {
-      override->body[side] = ss_scene_find_body(scene, def->between[side]);
+      override->body[side] = ss_find_body_name(names, def->between[side]);
       override->material[side] = override->body[side] == SS_ANY_BODY ? ss_find_material(scene, def->between[side]) : -1;
       if (override->body[side] == SS_ANY_BODY && override->material[side] < 0)
         return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "no body or material is named '%s'",

@@ -5,6 +5,7 @@
 #include "core/arena.h"
 #include "core/math3.h"
 #include "geom/geom.h"
+#include "model/body_names.h"
 
 #include <stickslip/sim.h>
 
@@ -133,7 +134,7 @@ ss_model *ss_model_blank(ss_error *error);
 
 /* Pieces of the compiler (compile.c calls them in this order). */
 ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *error);
-ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, ss_error *error);
+ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, const ss_body_names *names, ss_error *error);
 ss_status ss_compile_joints(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_forces(ss_model *model, const ss_scene *scene, ss_error *error);

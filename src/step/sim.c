@@ -125,7 +125,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->basis.drive = SS_ARENA_ARRAY(sim->arena, double, nj);
   if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows || !sim->basis.drive)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  sim->order = SS_ARENA_ARRAY(sim->arena, int, ns);
+  sim->order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;

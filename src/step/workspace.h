@@ -121,7 +121,7 @@ struct ss_sim {
   double *bounds;       /* [n_shapes][6] broad phase */
   double *listed;       /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
   bool listed_in_step;  /* in this step */
-  int *order;           /* [n_shapes] broad phase: sorted along one axis */
+  int *order;           /* [n_shapes] broad phase: sorted along one axis; and as many of working space */
   int axis;             /* this one: 0, 1, 2 */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set */
   int n_contacts, contact_capacity, n_active;

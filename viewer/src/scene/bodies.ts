@@ -22,6 +22,8 @@ import { shapesOf } from "./stand_in.js";
 const OUTLINED = 400; // boxes get their edges drawn up to this many
 // Segments around something round: fewer where there are many, more where each may fill the picture.
 const segments = (count: number) => (count > 200 ? 12 : count > 20 ? 32 : 64);
+const CHEAP = 2000; // triangles of all bodies of a kind that cost no machine anything
+const trianglesOf = (geometry: BufferGeometry) => (geometry.index ?? geometry.getAttribute("position")).count / 3;
 const COARSEST = 6;
 
 export function localMatrix(shape: ShapeData, scale: Vector3): Matrix4 {
@@ -110,9 +112,10 @@ export class Bodies {
     }
   }
 
-  // Fewer triangles, for machines that cannot draw as many in time.
+  // Fewer triangles, for machines that cannot draw as many in time. What has few already stays round.
   coarsen(): void {
     for (const drawn of this.meshes) {
+      if (trianglesOf(drawn.mesh.geometry) * drawn.instances.length <= CHEAP) continue;
       const detail = Math.max(COARSEST, Math.floor(drawn.detail / 2));
       if (detail >= drawn.detail) continue;
       drawn.mesh.geometry.dispose();
