@@ -156,6 +156,7 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error) {
   const double before = sim->mechanics->kinetic_energy(sim, sim->state.v);
   sim->newton_fails = false;
+  sim->report.solves.impacts++;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     c->bounce = restitution(sim, c);

@@ -163,6 +163,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
+  solves->rows += p->n;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
   double residual = 0;
@@ -190,6 +191,7 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
     solves->iterations++;
     if (residual <= sim->options.residual) {
       solves->count++;
+      solves->rows += p->n;
       ss_certify_problem(sim, residual);
       return SS_OK;
     }
