@@ -41,6 +41,7 @@ typedef struct ss_touch {
   int face;           /* of a fixed friction polygon: which corners carry (event/facets.c) */
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */
+  double force[3];    /* mean force of the last part in which it had one: impulses of impacts are not among them */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
   double turn[3];     /* acceleration of its slip by the forces of constraints, world frame */

@@ -88,6 +88,7 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
             v3_axpy(c->turn, (w[c->row + k] - p->g[c->row + k]) / (p->h * v3_dot(c->direction[k], c->direction[k])),
                     c->direction[k]);
     }
+    if (p->h > 0) c->force = v3_scale(1 / p->h, c->pressed);
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
     /* a foot without load neither starts to stick nor lets go while the others hold it */
