@@ -17,20 +17,20 @@
  * bodies without gravity, which nothing drives together. */
 #include "step/workspace.h"
 
-enum { MANY_CLOSED = 16, FEW_IMPACTS = 4, DOUBLES_EVERY = 2 };
+enum { MANY = 16, FEW_IMPACTS = 4, DOUBLES_EVERY = 2 };
 static const double SHARE = 1. / 64;
 
-/* Impacts that the step has had, beyond what is located in any case; closed contacts by the dozen count as some. */
+/* Impacts that the step has had, where it is crowded: many contacts are closed or have collided in it; -1: it is not. */
 static int crowd_of(const ss_sim *sim) {
-  int closed = 0;
-  for (int i = 0; i < sim->n_contacts; i++) closed += sim->contacts[i].closed;
-  return sim->impacts + (closed >= MANY_CLOSED ? FEW_IMPACTS : -FEW_IMPACTS);
+  int busy = 0;
+  for (int i = 0; i < sim->n_contacts; i++) busy += sim->contacts[i].closed || sim->contacts[i].hits > 0;
+  return busy < MANY ? -1 : sim->impacts;
 }
 
 void ss_landing_begin(ss_sim *sim) {
   const bool all_exact = sim->options.tolerance > 0 || sim->variation || !sim->locate_collisions;
   const int crowd = all_exact ? -1 : crowd_of(sim);
-  const double share = fmin(SHARE * exp2((double)crowd / DOUBLES_EVERY), 1);
+  const double share = fmin(SHARE * exp2((double)(FEW_IMPACTS + crowd) / DOUBLES_EVERY), 1);
   sim->landing_speed = crowd < 0 ? 0 : share * sim->h * sim->acceleration;
 }
 
