@@ -161,7 +161,9 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
       .solver = sim->options.solver, .tolerance = sim->options.residual, .iteration_limit = sim->iteration_limit};
   ss_cp_result result = {0};
   const double start = ss_seconds();
-  const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
+  bool done;
+  ss_status status = ss_solve_islands(sim, &options, &result, &done, error);
+  if (status == SS_OK && !done) status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
   solves->rows += p->n;

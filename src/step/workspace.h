@@ -48,6 +48,19 @@ typedef struct ss_problem {
   double blur, unit;   /* solve: what the slacks are worth, in natural units, and that unit */
 } ss_problem;
 
+/* Solve: one island of the problem after the other (step/solve_islands.c). */
+typedef struct ss_islands {
+  int *body;        /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
+  int *island;      /* [n_blocks] */
+  ss_block *blocks; /* of the island in hand, as are those below */
+  int *row;         /* [3 n + 1] its rows in the problem; the problem's rows in it; where its matrix's lines start */
+  double *g;        /* [2 n] g; from n on z */
+  double *G;
+  int *col;
+  ss_sparse matrix;
+  int body_capacity, block_capacity[2], row_capacity[2], G_capacity[2];
+} ss_islands;
+
 /* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */
 typedef struct ss_coupling {
   int n;               /* coordinates in the block; 0: no such force */
@@ -195,6 +208,7 @@ struct ss_sim {
   bool pulled;
 
   ss_basis basis;
+  ss_islands islands;
   ss_cp_workspace *cp;
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
@@ -306,6 +320,10 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
 /* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack. */
 double ss_solve_sparse(ss_sim *sim);
 
+/* Island by island, from the problem's z, without judging; not *done where there is nothing to divide. */
+ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, bool *done,
+                           ss_error *error);
+void ss_islands_free(ss_islands *islands);
 /* Solves and judges without telling the contacts. */
 ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
 /* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */
