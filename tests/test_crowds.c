@@ -142,7 +142,7 @@ static void what_rests_elsewhere_stays(void **state) {
     add(text, "  - {name: ball%d, mass: 1, position: [%.6f, %.6f, %.6f], shapes: [{type: sphere, radius: 0.05}]}\n", i,
         0.5 + 0.12 * (i % 3) + 0.01 * random_next(&seed), 0.5 + 0.12 * (i / 3) + 0.01 * random_next(&seed),
         0.2 + 0.02 * i);
-  add_end(text, 0.004, 0.6);
+  add_end(text, 0.004, 1.2);
   run_parse(&r, text, NULL);
   while (!ss_sim_done(r.sim)) run_step(&r);
   run_check(&r);
