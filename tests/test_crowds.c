@@ -12,6 +12,10 @@ static void add(char *text, const char *format, ...) {
   assert_true(n > 0 && at + (size_t)n < TEXT);
 }
 
+/* Place number i on a grid of places, k to a line. */
+static double column(int i, int k) { return i % k; }
+static double line(int i, int k) { return (i - i % k) / k; } /* NOLINT(bugprone-integer-division): exact */
+
 static void begin(char *text, const char *gravity, const char *restitution, double friction) {
   text[0] = 0;
   add(text, "gravity: %s\nmaterials: [{name: default, friction: %g, restitution: %s}]\n", gravity, friction,
@@ -45,8 +49,8 @@ static void balls_settle_in_a_bin(void **state) {
     add(text, "bodies:\n");
     for (int i = 0; i < 18; i++)
       add(text, "  - {name: b%d, mass: 1, position: [%.6f, %.6f, %.6f], shapes: [{type: sphere, radius: 0.05}]}\n", i,
-          0.055 + 0.11 * (i % 3) + 0.004 * random_next(&seed), 0.055 + 0.11 * (i / 3 % 3) + 0.004 * random_next(&seed),
-          0.06 + 0.105 * (i / 9));
+          0.055 + 0.11 * column(i, 3) + 0.004 * random_next(&seed),
+          0.055 + 0.11 * line(i % 9, 3) + 0.004 * random_next(&seed), 0.06 + 0.105 * line(i, 9));
     add_end(text, 0.004, 0.6);
     run_parse(&r, text, NULL);
     double energy = ss_sim_report(r.sim)->energy.initial;
@@ -76,7 +80,7 @@ static void a_swarm_keeps_its_momentum(void **state) {
   begin(text, "[0, 0, 0]", "0.6", 0.3);
   add(text, "bodies:\n");
   for (int i = 0; i < BALLS; i++) {
-    const double x = 0.5 * (i % 3 - 1), y = 0.5 * (i / 3 % 3 - 1), z = 0.5 * (i / 9 - 1);
+    const double x = 0.5 * (column(i, 3) - 1), y = 0.5 * (line(i % 9, 3) - 1), z = 0.5 * (line(i, 9) - 1);
     add(text,
         "  - {name: b%d, mass: %g, inertia: [%g, %g, %g], position: [%g, %g, %g], velocity: [%.6f, %.6f, %.6f], "
         "shapes: [{type: sphere, radius: %g}]}\n",
@@ -137,10 +141,10 @@ static void what_rests_elsewhere_stays(void **state) {
   add(text, "bodies:\n");
   for (int i = 0; i < BOXES; i++)
     add(text, "  - {name: box%d, mass: 1, position: [%g, 2, %g], shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}\n", i,
-        1 + 0.5 * (i % 2), 0.1 + 0.2 * (i / 2));
+        1 + 0.5 * column(i, 2), 0.1 + 0.2 * line(i, 2));
   for (int i = 0; i < BALLS; i++)
     add(text, "  - {name: ball%d, mass: 1, position: [%.6f, %.6f, %.6f], shapes: [{type: sphere, radius: 0.05}]}\n", i,
-        0.5 + 0.12 * (i % 3) + 0.01 * random_next(&seed), 0.5 + 0.12 * (i / 3) + 0.01 * random_next(&seed),
+        0.5 + 0.12 * column(i, 3) + 0.01 * random_next(&seed), 0.5 + 0.12 * line(i, 3) + 0.01 * random_next(&seed),
         0.2 + 0.02 * i);
   add_end(text, 0.004, 1.2);
   run_parse(&r, text, NULL);
@@ -148,7 +152,7 @@ static void what_rests_elsewhere_stays(void **state) {
   run_check(&r);
   assert_true(ss_sim_report(r.sim)->solves.impacts > 20);
   for (int i = 0; i < BOXES; i++) {
-    const ss_vec3 start = v3(1 + 0.5 * (i % 2), 2, 0.1 + 0.2 * (i / 2));
+    const ss_vec3 start = v3(1 + 0.5 * column(i, 2), 2, 0.1 + 0.2 * line(i, 2));
     check_below(run_distance(run_position(&r, i), start), 1e-9, "way of a box at rest");
     check_below(v3_norm(run_velocity(&r, i)), 1e-7, "speed of a box at rest");
   }
