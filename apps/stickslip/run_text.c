@@ -107,6 +107,9 @@ static void print_certificate(const run_result *r) {
   if (fails)
     (void)printf("    NOTE: in %ld impacts Newton's law of restitution contradicts itself: they followed Poisson's\n",
                  fails);
+  const long unreturned = ss_sim_report(r->sim)->solves.unreturned;
+  if (unreturned)
+    (void)printf("    NOTE: in %ld impacts no certified decompression was found: they did not bounce\n", unreturned);
   (void)printf("\n");
 }
 

@@ -41,6 +41,7 @@ typedef struct ss_touch {
   int face;           /* of a fixed friction polygon: which corners carry (event/facets.c) */
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */
+  double force[3];    /* mean force of the last part in which it had one: impulses of impacts are not among them */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
   double turn[3];     /* acceleration of its slip by the forces of constraints, world frame */
@@ -209,6 +210,9 @@ typedef struct ss_solves {
   long not_contracting; /* parts whose fixed point was not found: the linearised problem stood in */
   long unconverged;     /* compliant-theta: parts cut because the outer iteration did not converge */
   long newton_fails;    /* impacts in which Newton's law of restitution has no solution: they followed Poisson's */
+  long unreturned;      /* impacts whose decompression has no certified solution: they ended with the compression */
+  long rows;            /* of the problems that were counted, added up */
+  long impacts;         /* instants at which something collided */
   double contraction;   /* largest ratio of successive changes in fixed points that were found */
   double seconds;       /* wall time inside the complementarity solver */
 } ss_solves;

@@ -26,13 +26,15 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   *collides_now = false;
   *speed_tolerance = 1e-9 * sim->h * sim->acceleration + 1e-12 * sim->speed_bound;
   sim->n_active = 0;
+  ss_landing_begin(sim);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     const bool touching = c->at.gap <= gap_tolerance;
     const bool again = c->hits > 0 || c->hops > 0;
-    const double gentle = again ? fmax(*speed_tolerance, ss_gentle_speed(sim)) : *speed_tolerance;
+    double gentle = again ? fmax(*speed_tolerance, ss_gentle_speed(sim)) : *speed_tolerance;
+    if (touching && sim->landing_speed > 0) gentle = fmax(gentle, ss_landing_speed(sim, c));
     c->active = hold_all || c->closed || hops_on(c) || (touching && c->rate <= gentle);
-    *collides_now |= !hold_all && !c->closed && touching && c->rate < -gentle;
+    *collides_now |= !hold_all && touching && (c->closed ? ss_settles(sim, c) : c->rate < -gentle);
     c->touching = touching;
     sim->n_active += c->active && !c->limit; /* limits are not counted as contacts */
   }

@@ -46,6 +46,8 @@ typedef struct ss_contact {
   bool closed;                             /* was touching at the end of the last step */
   bool active;                             /* has rows in the step's problem */
   bool touching;                           /* gap at rounding level, or below */
+  bool lands;                              /* gently: active before it touches (event/landing.c) */
+  double lands_at;                         /* when in the part it would, infinite: it does not, or not gently */
   bool was_stuck, pressed_before;          /* in the last (part of a) step */
   int hits;                                /* collisions in this step so far */
   int hops;                                /* those of them that did not bounce, or took no time */
@@ -65,8 +67,10 @@ typedef struct ss_contact {
   int memory;      /* patch: where its numbers start in the sim's patch_start and patch_end */
   double impulse[SS_CONTACT_ROWS]; /* the solution */
   double blur;                     /* of its normal velocity: what the solution's residual leaves open */
-  ss_vec3 pressed; /* its forces as a vector on body a, world frame; before the solve: that of the last step */
-  ss_vec3 twisted; /* its moments, likewise */
+  ss_vec3 pressed;    /* its forces as a vector on body a, world frame; before the solve: that of the last step */
+  ss_vec3 twisted;    /* its moments, likewise */
+  ss_vec3 kept_force; /* the one below, while another part is tried */
+  ss_vec3 force;      /* its forces over the size of the part that had them last */
   bool stuck;
   bool opens;                /* without a force; one of several feet that carry may have none and stay */
   bool spin_ends, roll_ends; /* with the solved part (event/transition.c) */

@@ -32,6 +32,7 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .face = c->face,
                         .patch = -1,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
+                        .force = {c->force.x, c->force.y, c->force.z},
                         .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
                         .load = c->load,
                         .ratio = c->ratio,

@@ -178,11 +178,12 @@ double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
   return speed;
 }
 
-double ss_first_collision(ss_sim *sim, double h, bool *found) {
+double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
   double first = h;
   ss_contact *hit = NULL;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
+    c->lands_at = INFINITY;
     if (c->active) continue;
     sim->mechanics->path_velocity(sim, c, 1);
     int halvings = MOST_HALVINGS;
@@ -191,7 +192,12 @@ double ss_first_collision(ss_sim *sim, double h, bool *found) {
     if (c->at.gap <= 0) t.level = c->at.gap - 1e-17 * sim->model->length; /* separates: where it comes back to */
     const sample start = {0, c->at.gap - t.level, c->rate}, end = look(&t, h);
     const double tau = search(&t, start, end, DEPTH);
-    if (tau < 0 || tau >= first) continue;
+    if (tau < 0) continue;
+    if (sim->landing_speed > 0 && ss_lands_gently(sim, c, look(&t, tau).rate)) {
+      c->lands_at = tau;
+      if (!locate_all) continue;
+    }
+    if (tau >= first) continue;
     first = tau;
     hit = c;
   }

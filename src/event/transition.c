@@ -82,11 +82,20 @@ static double slip_left(ss_sim *sim) {
   return least_left(sim, v, v_end);
 }
 
+static bool slips_below(const ss_sim *sim, const ss_contact *c, double speed) {
+  if (speed == 0 || c->row < 0) return false;
+  ss_vec3 slip[KINDS];
+  ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, slip);
+  return v3_norm(slip[SLIP]) <= speed;
+}
+
 /* Largest normal impulse of a contact whose slip is reversed. */
 static double reversing_impulse(const ss_sim *sim) {
   double largest = 0;
+  const double slow = sim->landing_speed > 0 ? sim->h * sim->acceleration : 0; /* what friction may well stop */
   for (int i = 0; i < sim->n_contacts; i++)
-    if (slip_left_of(sim, &sim->contacts[i], sim->state.v, sim->v_end) <= -0.999)
+    if (!slips_below(sim, &sim->contacts[i], slow) &&
+        slip_left_of(sim, &sim->contacts[i], sim->state.v, sim->v_end) <= -0.999)
       largest = fmax(largest, sim->contacts[i].impulse[0]);
   return largest;
 }
@@ -98,9 +107,11 @@ ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error
   static const double shorter = 1e-4;
   const double impulse = sim->alpha < 1 ? reversing_impulse(sim) : 0;
   if (impulse == 0) return SS_OK;
+  for (int i = 0; i < sim->n_contacts; i++) sim->contacts[i].kept_force = sim->contacts[i].force;
   ss_status status = ss_attempt(sim, shorter * *h, certified, error);
   if (status != SS_OK || !*certified) return status;
   const bool jams = reversing_impulse(sim) > 0.1 * impulse;
+  for (int i = 0; i < sim->n_contacts && !jams; i++) sim->contacts[i].force = sim->contacts[i].kept_force;
   if (!jams) return ss_attempt(sim, *h, certified, error);
   const double alpha = sim->alpha;
   sim->alpha = 1;

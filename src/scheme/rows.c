@@ -198,6 +198,13 @@ static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share
   for (int k = 1; k < c->n_forces; k++) offset[k] -= share * v3_dot(c->direction[k], slip);
 }
 
+/* Forces go on as they were: in a part of another size, or after an impact, the impulses do not. */
+static double guess(const ss_contact *c, int k, double h) {
+  const ss_vec3 d = c->direction[k];
+  const bool known = h > 0 && k < c->n_forces && v3_dot(c->force, c->force) > 0;
+  return known ? h * v3_dot(c->force, d) / v3_dot(d, d) : c->closed ? c->impulse[k] : 0;
+}
+
 static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
   ss_problem *p = &sim->problem;
   const int first = c->row = p->n;
@@ -209,6 +216,8 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
                             : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
                                           place.pose[1].orientation, c->direction[k]));
     p->offset[p->n] = k == 0 ? normal_offset : 0;
+    if (k == 0 && h > 0 && c->lands)
+      p->offset[p->n] = ss_landing_offset(sim, c->at.gap, ss_row_dot(sim->model, &p->rows[p->n], sim->state.v), h);
     p->pushed[p->n] = fmin(p->offset[p->n], 0);
     if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
     if (k == 0 && h > 0 &&
@@ -218,7 +227,7 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
       p->pushed[p->n] = taken * depth / h;
     }
     p->compliance[p->n] = 0;
-    p->z[p->n] = c->closed ? c->impulse[k] : 0;
+    p->z[p->n] = guess(c, k, h);
     p->n++;
   }
   const double share = c->closed ? kept_share(sim, h) : 0;

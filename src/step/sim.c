@@ -247,6 +247,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->problem.listed.col);
   ss_free(sim->problem.listed.value);
   ss_free(sim->lu_rows);
+  ss_islands_free(&sim->islands);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
   ss_free(sim->problem.next_row);
   ss_free(sim->problem.blocks);

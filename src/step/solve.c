@@ -88,6 +88,7 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
             v3_axpy(c->turn, (w[c->row + k] - p->g[c->row + k]) / (p->h * v3_dot(c->direction[k], c->direction[k])),
                     c->direction[k]);
     }
+    if (p->h > 0) c->force = v3_scale(1 / p->h, c->pressed);
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
     /* a foot without load neither starts to stick nor lets go while the others hold it */
@@ -160,9 +161,12 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
       .solver = sim->options.solver, .tolerance = sim->options.residual, .iteration_limit = sim->iteration_limit};
   ss_cp_result result = {0};
   const double start = ss_seconds();
-  const ss_status status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
+  bool done;
+  ss_status status = ss_solve_islands(sim, &options, &result, &done, error);
+  if (status == SS_OK && !done) status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
+  solves->rows += p->n;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
   double residual = 0;
@@ -190,6 +194,7 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
     solves->iterations++;
     if (residual <= sim->options.residual) {
       solves->count++;
+      solves->rows += p->n;
       ss_certify_problem(sim, residual);
       return SS_OK;
     }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 10, MOST_SINKS = 8 };
+enum { MOST_PARTS = 20000, MOST_TRANSITIONS = 12, MOST_CUTS = 10, MOST_SINKS = 8, MOST_LANDINGS = 4 };
 
 /* Pairs and contacts for a part of size h, and what the active ones demand. */
 static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, bool *collides_now, ss_error *error) {
@@ -173,6 +173,29 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+/* The first collision in the part of size h that was solved. What lands gently before it is held, and the part solved again;
+ * what still lands then is located like any other collision. */
+static ss_status land(ss_sim *sim, double h, double *tau, bool *found, ss_error *error) {
+  bool certified = true;
+  for (int round = 0; round < MOST_LANDINGS; round++) {
+    *tau = ss_first_collision(sim, h, false, found);
+    if (ss_hold_landings(sim, *tau) == 0) return SS_OK;
+    ss_status status = ss_attempt(sim, h, &certified, error);
+    if (status == SS_OK) status = ss_push_gently(sim, h, &certified, error);
+    if (status != SS_OK) return status;
+    if (certified) continue;
+    for (int i = 0; i < sim->n_contacts; i++) { /* as it was */
+      sim->contacts[i].active &= !sim->contacts[i].lands;
+      sim->contacts[i].lands = false;
+    }
+    status = ss_attempt(sim, h, &certified, error);
+    if (status != SS_OK) return status;
+    break;
+  }
+  *tau = ss_first_collision(sim, h, true, found);
+  return SS_OK;
+}
+
 /* Where the part of size *h ends: at its first collision, or as a whole. The velocity at a collision is interpolated
  * between the part's ends (LIT section 6), which is wrong by tau (h - tau)/2 times its second derivative: second order,
  * with a factor that depends on where in the step the collision falls. Where transitions are located, too, the part is
@@ -181,20 +204,22 @@ static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *erro
   static const double margins[] = {1. / 1024, 1. / 64}, instant = 1e-6;
   const double whole = *h;
   bool found = false, certified = true;
+  ss_status status = SS_OK;
   *tau = whole;
   sim->hit = -1;
   sim->refined = false;
   if (!sim->locate_collisions || sim->exhausted) return SS_OK;
-  const double first = *tau = ss_first_collision(sim, whole, &found);
-  if (!found || !sim->solves_to_collisions || first < instant * whole) return SS_OK;
+  status = land(sim, whole, tau, &found, error);
+  const double first = *tau;
+  if (status != SS_OK || !found || !sim->solves_to_collisions || first < instant * whole) return status;
   found = false;
   for (int i = 0; i < 2 && !found && first * (1 + margins[i]) < whole; i++) {
     *h = first * (1 + margins[i]);
-    ss_status status = ss_attempt(sim, *h, &certified, error);
+    status = ss_attempt(sim, *h, &certified, error);
     if (status == SS_OK) status = ss_push_gently(sim, *h, &certified, error);
     if (status == SS_OK && !certified) status = ss_attempt(sim, *h = whole, &certified, error); /* as it was */
     if (status != SS_OK) return status;
-    *tau = ss_first_collision(sim, *h, &found);
+    *tau = ss_first_collision(sim, *h, true, &found);
   }
   sim->refined = *h < whole;
   return SS_OK;
@@ -211,6 +236,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
     *taken = 0;
     *collided = sim->control.broken = true;
     bool certified = false;
+    sim->impacts++;
     status = ss_impact(sim, speed_tolerance, &certified, error);
     if (status == SS_OK && certified) status = ss_deal(sim, 1, error);
     sim->report.solves.cuts += status == SS_OK && !certified;
@@ -305,6 +331,7 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   sim->h = end - sim->state.t;
   sim->drift_time = sim->options.tolerance > 0 ? sim->options.largest_step : sim->h;
   sim->exhausted = false;
+  sim->impacts = 0;
   sim->transitions = sim->stops_at_events ? sim->control.transitions : 0;
   if (sim->system) ss_forgive(sim);
   sim->mechanics->begin_step(sim);
@@ -313,6 +340,7 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   for (int parts = 0; status == SS_OK && goes_on; parts++) {
     double taken = 0;
     sim->exhausted |= parts >= MOST_PARTS;
+    sim->starts = parts == 0;
     status = part(sim, remaining, &taken, collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;
     goes_on = remaining > 0 && !(sim->stops_at_events && sim->h - remaining > instant * sim->h);

@@ -48,6 +48,19 @@ typedef struct ss_problem {
   double blur, unit;   /* solve: what the slacks are worth, in natural units, and that unit */
 } ss_problem;
 
+/* Solve: one island of the problem after the other (step/solve_islands.c). */
+typedef struct ss_islands {
+  int *body;        /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
+  int *island;      /* [n_blocks] */
+  ss_block *blocks; /* of the island in hand, as are those below */
+  int *row;         /* [3 n + 1] its rows in the problem; the problem's rows in it; where its matrix's lines start */
+  double *g;        /* [2 n] g; from n on z */
+  double *G;
+  int *col;
+  ss_sparse matrix;
+  int body_capacity, block_capacity[2], row_capacity[2], G_capacity[2];
+} ss_islands;
+
 /* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */
 typedef struct ss_coupling {
   int n;               /* coordinates in the block; 0: no such force */
@@ -106,16 +119,19 @@ struct ss_sim {
   long steps_total;
 
   /* One step. */
-  double h;            /* its full size */
-  double last_attempt; /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
-  bool exhausted;      /* too many parts, or an impact without solution: the rest of the step locates nothing */
-  double push;         /* share of their drift that they take back in that time, in this part (step/push.c) */
-  bool newton_fails;   /* impact: Newton's law has no solution in it, Poisson's is followed */
-  int transitions;     /* parts of this step that ended in one; after too many the problem alone decides */
-  double acceleration; /* begin_step: of gravity, or of what drives the gaps of a system */
-  double speed_bound;  /* no point of a moving shape is assumed faster; checked after the solve */
-  ss_candidates all;   /* every pair, where they are few */
-  ss_candidates near;  /* broad phase: those that may touch in this step */
+  double h;             /* its full size */
+  double last_attempt;  /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
+  bool exhausted;       /* too many parts, or an impact without solution: the rest of the step locates nothing */
+  double push;          /* share of their drift that they take back in that time, in this part (step/push.c) */
+  bool newton_fails;    /* impact: Newton's law has no solution in it, Poisson's is followed */
+  int impacts;          /* of this step so far */
+  bool starts;          /* nothing of the step has happened yet */
+  double landing_speed; /* what lands more slowly in this part is not located; 0: everything is */
+  int transitions;      /* parts of this step that ended in one; after too many the problem alone decides */
+  double acceleration;  /* begin_step: of gravity, or of what drives the gaps of a system */
+  double speed_bound;   /* no point of a moving shape is assumed faster; checked after the solve */
+  ss_candidates all;    /* every pair, where they are few */
+  ss_candidates near;   /* broad phase: those that may touch in this step */
   bool few_pairs;
   ss_found found;       /* narrow phase: what it found last */
   double *bounds;       /* [n_shapes][6] broad phase */
@@ -192,6 +208,7 @@ struct ss_sim {
   bool pulled;
 
   ss_basis basis;
+  ss_islands islands;
   ss_cp_workspace *cp;
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
@@ -233,8 +250,16 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 /* Notes which contacts' spin and rolling end with the solved part; tells it once the state is there. */
 void ss_note_ends(ss_sim *sim);
 void ss_tell_ends(ss_sim *sim);
-/* Earliest collision in (0, h]; h if there is none. */
-double ss_first_collision(ss_sim *sim, double h, bool *found);
+/* Earliest collision in (0, h]; h if there is none. Gentle landings are only noted, unless all are to be located. */
+double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found);
+/* Gentle landings (event/landing.c): the part's limit; whether a contact without restitution to speak of is below it at this
+ * rate of its gap; what its row asks for; those that would land before `until` get rows, their number is returned. */
+void ss_landing_begin(ss_sim *sim);
+double ss_landing_speed(const ss_sim *sim, const ss_contact *c);
+bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate);
+double ss_landing_offset(const ss_sim *sim, double gap, double rate, double h);
+bool ss_settles(const ss_sim *sim, const ss_contact *c); /* at the start of a step */
+int ss_hold_landings(ss_sim *sim, double until);
 /* All touching contacts collide; *certified is false where that has no certified solution, and nothing has happened. */
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error);
 bool ss_obeys_newton(const ss_sim *sim, const ss_contact *c);
@@ -295,6 +320,10 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
 /* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack. */
 double ss_solve_sparse(ss_sim *sim);
 
+/* Island by island, from the problem's z, without judging; not *done where there is nothing to divide. */
+ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, bool *done,
+                           ss_error *error);
+void ss_islands_free(ss_islands *islands);
 /* Solves and judges without telling the contacts. */
 ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
 /* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */

@@ -1,0 +1,167 @@
+/* Many bodies that collide: steps with dozens of impacts take few problems, and what physics keeps is kept. */
+#include "scene_runner.h"
+
+enum { TEXT = 16384 };
+
+static void add(char *text, const char *format, ...) {
+  const size_t at = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  const int n = vsnprintf(text + at, TEXT - at, format, arguments);
+  va_end(arguments);
+  assert_true(n > 0 && at + (size_t)n < TEXT);
+}
+
+/* Place number i on a grid of places, k to a line. */
+static double column(int i, int k) { return i % k; }
+static double line(int i, int k) { return (i - i % k) / k; } /* NOLINT(bugprone-integer-division): exact */
+
+static void begin(char *text, const char *gravity, const char *restitution, double friction) {
+  text[0] = 0;
+  add(text, "gravity: %s\nmaterials: [{name: default, friction: %g, restitution: %s}]\n", gravity, friction,
+      restitution);
+}
+
+static void add_bin(char *text, double width) {
+  add(text,
+      "world:\n  shapes:\n    - {type: half-space, normal: [0, 0, 1], offset: 0}\n"
+      "    - {type: half-space, normal: [1, 0, 0], offset: 0}\n    - {type: half-space, normal: [-1, 0, 0], offset: "
+      "%g}\n"
+      "    - {type: half-space, normal: [0, 1, 0], offset: 0}\n    - {type: half-space, normal: [0, -1, 0], offset: "
+      "%g}\n",
+      -width, -width);
+}
+
+static void add_end(char *text, double step, double duration) {
+  add(text, "simulation: {scheme: trapezoidal, step: %g, duration: %g, friction: {cone: quadratic}}\n", step, duration);
+}
+
+/* Balls dropped into a bin, until they lie: every collision located would take about a hundred problems per step. */
+static void balls_settle_in_a_bin(void **state) {
+  (void)state;
+  static const char *const restitutions[] = {"0", "0.5"};
+  for (size_t k = 0; k < 2; k++) {
+    char text[TEXT];
+    uint64_t seed = 7;
+    run r;
+    begin(text, "[0, 0, -9.81]", restitutions[k], 0.4);
+    add_bin(text, 0.33);
+    add(text, "bodies:\n");
+    for (int i = 0; i < 18; i++)
+      add(text, "  - {name: b%d, mass: 1, position: [%.6f, %.6f, %.6f], shapes: [{type: sphere, radius: 0.05}]}\n", i,
+          0.055 + 0.11 * column(i, 3) + 0.004 * random_next(&seed),
+          0.055 + 0.11 * line(i % 9, 3) + 0.004 * random_next(&seed), 0.06 + 0.105 * line(i, 9));
+    add_end(text, 0.004, 0.6);
+    run_parse(&r, text, NULL);
+    double energy = ss_sim_report(r.sim)->energy.initial;
+    while (!ss_sim_done(r.sim)) {
+      run_step(&r);
+      const ss_energy *e = &ss_sim_report(r.sim)->energy;
+      check_below(e->final, energy + 1e-12 * e->initial, "energy after a step");
+      energy = e->final;
+    }
+    run_check(&r);
+    const ss_report *report = ss_sim_report(r.sim);
+    check_below((double)report->solves.count / (double)ss_sim_state(r.sim)->step, 20, "problems per step");
+    check_below(report->certificate.penetration, 9.81 * 0.004 * 0.004, "penetration");
+    check_near(report->created_by_impacts, 0, 1e-12, "energy created by impacts");
+    run_close(&r);
+  }
+}
+
+/* Balls with friction that fly into each other in empty space. */
+static void a_swarm_keeps_its_momentum(void **state) {
+  (void)state;
+  enum { BALLS = 27 };
+  const double radius = 0.1, mass = 2, inertia = 0.4 * mass * radius * radius;
+  char text[TEXT];
+  uint64_t seed = 3;
+  run r;
+  begin(text, "[0, 0, 0]", "0.6", 0.3);
+  add(text, "bodies:\n");
+  for (int i = 0; i < BALLS; i++) {
+    const double x = 0.5 * (column(i, 3) - 1), y = 0.5 * (line(i % 9, 3) - 1), z = 0.5 * (line(i, 9) - 1);
+    add(text,
+        "  - {name: b%d, mass: %g, inertia: [%g, %g, %g], position: [%g, %g, %g], velocity: [%.6f, %.6f, %.6f], "
+        "shapes: [{type: sphere, radius: %g}]}\n",
+        i, mass, inertia, inertia, inertia, x, y, z, 0.3 + random_next(&seed) - 2 * x, random_next(&seed) - 2 * y,
+        random_next(&seed) - 2 * z, radius);
+  }
+  add_end(text, 0.02, 1);
+  run_parse(&r, text, NULL);
+  ss_vec3 linear[2], angular[2];
+  for (int k = 0; k < 2; k++) {
+    linear[k] = angular[k] = v3(0, 0, 0);
+    for (int i = 0; i < BALLS; i++) {
+      const ss_vec3 p = v3_scale(mass, run_velocity(&r, i));
+      linear[k] = v3_add(linear[k], p);
+      angular[k] = v3_add(angular[k], v3_axpy(v3_cross(run_position(&r, i), p), inertia, run_turn(&r, i)));
+    }
+    while (k == 0 && !ss_sim_done(r.sim)) run_step(&r);
+  }
+  run_check(&r);
+  assert_true(ss_sim_report(r.sim)->solves.impacts > 20);
+  check_below(run_distance(linear[0], linear[1]), 1e-11, "change of momentum");
+  check_below(run_distance(angular[0], angular[1]), 1e-10, "change of angular momentum");
+  run_close(&r);
+}
+
+/* Fifteen balls without friction, hit by a sixteenth: with restitution 1 no energy is lost, however many touch at once. */
+static void a_break_keeps_its_energy(void **state) {
+  (void)state;
+  char text[TEXT];
+  run r;
+  begin(text, "[0, 0, -9.81]", "1", 0);
+  add_bin(text, 1);
+  add(text, "bodies:\n  - {name: cue, mass: 0.17, position: [0.1, 0.5003, 0.03], velocity: [4, 0, 0], "
+            "shapes: [{type: sphere, radius: 0.03}]}\n");
+  for (int row = 0, i = 0; row < 5; row++)
+    for (int k = 0; k <= row; k++, i++)
+      add(text, "  - {name: b%d, mass: 0.17, position: [%.9f, %.9f, 0.03], shapes: [{type: sphere, radius: 0.03}]}\n",
+          i, 0.5 + row * sqrt(3) * 0.0301, 0.5 + (2 * k - row) * 0.0301);
+  add_end(text, 0.004, 0.4);
+  run_parse(&r, text, NULL);
+  while (!ss_sim_done(r.sim)) run_step(&r);
+  run_check(&r);
+  const ss_energy *e = &ss_sim_report(r.sim)->energy;
+  assert_true(ss_sim_report(r.sim)->solves.impacts > 20);
+  check_near(e->final, e->initial, 1e-11 * e->initial, "energy after the break");
+  run_close(&r);
+}
+
+/* Boxes at rest beside balls that bounce: the balls' impacts are none of the boxes' business. */
+static void what_rests_elsewhere_stays(void **state) {
+  (void)state;
+  enum { BOXES = 6, BALLS = 9 };
+  char text[TEXT];
+  uint64_t seed = 5;
+  run r;
+  begin(text, "[0, 0, -9.81]", "0.7", 0.4);
+  add_bin(text, 3);
+  add(text, "bodies:\n");
+  for (int i = 0; i < BOXES; i++)
+    add(text, "  - {name: box%d, mass: 1, position: [%g, 2, %g], shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}\n", i,
+        1 + 0.5 * column(i, 2), 0.1 + 0.2 * line(i, 2));
+  for (int i = 0; i < BALLS; i++)
+    add(text, "  - {name: ball%d, mass: 1, position: [%.6f, %.6f, %.6f], shapes: [{type: sphere, radius: 0.05}]}\n", i,
+        0.5 + 0.12 * column(i, 3) + 0.01 * random_next(&seed), 0.5 + 0.12 * line(i, 3) + 0.01 * random_next(&seed),
+        0.2 + 0.02 * i);
+  add_end(text, 0.004, 1.2);
+  run_parse(&r, text, NULL);
+  while (!ss_sim_done(r.sim)) run_step(&r);
+  run_check(&r);
+  assert_true(ss_sim_report(r.sim)->solves.impacts > 20);
+  for (int i = 0; i < BOXES; i++) {
+    const ss_vec3 start = v3(1 + 0.5 * column(i, 2), 2, 0.1 + 0.2 * line(i, 2));
+    check_below(run_distance(run_position(&r, i), start), 1e-9, "way of a box at rest");
+    check_below(v3_norm(run_velocity(&r, i)), 1e-7, "speed of a box at rest");
+  }
+  run_close(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(balls_settle_in_a_bin), cmocka_unit_test(a_swarm_keeps_its_momentum),
+      cmocka_unit_test(a_break_keeps_its_energy), cmocka_unit_test(what_rests_elsewhere_stays)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
