@@ -89,7 +89,7 @@ static int iterate(search *s, const ss_cp *problem, int limit, double *z, ss_out
     }
     if (!keep(s, ss_cp_judge(problem, z, s->w), z, problem->n)) return k + 1;
     if (s->guessing && 2 * s->a.rank <= s->a.unknowns) return k + 1;
-    if (s->timid && s->lowest > promising) return k + 1;
+    if (s->timid && problem->n > SPARSE_ROWS && s->lowest > promising) return k + 1;
   }
   return limit;
 }
@@ -100,7 +100,9 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
   search s = {.smooth = has_disc(problem)};
   s.guessing = !warm && s.smooth && n > FEW;
   s.timid = timid;
-  s.patience = warm || !s.smooth ? MOST_VAIN : 2; /* directions that are guessed from nothing seldom settle */
+  s.patience = timid               ? 1
+               : warm || !s.smooth ? MOST_VAIN
+                                   : 2; /* directions that are guessed from nothing seldom settle */
   s.w = SCRATCH(workspace, double, 2 * (size_t)n);
   if (!s.w) return out_of_memory(error);
   s.best = s.w + n;
