@@ -109,12 +109,12 @@ static double block_residual(const ss_block *block, int size, const double *z, c
 
 /* Long rows in several sums, because each addition waits for the last. */
 static double dense_row(const double *row, const double *z, int n) {
-  double sum[8] = {0}, rest = 0;
+  double sum[4] = {0};
   int j = 0;
-  for (; n >= 32 && j + 8 <= n; j += 8)
-    for (int k = 0; k < 8; k++) sum[k] += row[j + k] * z[j + k];
-  for (; j < n; j++) rest += row[j] * z[j];
-  return rest + (((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])));
+  for (; n >= 32 && j + 4 <= n; j += 4)
+    for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
+  for (; j < n; j++) sum[0] += row[j] * z[j];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 static double sparse_row(const ss_sparse *m, int i, const double *z) {
