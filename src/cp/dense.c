@@ -93,20 +93,12 @@ int dense_eliminate(double *A, int rows, int cols, int stride, int n, double tol
   return n;
 }
 
-/* sum of a b from `first` on, in several sums, because each addition waits for the last. */
-static double dot_from(const double *a, const double *b, int first, int end) {
-  double sum[4] = {0}, rest = 0;
-  int j = first;
-  for (; j + 4 <= end; j += 4)
-    for (int k = 0; k < 4; k++) sum[k] += a[j + k] * b[j + k];
-  for (; j < end; j++) rest += a[j] * b[j];
-  return rest + ((sum[0] + sum[1]) + (sum[2] + sum[3]));
-}
-
 void dense_back(const double *A, int stride, int rank, double *x) {
   for (int i = rank - 1; i >= 0; i--) {
     const double *row = A + (size_t)i * (size_t)stride;
-    x[i] = (x[i] - dot_from(row, x, i + 1, rank)) / row[i];
+    double sum = x[i];
+    for (int j = i + 1; j < rank; j++) sum -= row[j] * x[j];
+    x[i] = sum / row[i];
   }
 }
 
