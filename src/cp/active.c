@@ -355,6 +355,19 @@ int active_set_unknowns(active_set *a, double *z) {
   return m;
 }
 
+/* Adds c times a row of G, in the unknowns. */
+static void add_to_row(const active_set *a, int m, const double *G, double c, double *row) {
+  for (int j = 0; j < m; j++) {
+    const unknown *v = &a->u[j];
+    const double *p = G + v->first;
+    double sum = p[0] * v->b[0];
+    if (v->size > 1) sum += p[1] * v->b[1];
+    if (v->size > 2) sum += p[2] * v->b[2];
+    for (int l = 3; l < v->size; l++) sum += p[l] * v->b[l];
+    row[j] += c * v->scale * sum;
+  }
+}
+
 /* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
 static void assemble_row(active_set *a, int m, int k) {
   const size_t n = (size_t)a->problem->n;
@@ -363,15 +376,8 @@ static void assemble_row(active_set *a, int m, int k) {
   for (int j = 0; j <= m; j++) row[j] = 0;
   for (int i = 0; i < u->size; i++) {
     if (u->c[i] == 0) continue;
-    const double *G = a->problem->G + (size_t)(u->first + i) * n;
     const double c = u->scale * u->c[i];
-    for (int j = 0; j < m; j++) {
-      const unknown *v = &a->u[j];
-      const double *p = G + v->first;
-      double sum = p[0] * v->b[0];
-      for (int l = 1; l < v->size; l++) sum += p[l] * v->b[l];
-      row[j] += c * v->scale * sum;
-    }
+    add_to_row(a, m, a->problem->G + (size_t)(u->first + i) * n, c, row);
     row[m] += c * a->w[u->first + i];
   }
   row[k] += u->scale * u->scale * u->diagonal + a->damping;

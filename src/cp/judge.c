@@ -3,7 +3,7 @@
  * Natural residual, MATH section 5: w = G z + g, and per block |w| (free), |min(z, w)| (nonnegative), |z - clamp(z -
  * w)| (box), |min(z_n, w_n)| and |z_t - P(z_t - w_t)| (friction), where P is the projection on mu (max(z_n, 0) + extra) S. All of
  * them vanish together exactly at the solutions. The largest is divided by 1 + max |g|. */
-#include <stickslip/cp.h>
+#include "cp/judge_zero.h"
 
 #include "core/arena.h"
 #include "la/sparse_factors.h"
@@ -85,18 +85,20 @@ static double off_projection(const ss_block *block, const double *zt, double *x,
   return norm(x, tangents(block));
 }
 
+/* z, w: of the block's own rows. */
 static double friction_residual(const ss_block *block, const double *z, const double *w) {
-  const double zn = z[block->first], wn = w[block->first];
-  const double *zt = z + block->first + 1, *wt = w + block->first + 1;
+  const double normal = fabs(z[0] < w[0] ? z[0] : w[0]), r = radius(block, z[0]);
+  if (r == 0) return larger(normal, norm(z + 1, tangents(block))); /* the set is the origin */
   double x[SS_FRICTION_ROWS] = {0};
-  for (int i = 0; i < tangents(block); i++) x[i] = zt[i] - wt[i];
-  return larger(fabs(zn < wn ? zn : wn), off_projection(block, zt, x, radius(block, zn)));
+  for (int i = 0; i < tangents(block); i++) x[i] = z[1 + i] - w[1 + i];
+  return larger(normal, off_projection(block, z + 1, x, r));
 }
 
-static double block_residual(const ss_block *block, const double *z, const double *w) {
+/* The same for `size` rows of any block. */
+static double block_residual(const ss_block *block, int size, const double *z, const double *w) {
   if (block->kind == SS_BLOCK_FRICTION) return friction_residual(block, z, w);
   double worst = 0;
-  for (int i = block->first; i < block->first + block->size; i++) {
+  for (int i = 0; i < size; i++) {
     double r = fabs(w[i]);
     if (block->kind == SS_BLOCK_NONNEGATIVE) r = fabs(z[i] < w[i] ? z[i] : w[i]);
     if (block->kind == SS_BLOCK_BOX) r = fabs(z[i] - clamp(z[i] - w[i], block->lower, block->upper));
@@ -219,17 +221,37 @@ static double judge(const ss_cp *problem, const double *z, const double *v, doub
   double window[WINDOW], worst = 0, largest = 0;
   for (int i = 0; i < problem->n; i++) largest = larger(largest, fabs(problem->g[i]));
   for (int b = 0; b < problem->n_blocks; b++) {
-    ss_block part = problem->blocks[b];
-    const int end = part.first + part.size;
-    for (int row = part.first; row < end; row += part.size) { /* long blocks in pieces; only row-wise kinds are long */
-      part.first = 0;
-      part.size = end - row < WINDOW ? end - row : WINDOW;
+    const ss_block *block = &problem->blocks[b];
+    const int end = block->first + block->size;
+    for (int row = block->first, size; row < end;
+         row += size) { /* long blocks in pieces; only row-wise kinds are long */
+      size = end - row < WINDOW ? end - row : WINDOW;
       double *piece = w ? w + row : window;
-      if (!apply(problem, z, v, row, row + part.size, piece)) return HUGE_VAL;
-      worst = larger(worst, block_residual(&part, z + row, piece));
+      if (!apply(problem, z, v, row, row + size, piece)) return HUGE_VAL;
+      worst = larger(worst, block_residual(block, size, z + row, piece));
     }
   }
   return worst / (1 + largest);
+}
+
+double judge_zero(const ss_cp *problem) {
+  static const double zero[SS_FRICTION_ROWS] = {0};
+  double worst = 0, largest = 0, finite = 0;
+  for (int i = 0; i < problem->n; i++) {
+    largest = larger(largest, fabs(problem->g[i]));
+    finite += 0 * problem->g[i];
+  }
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    const double *w = problem->g + block->first;
+    if (block->kind == SS_BLOCK_FRICTION && block->extra == 0) {
+      if (w[0] < 0) worst = larger(worst, -w[0]); /* z_t = 0 is all that there is to choose from */
+      continue;
+    }
+    const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
+    for (int i = 0; i < block->size; i += together) worst = larger(worst, block_residual(block, together, zero, w + i));
+  }
+  return finite == 0 ? worst / (1 + largest) : HUGE_VAL;
 }
 
 double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {

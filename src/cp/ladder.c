@@ -11,10 +11,14 @@
 typedef enum rung_condition {
   ALWAYS,
   COLD_TINY_LCP,
-  FROM_START,   /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
-  COLD_SPATIAL, /* from nothing, and too large for FROM_START */
-  SOME_DISCS,   /* rows enough for an administration of their own */
-  SOME_FLAT,    /* the same without discs: other solvers are good as well */
+  FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
+  COLD_LOOSE, /* from nothing, and so many contacts that it pays to see whether they feel each other */
+  COLD_DISCS, /* from nothing, a few contacts with directions that are hard to guess where they slide */
+  COLD_FEW,   /* from nothing, a few contacts: sweeps and Newton steps are faster than looking for anything better */
+  COLD_SOME,  /* the same for more of them, where they are not redundant */
+  COLD_MANY,  /* from nothing, and more than those */
+  SOME_DISCS, /* rows enough for an administration of their own */
+  SOME_FLAT,  /* the same without discs: other solvers are good as well */
   FEW_ROWS,
   MANY_ROWS,
   SEVERAL_ROWS, /* cold, between many and few */
@@ -34,14 +38,18 @@ typedef struct rung {
 
 static const rung ladder[] = {
     {{"lemke", solve_tiny_lcp}, COLD_TINY_LCP, 0},
+    {{"nsgs", solve_weakly_coupled}, COLD_LOOSE, 0},
+    {{"active-set", solve_at_rest}, COLD_DISCS, 12},
     {{"active-set", solve_active_set}, FROM_START, 12},
-    {{"nsgs", solve_weakly_coupled}, COLD_SPATIAL, 0},
+    {{"nsgs-newton", solve_few_contacts}, COLD_FEW, 16},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
     {{"lemke", solve_lemke}, PLAIN, 0},
     {{"lemke-covered", solve_lemke_covered}, PLAIN, 0},
     {{"range-newton", solve_redundant}, SOME_DISCS, 200},
     {{"range-newton", solve_redundant}, SOME_FLAT, 120},
+    {{"active-set", solve_at_rest}, COLD_MANY, 12},
+    {{"nsgs-newton", solve_few_contacts}, COLD_SOME, 40},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, SEVERAL_ROWS, 60},
     {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
     {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
@@ -85,12 +93,19 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == ALWAYS) return true;
   if (condition == FROM_BEST) return c->result->residual < polish_below;
   if (condition == COLD_TINY_LCP) return !warm && is_tiny_lcp(c->problem);
+  const bool cold_friction = !warm && has_friction(c->problem);
+  if (condition == COLD_LOOSE)
+    return cold_friction && (has_spatial_friction(c->problem) ? c->problem->n > TINY : c->problem->n >= SOME);
+  if (condition == COLD_DISCS) return cold_friction && c->problem->n < SOME && has_disc(c->problem);
+  if (condition == COLD_FEW) return cold_friction && c->problem->n < SOME;
+  if (condition == COLD_SOME) return cold_friction && c->problem->n >= SOME && c->problem->n <= TINY;
+  if (condition == COLD_MANY) return cold_friction && c->problem->n > TINY && c->problem->n <= FEW;
+  if (condition == FROM_START && cold_friction && c->problem->n < SOME && has_disc(c->problem)) return false;
   if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
   if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
   if (condition == SOME_DISCS) return c->problem->n >= SOME && has_disc(c->problem);
   if (condition == SOME_FLAT)
     return c->problem->n >= SOME_MORE && !has_disc(c->problem) && has_spatial_friction(c->problem);
-  if (condition == COLD_SPATIAL) return !warm && c->problem->n > TINY && has_spatial_friction(c->problem);
   if (condition == SEVERAL_ROWS) return !warm && c->problem->n > SOME_MORE && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
   if (condition == SMALL) return variables <= SMALL_LCP;

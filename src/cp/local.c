@@ -88,42 +88,57 @@ static double parallel(const circle *c, const double *d, double *derivative, dou
   return t[0] * v[0] + t[1] * v[1];
 }
 
-static void turn_by(double *d, double angle) {
-  const double x = d[0] - angle * d[1], y = d[1] + angle * d[0], norm = sqrt(x * x + y * y);
+static void turn_to(double *d, double x, double y) {
+  const double norm = sqrt(x * x + y * y);
   d[0] = x / norm;
   d[1] = y / norm;
 }
 
-/* Newton's method on the circle; true where it ends in a direction that brakes with z_n >= 0. */
-static bool newton_direction(const circle *c, double *d) {
+static void turn_by(double *d, double angle) { turn_to(d, d[0] - angle * d[1], d[1] + angle * d[0]); }
+
+/* Whether w_t is against d, or as good as nothing (on the edge between sticking and sliding), with z_n >= 0. */
+static bool brakes(const circle *c, const double *d) {
+  static const double parallel_enough = 1e-10, nothing = 1e-14;
+  double N, D, derivative, along;
+  normal_part(c, d, &N, &D);
+  const double f = parallel(c, d, &derivative, &along), load = c->mu * (N + c->e * D);
+  const double noise = nothing * (load * (c->W[4] + c->W[8]) + D * (fabs(c->q[1]) + fabs(c->q[2])));
+  return along <= noise && fabs(f) <= fmax(parallel_enough * fabs(along), noise) && D > 0 && N >= 0;
+}
+
+/* Newton's method on the circle; true where it ends in a direction that brakes with z_n >= 0. A direction that accelerates is
+ * near the wrong root, most likely: at first it is replaced by that against the velocity it makes (`guess`). */
+static bool newton_direction(const circle *c, double *d, bool guess) {
+  static const double nearly = 1e-8, superlinear = 1e-3;
   double derivative, along, previous = HUGE_VAL;
   for (int i = 0; i < 30; i++) {
     const double f = parallel(c, d, &derivative, &along);
+    if (guess && along > 0 && i < 4) {
+      turn_to(d, -along * d[0] + f * d[1], -along * d[1] - f * d[0]);
+      continue;
+    }
     double step = derivative != 0 ? -f / derivative : 0;
     if (!(fabs(step) < 0.5)) step = step > 0 ? 0.5 : -0.5;
     turn_by(d, step);
-    if (fabs(step) < 1e-15 || (fabs(step) < 1e-9 && fabs(step) >= previous)) break;
-    previous = fabs(step);
+    const double size = fabs(step); /* the error that is left is of the size of its square */
+    if (size < 1e-15 || (size < 1e-9 && size >= previous) || (size < nearly && size <= superlinear * previous)) break;
+    previous = size;
   }
-  double N, D;
-  normal_part(c, d, &N, &D);
-  const double f = parallel(c, d, &derivative, &along);
-  return along <= 0 && fabs(f) <= 1e-10 * fabs(along) + 1e-300 && D > 0 && N >= 0;
+  return brakes(c, d);
 }
 
 /* Starts from every sign change of f on a fine circle. */
 static bool search_direction(const circle *c, double *d) {
   enum { STEPS = 48 };
+  static const double turn[2] = {0.9914448613738104, 0.1305261922200516}; /* cos and sin of 2 pi / STEPS */
   double derivative, along, x[2] = {1, 0};
   double last = parallel(c, x, &derivative, &along);
   for (int k = 1; k <= STEPS; k++) {
-    const double angle = 6.283185307179586 * k / STEPS, y[2] = {cos(angle), sin(angle)};
+    const double y[2] = {turn[0] * x[0] - turn[1] * x[1], turn[1] * x[0] + turn[0] * x[1]};
     const double f = parallel(c, y, &derivative, &along);
     if ((f > 0) != (last > 0)) {
-      d[0] = x[0] + y[0];
-      d[1] = x[1] + y[1];
-      turn_by(d, 0);
-      if (newton_direction(c, d)) return true;
+      turn_to(d, x[0] + y[0], x[1] + y[1]);
+      if (newton_direction(c, d, false)) return true;
     }
     last = f;
     x[0] = y[0];
@@ -141,8 +156,8 @@ static bool disc_slides(const circle *c, double *z) {
     d[1] = -(c->q[2] + W[6] * zn);
   }
   if (d[0] == 0 && d[1] == 0) d[0] = 1;
-  turn_by(d, 0);
-  if (!newton_direction(c, d) && !search_direction(c, d)) return false;
+  turn_to(d, d[0], d[1]);
+  if (!newton_direction(c, d, true) && !search_direction(c, d)) return false;
   double N, D;
   normal_part(c, d, &N, &D);
   const double zn = N / D, load = c->mu * (zn + c->e);
@@ -256,11 +271,76 @@ static void single_grow(single *one, double *x, double enough) {
   }
 }
 
+/* ---- polygons ---- */
+
+/* The block's solution with z_t = mu (z_n + e) m + s t for given m and t, w_n = 0 and, where t is not NULL, t . w_t = 0. Also w_t.
+ * Returns false where z_n is negative or the equations are singular. */
+static bool slide_along(const ss_block *block, const double *W, const double *q, const double *m, const double *t,
+                        double *z, double *s, double *wt) {
+  const double mu = block->mu, e = block->extra;
+  const double across = mu * (W[1] * m[0] + W[2] * m[1]), a = W[0] + across, f = -(q[0] + e * across);
+  const double Wm[2] = {mu * (W[4] * m[0] + W[5] * m[1]), mu * (W[7] * m[0] + W[8] * m[1])};
+  *s = 0;
+  if (t) {
+    const double b = W[1] * t[0] + W[2] * t[1], tm = t[0] * Wm[0] + t[1] * Wm[1];
+    const double c = W[3] * t[0] + W[6] * t[1] + tm, h = -(q[1] * t[0] + q[2] * t[1] + e * tm);
+    const double d = t[0] * (W[4] * t[0] + W[5] * t[1]) + t[1] * (W[7] * t[0] + W[8] * t[1]);
+    const double det = a * d - b * c;
+    if (!(det > 0)) return false;
+    z[0] = (f * d - b * h) / det;
+    *s = (a * h - c * f) / det;
+  } else {
+    if (!(a > 0)) return false;
+    z[0] = f / a;
+  }
+  if (!(z[0] >= 0)) return false;
+  const double load = z[0] + e;
+  for (int i = 0; i < 2; i++) {
+    z[1 + i] = mu * load * m[i] + (t ? *s * t[i] : 0);
+    wt[i] = W[3 * i + 3] * z[0] + load * Wm[i] + q[1 + i];
+    if (t) wt[i] += *s * (W[3 * i + 4] * t[0] + W[3 * i + 5] * t[1]);
+  }
+  return true;
+}
+
+/* Whether the contact slides at corner i, where no direction of the polygon brakes better, or on the edge that follows it. */
+static bool slides_at(const site *s, const double *W, const double *q, int i, double noise, double *z) {
+  const int k = s->block->directions;
+  const double *p = s->corners + (size_t)2 * (size_t)i, *next = p + 2, *last = i > 0 ? p - 2 : p + (size_t)2 * (k - 1);
+  const double t[2] = {next[0] - p[0], next[1] - p[1]}, u[2] = {last[0] - p[0], last[1] - p[1]};
+  double wt[2], x;
+  if (slide_along(s->block, W, q, p, NULL, z, &x, wt) && wt[0] * t[0] + wt[1] * t[1] >= -noise &&
+      wt[0] * u[0] + wt[1] * u[1] >= -noise)
+    return true;
+  const double m[2] = {(p[0] + next[0]) / 2, (p[1] + next[1]) / 2};
+  return slide_along(s->block, W, q, m, t, z, &x, wt) && 2 * fabs(x) <= s->block->mu * (z[0] + s->block->extra) &&
+         wt[0] * m[0] + wt[1] * m[1] <= noise;
+}
+
+/* All corners and edges, from the one next to the last impulse on. */
+static bool slides_on_polygon(const site *s, const double *W, const double *q, double *z) {
+  const int k = s->block->directions;
+  const double noise = 1e-14 * (fabs(q[1]) + fabs(q[2])), d[2] = {z[1], z[2]}; /* of w_t; z is as large as q / W */
+  double x[3];
+  int first = 0;
+  for (int i = 1; i < k; i++)
+    if (s->corners[2 * i] * d[0] + s->corners[2 * i + 1] * d[1] >
+        s->corners[2 * first] * d[0] + s->corners[2 * first + 1] * d[1])
+      first = i;
+  for (int n = 0; n < k; n++) {
+    const int i = (first + (n % 2 ? k - (n + 1) / 2 : n / 2)) % k;
+    if (!slides_at(s, W, q, i, noise, x)) continue;
+    for (int j = 0; j < 3; j++) z[j] = x[j];
+    return true;
+  }
+  return false;
+}
+
 /* Whether a contact with a polygon sticks: the most frequent state, and easily checked. */
 static bool sticks_on_polygon(const site *s, const double *W, const double *q, double *z) {
   const ss_block *block = s->block;
   double x[3];
-  if (block->size != 3 || block->cone != SS_CONE_POLYHEDRAL || !solve_small(W, q, 3, x) || !(x[0] > 0)) return false;
+  if (!solve_small(W, q, 3, x) || !(x[0] > 0)) return false;
   const double r = block->mu * (x[0] + block->extra), *c = s->corners;
   for (int i = 0; i < block->directions;
        i++, c += 2) { /* beyond an edge? its outward normal is the sum of its corners */
@@ -273,7 +353,9 @@ static bool sticks_on_polygon(const site *s, const double *W, const double *q, d
 
 /* Polygons, pyramids and balls: the state that the natural map suggests, else all of them. */
 static bool by_states(const site *s, const double *W, const double *q, double *z) {
-  if (sticks_on_polygon(s, W, q, z)) return true;
+  if (s->block->size == 3 && s->block->cone == SS_CONE_POLYHEDRAL &&
+      (sticks_on_polygon(s, W, q, z) || slides_on_polygon(s, W, q, z)))
+    return true;
   single one;
   single_create(&one, s, W, q);
   double x[SS_FRICTION_ROWS], scale = 0;

@@ -3,6 +3,7 @@
  * Every z is judged from the problem's data. "auto": z = 0; contacts that were written as plain rows; large sparse problems
  * their own way (large_solve.c); then the ladder of dense solvers (ladder.c). */
 #include "cp/climb.h"
+#include "cp/judge_zero.h"
 #include "cp/storage.h"
 #include "cp/units.h"
 
@@ -15,6 +16,8 @@ enum {
   RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
   LAST_RESORT = 1200 /* rows up to which the dense solvers come to an end in bearable time */
 };
+
+static const double polished = 1e-13;
 
 static ss_status run_named(climb *c, bool warm, ss_error *error) {
   bool any_form;
@@ -87,16 +90,14 @@ static ss_status climb_as_friction(climb *c, bool warm, bool *ended, ss_error *e
 }
 
 /* The problem has the form that the solver needs, or none that it could be given. */
-static ss_status climb_or_run(climb *c, bool warm, ss_error *error) {
-  const bool automatic = strcmp(c->options->solver, "auto") == 0;
-  bool any_form;
-  (void)find_solver(c->options->solver, &any_form);
+static ss_status climb_or_run(climb *c, bool automatic, bool warm, ss_error *error) {
+  bool any_form = true, ended = false;
+  if (!automatic) (void)find_solver(c->options->solver, &any_form);
   const ss_cp *given = c->problem;
   ss_cp dense;
-  bool ended = false;
   const ss_status tried = automatic ? climb_as_friction(c, warm, &ended, error) : SS_OK;
   if (tried || ended) return tried;
-  if (!given->G && (!(any_form || automatic) || (automatic && (given->n <= RANGE_ROWS || !large_wanted(given))))) {
+  if (!given->G && (!any_form || (automatic && (given->n <= RANGE_ROWS || !large_wanted(given))))) {
     if (given->n > SS_CP_DENSE_ROWS) {
       c->result->outcome = SS_NOT_ADMITTED;
       return SS_OK;
@@ -116,27 +117,20 @@ static void keep_zero(climb *c) {
   if (c->result->residual <= c->options->tolerance) c->result->outcome = SS_SOLVED;
 }
 
-static void slacks_at_zero(const void *user, const double *z, double *w) {
-  const ss_cp *problem = user;
-  (void)z;
-  for (int i = 0; i < problem->n; i++) w[i] = problem->g[i];
-}
-
 /* Whether z = 0 is the solution, up to rounding errors of g: contacts that separate. No row of the matrix is needed. */
-static bool zero_solves(const ss_cp *problem, const double *zero, double *w, double *residual) {
+static bool zero_solves(const ss_cp *problem, double *z, ss_cp_result *result) {
   static const double rounding = 1e-15;
   double largest = 0;
-  for (int i = 0; i < problem->n; i++) largest = fmax(largest, fabs(problem->g[i]));
-  ss_cp light = {.n = problem->n, .n_blocks = problem->n_blocks, .g = problem->g, .blocks = problem->blocks};
-  light.apply = slacks_at_zero;
-  light.user = problem;
-  *residual = ss_cp_judge(&light, zero, w);
-  return *residual <= rounding * largest / (1 + largest);
+  for (int i = 0; i < problem->n; i++) largest = fabs(problem->g[i]) > largest ? fabs(problem->g[i]) : largest;
+  const double residual = judge_zero(problem);
+  if (!(residual <= rounding * largest / (1 + largest))) return false;
+  for (int i = 0; i < problem->n; i++) z[i] = 0;
+  *result = (ss_cp_result){.outcome = SS_SOLVED, .residual = residual, .solver = "active-set"};
+  return true;
 }
 
-static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                                ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const bool automatic = strcmp(options->solver, "auto") == 0;
+static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *options, bool automatic, bool warm,
+                                double *z, ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(workspace);
   double *memory = SCRATCH(workspace, double, 2 * (size_t)problem->n);
   if (!memory) return out_of_memory(error);
@@ -145,14 +139,7 @@ static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *optio
     z[i] = 0;
   }
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
-  ss_status status = SS_OK;
-  if (!warm && automatic && !is_tiny_lcp(problem) && zero_solves(problem, z, memory, &result->residual)) {
-    result->outcome = SS_SOLVED;
-    result->solver = "active-set";
-  } else {
-    result->residual = HUGE_VAL;
-    status = climb_or_run(&c, warm, error);
-  }
+  const ss_status status = climb_or_run(&c, automatic, warm, error);
   if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
     keep_zero(&c);
   scratch_release(workspace, mark);
@@ -167,7 +154,7 @@ static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_op
   const scratch_mark mark = scratch_now(workspace);
   ss_status status = units_change(problem, u, workspace, &usual, error);
   for (int i = 0; i < problem->n && warm; i++) z[i] /= u.z;
-  if (!status) status = solve_as_given(&usual, options, warm, z, workspace, result, error);
+  if (!status) status = solve_as_given(&usual, options, true, warm, z, workspace, result, error);
   for (int i = 0; i < problem->n; i++) z[i] *= u.z;
   scratch_release(workspace, mark);
   if (result->residual < nearly_solved) result->outcome = SS_SOLVED; /* as far as the units that are given can tell */
@@ -176,9 +163,26 @@ static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_op
   return status;
 }
 
+/* What is solved by the time that others have looked at it: a handful of rows without friction in usual units, or contacts that
+ * separate. No z passes the judge in rows with numbers that are not finite; where z = 0, they are looked for. */
+static bool solve_at_once(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
+                          ss_cp_result *result) {
+  cp_units units;
+  if (!is_tiny_lcp(problem)) return zero_solves(problem, z, result) && storage_finite(problem);
+  if (!problem->G || units_needed(problem, &units)) return false;
+  (void)solve_tiny_lcp(problem, options, false, z, workspace, result, NULL);
+  result->solver = "lemke";
+  result->outcome = SS_SOLVED;
+  return result->residual <= fmin(options->tolerance, polished); /* else the ladder does it with more care */
+}
+
 ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  *result = (ss_cp_result){.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
+  const ss_cp_result nothing = {.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
+  const bool automatic = strcmp(options->solver, "auto") == 0;
+  *result = nothing;
+  if (automatic && !warm && solve_at_once(problem, options, z, workspace, result)) return SS_OK;
+  *result = nothing;
   if (problem->n > 0 && !storage_finite(problem)) {
     for (int i = 0; i < problem->n; i++) z[i] = 0;
     return SS_OK;
@@ -186,10 +190,10 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   if (is_whole(problem) && problem->n > 0) return whole_solve(problem, options, warm, z, workspace, result, error);
   cp_units units;
   bool settled = false;
-  if (strcmp(options->solver, "auto") == 0 && units_needed(problem, &units)) {
+  if (automatic && units_needed(problem, &units)) {
     const ss_status status = solve_in_units(problem, units, options, warm, z, workspace, result, &settled, error);
     if (status || settled) return status;
     warm = true;
   }
-  return solve_as_given(problem, options, warm, z, workspace, result, error);
+  return solve_as_given(problem, options, automatic, warm, z, workspace, result, error);
 }

@@ -11,6 +11,7 @@ typedef ss_status cp_solve_function(const ss_cp *problem, const ss_cp_options *o
                                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
 
 cp_solve_function solve_active_set; /* newton.c */
+cp_solve_function solve_at_rest;    /* the same from nothing, only where no contact is guessed to slide */
 cp_solve_function solve_tiny_lcp;   /* tiny.c */
 cp_solve_function solve_lemke;      /* pivoting.c */
 cp_solve_function solve_lemke_covered;
@@ -25,6 +26,7 @@ cp_solve_function solve_range_newton;   /* range_newton.c */
 cp_solve_function solve_redundant;      /* the same where contacts are many on few bodies, else not admitted */
 cp_solve_function solve_continuation;   /* continuation.c */
 cp_solve_function solve_weakly_coupled; /* weak.c */
+cp_solve_function solve_few_contacts;   /* few.c */
 cp_solve_function solve_facets;         /* facets.c */
 cp_solve_function solve_enumeration;    /* enumerate.c */
 

@@ -58,13 +58,13 @@ ss_status storage_check_operator(const ss_cp_operator *o, int n, ss_error *error
 }
 
 static double finite_sum(const double *x, size_t count) {
-  double sum[8] = {0}; /* stay 0 while all numbers are finite; several, because each addition waits for the last */
+  double sum[8] = {0},
+         rest = 0; /* stay 0 while all numbers are finite; several, because each addition waits for the last */
   size_t i = 0;
   for (; i + 8 <= count; i += 8)
     for (size_t k = 0; k < 8; k++) sum[k] += 0 * x[i + k];
-  for (; i < count; i++) sum[0] += 0 * x[i];
-  for (int k = 1; k < 8; k++) sum[0] += sum[k];
-  return sum[0];
+  for (; i < count; i++) rest += 0 * x[i];
+  return rest + (((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])));
 }
 
 bool storage_finite(const ss_cp *problem) {

@@ -111,18 +111,33 @@ static bool run(tiny *t, int *pivots) {
   return false;
 }
 
+/* Triangular matrices, below the diagonal or above it, need no pivots: row after row is solved for its own unknown. */
+static bool substitute(const ss_cp *problem, bool below, double *z) {
+  const int n = problem->n;
+  for (int k = 0; k < n; k++) {
+    const int i = below ? k : n - 1 - k;
+    const double *row = problem->G + (size_t)i * (size_t)n;
+    for (int j = below ? i + 1 : 0; j < (below ? n : i); j++)
+      if (row[j] != 0) return false;
+    if (!(row[i] > 0)) return false;
+    double sum = problem->g[i];
+    for (int j = below ? 0 : i + 1; j < (below ? i : n); j++) sum += row[j] * z[j];
+    z[i] = sum < 0 ? -sum / row[i] : 0;
+  }
+  return true;
+}
+
 ss_status solve_tiny_lcp(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                          ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   (void)options, (void)warm, (void)workspace, (void)error;
   const int n = problem->n;
-  double least = 0;
   tiny t;
   result->outcome = SS_SOLVED;
-  for (int i = 0; i < n; i++) {
-    z[i] = 0;
-    least = fmin(least, problem->g[i]);
-  }
-  if (least < 0) {
+  bool negative = false;
+  for (int i = 0; i < n; i++) negative = negative || problem->g[i] < 0;
+  const bool triangular = negative && (substitute(problem, true, z) || substitute(problem, false, z));
+  for (int i = 0; i < n && !triangular; i++) z[i] = 0;
+  if (negative && !triangular) {
     set_up(&t, problem);
     if (!run(&t, &result->iterations)) result->outcome = SS_LIMIT;
     for (int i = 0; i < n; i++)

@@ -11,6 +11,7 @@
 #include "cp/storage.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double smallest_usual = 0x1p-17;
 
@@ -19,25 +20,33 @@ static double diagonal(const ss_cp *problem, int i) {
   return sparse_diagonal(problem->sparse, i);
 }
 
+/* e with 2^(e - 1) <= x < 2^e, for x > 0. */
+static int exponent_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  int exponent = (int)(bits >> 52) - 1022;
+  if (exponent == -1022) (void)frexp(x, &exponent); /* smaller than normal numbers are */
+  return exponent;
+}
+
 bool units_needed(const ss_cp *problem, cp_units *out) {
   if (!problem->G && !problem->sparse) return false;
-  double largest = 0, exponents = 0;
+  double largest = 0;
+  int64_t exponents = 0;
   int count = 0;
   for (int i = 0; i < problem->n; i++) {
-    const double d = diagonal(problem, i);
-    largest = fmax(largest, fabs(problem->g[i]));
+    const double d = diagonal(problem, i), size = fabs(problem->g[i]);
+    largest = size > largest ? size : largest;
     if (!(d > 0)) continue;
-    int exponent;
-    (void)frexp(d, &exponent);
-    exponents += exponent;
+    exponents += exponent_of(d);
     count++;
   }
   if (largest == 0 || count == 0) return false;
   out->w = 1 / inverse_power(largest);
-  out->z = out->w / ldexp(1, (int)round(exponents / count));
+  out->z = out->w / ldexp(1, (int)round((double)exponents / count));
   const double factor = out->z / out->w;
   if (!(out->z > 0 && factor > 0 && isfinite(out->z) && isfinite(factor))) return false;
-  return fmin(out->w, out->z) < smallest_usual * (1 + largest);
+  return (out->w < out->z ? out->w : out->z) < smallest_usual * (1 + largest);
 }
 
 ss_status units_change(const ss_cp *problem, cp_units u, ss_cp_workspace *w, ss_cp *out, ss_error *error) {

@@ -1,0 +1,168 @@
+/* Few contacts from nothing: sweeps find the states, Newton steps on the natural map the digits.
+ *
+ * A Gauss-Seidel sweep (Moreau, Jean) solves contact after contact exactly for the others fixed (local.c). It costs much less than
+ * the linear system of a Newton step (active.c), and its states are much better than those guessed from z = 0. Both work on the data
+ * as they are: nothing is scaled, copied or factored in between. Sweeps that shrink fast go on to the end by themselves: contacts that
+ * hardly feel each other. Otherwise Newton steps are tried after the first sweeps, and then after twice as many each time, while
+ * they lower the residual.
+ *
+ * Assumes rows with a positive diagonal and none that are free, else not admitted; fails where the states go round, at the limit. */
+#include "cp/solver.h"
+
+#include "cp/active.h"
+#include "cp/local.h"
+#include "cp/reduce.h"
+
+#include <math.h>
+
+/* A Newton step costs as much as some sweeps, but not where there are few rows. */
+enum { FIRST_SWEEPS = 2, CHEAP_ROWS = 24, DEFAULT_LIMIT = 100, NEWTON_STEPS = 10, MOST_VAIN = 2 };
+static const double fast = 0.2, settled = 1e-15; /* of a sweep's change: beside the last one, and beside g */
+static const double rounding = 1e-14, fine = 1e-13;
+static const double far = 1e3,
+                    damping = 1e-2; /* a step that makes the residual so much larger is taken again with damping */
+
+typedef struct few {
+  const ss_cp *problem;
+  active_set a;
+  double *z, *w, *before, *best; /* [n] */
+  double lowest;                 /* residual of best */
+  int limit, iterations;
+} few;
+
+static bool admitted(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (block_is_free(&problem->blocks[b])) return false;
+  for (int i = 0; i < problem->n; i++)
+    if (!(problem->G[(size_t)i * ((size_t)problem->n + 1)] > 0)) return false;
+  return true;
+}
+
+/* g + G z in one row, in several sums, because each addition waits for the last. */
+static double row_value(const ss_cp *problem, int i, const double *z) {
+  const double *row = problem->G + (size_t)i * (size_t)problem->n;
+  double sum[4] = {problem->g[i]};
+  int j = 0;
+  for (; j + 4 <= problem->n; j += 4)
+    for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
+  for (; j < problem->n; j++) sum[0] += row[j] * z[j];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Solves one site for the others fixed; returns its change, as a velocity. */
+static double relax_site(const few *f, const site *s) {
+  const ss_cp *problem = f->problem;
+  const size_t n = (size_t)problem->n;
+  const int size = s->block->kind == SS_BLOCK_FRICTION ? s->block->size : 1;
+  double W[SS_FRICTION_ROWS * SS_FRICTION_ROWS], q[SS_FRICTION_ROWS], old[SS_FRICTION_ROWS], *z = f->z + s->row;
+  for (int i = 0; i < size; i++) {
+    const double *row = problem->G + (size_t)(s->row + i) * n + s->row;
+    q[i] = row_value(problem, s->row + i, f->z);
+    old[i] = z[i];
+    for (int j = 0; j < size; j++) {
+      W[i * size + j] = row[j];
+      q[i] -= row[j] * z[j];
+    }
+  }
+  if (s->block->kind == SS_BLOCK_FRICTION) {
+    if (!local_friction(s, W, q, z)) return HUGE_VAL; /* the block keeps its impulse in this pass */
+  } else {
+    z[0] = s->block->kind == SS_BLOCK_NONNEGATIVE ? fmax(-q[0] / W[0], 0)
+                                                  : fmin(fmax(-q[0] / W[0], s->block->lower), s->block->upper);
+  }
+  double change = 0;
+  for (int i = 0; i < size; i++) change = fmax(change, fabs(W[i * (size + 1)] * (z[i] - old[i])));
+  return change;
+}
+
+static double sweep(few *f, bool backwards) {
+  double change = 0;
+  for (int k = 0; k < f->a.n_sites; k++)
+    change = fmax(change, relax_site(f, &f->a.sites[backwards ? f->a.n_sites - 1 - k : k]));
+  f->iterations++;
+  return change;
+}
+
+static void copy(double *to, const double *from, int n) {
+  for (int i = 0; i < n; i++) to[i] = from[i];
+}
+
+/* Judges z, which becomes the best where it is better. */
+static double look(few *f) {
+  const double residual = ss_cp_judge(f->problem, f->z, f->w);
+  if (residual < f->lowest) {
+    f->lowest = residual;
+    copy(f->best, f->z, f->problem->n);
+  }
+  return residual;
+}
+
+/* One Newton step from z. Where it leads far away (contacts that are nearly redundant) it is taken once more with damping. Returns the
+ * residual there. */
+static double step(few *f) {
+  const int n = f->problem->n;
+  const double acceptable = far * f->lowest;
+  double residual = HUGE_VAL;
+  copy(f->before, f->z, n);
+  (void)active_set_guess(&f->a, f->z, f->w);
+  for (int attempt = 0; attempt < 2 && !(residual <= acceptable); attempt++) {
+    f->a.damping = attempt ? damping : 0;
+    if (attempt) {
+      copy(f->z, f->before, n);
+      active_apply(f->problem, f->z, f->w);
+    }
+    f->iterations++;
+    if (active_set_solve(&f->a, f->z, f->w)) residual = look(f);
+  }
+  return residual;
+}
+
+/* Newton steps from z, the best so far, while they lead anywhere; afterwards z is the best of them. */
+static void newton(few *f, double residual) {
+  for (int k = 0, vain = 0; k < NEWTON_STEPS && vain < MOST_VAIN && f->iterations < f->limit; k++) {
+    const double last = residual, lowest = f->lowest;
+    residual = step(f);
+    if (f->lowest <= rounding || (f->lowest < fine && residual > 0.1 * last) || !(residual <= far * lowest)) break;
+    vain = residual <= lowest / 2 ? 0 : vain + 1;
+  }
+  copy(f->z, f->best, f->problem->n);
+}
+
+static void run(few *f) {
+  double largest = 0, last = HUGE_VAL;
+  for (int i = 0; i < f->problem->n; i++) largest = fmax(largest, fabs(f->problem->g[i]));
+  for (int sweeps = 0, next = FIRST_SWEEPS + (f->problem->n >= CHEAP_ROWS);
+       f->lowest > rounding && f->iterations < f->limit;) {
+    const double change = sweep(f, sweeps++ % 2);
+    const bool done = change <= settled * largest, on = sweeps < next || change <= fast * last;
+    last = change;
+    if (!done && on && f->iterations < f->limit) continue;
+    f->lowest = HUGE_VAL; /* of what the Newton steps start from, even if earlier ones have been lower */
+    const double residual = look(f);
+    if (done) return;
+    newton(f, residual);
+    next = 2 * sweeps;
+  }
+}
+
+ss_status solve_few_contacts(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  (void)warm;
+  const size_t n = (size_t)problem->n;
+  result->outcome = SS_NOT_ADMITTED;
+  if (!admitted(problem)) return SS_OK;
+  few f = {.problem = problem, .z = z, .w = SCRATCH(workspace, double, 3 * n), .lowest = HUGE_VAL};
+  if (!f.w) return out_of_memory(error);
+  f.before = f.w + n;
+  f.best = f.before + n;
+  f.limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
+  const ss_status status = active_set_create(problem, workspace, &f.a, error);
+  if (status) return status;
+  for (size_t i = 0; i < n; i++) z[i] = f.best[i] = 0;
+  run(&f);
+  copy(z, f.best, problem->n);
+  result->iterations = f.iterations;
+  result->residual = f.lowest;
+  result->outcome = f.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
+  return SS_OK;
+}

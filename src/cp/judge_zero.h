@@ -1,0 +1,9 @@
+#ifndef SS_CP_JUDGE_ZERO_H
+#define SS_CP_JUDGE_ZERO_H
+
+#include <stickslip/cp.h>
+
+/* What ss_cp_judge says about z = 0, where w = g: no row of the matrix is looked at, so its numbers must be known to be finite. */
+double judge_zero(const ss_cp *problem);
+
+#endif
