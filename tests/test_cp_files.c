@@ -161,7 +161,7 @@ static void places(void **state) {
       {"2\n0\n2\n2\n2 2\n1 0 0 1\n-1 1\n-1 -1\n1\n", 10, 1,
        "expected a bound, but the file ends"}, /* a relay cut off */
       {"problem fclib spacedim 2 contacts 1\n", 1, 35,
-       "the kind of a problem is fclib_local, fclib_global or contactbench_ncp"},
+       "the kind of a problem is fclib_local, fclib_global, fclib_global_rolling or contactbench_ncp"},
       {"problem fclib_local spacedim 4 contacts 1\n", 1, 41, "spacedim must be 2 or 3"},
       {"problem fclib_local spacedim 2 contacts 1\nvektor q 2\n", 2, 1,
        "expected matrix NAME ROWS COLUMNS NONZEROS or vector NAME ROWS, found 'vektor'"},

@@ -1,10 +1,10 @@
 /* Large files: matrices that are read by their entries give the same problem as the one that was written. */
 #include "cp_problems.h"
+#include "fclib_writer.h"
 
 #include "../bench/heap.h"
 #include "cp/storage.h"
 
-#include <hdf5.h>
 #include <unistd.h>
 
 static char path[256];
@@ -22,21 +22,6 @@ static packing heap(void) { /* 1,300 rows: more than what is read dense */
   assert_true(heap_create(&p, &spec));
   assert_true(p.cp.n > 1024);
   return p;
-}
-
-static void put(hid_t file, const char *name, hid_t type, const void *data, size_t count) {
-  const hsize_t size = count;
-  const hid_t space = H5Screate_simple(1, &size, NULL);
-  const hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  assert_true(set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
-  (void)H5Dclose(set);
-  (void)H5Sclose(space);
-}
-
-static void put_group(hid_t file, const char *name) {
-  const hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  assert_true(group >= 0);
-  (void)H5Gclose(group);
 }
 
 /* form: 0 triplets (backwards), -2 compressed rows. */

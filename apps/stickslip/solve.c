@@ -41,6 +41,7 @@ static json_t *result_json(const solve_job *job, const char *solver, const ss_cp
                              r->solver, "status", ss_outcome_name(r->outcome), "residual", json_number(r->residual),
                              "iterations", r->iterations, "fallbacks", r->fallbacks, "seconds", json_number(seconds),
                              "z", json_numbers(job->z, job->file->problem.n));
+  if (object && r->outcome != SS_SOLVED) (void)json_object_set_new(object, "no_solution", json_boolean(r->no_solution));
   if (object && job->diagnosis) (void)json_object_set_new(object, "diagnosis", diagnosis_json(job->diagnosis));
   return object;
 }
@@ -68,6 +69,7 @@ static void print_result(const solve_job *job, const char *solver, const ss_cp_r
   (void)snprintf(by, sizeof by, "%s%s", strcmp(solver, r->solver) != 0 ? "auto: " : "", r->solver);
   (void)printf("%-52s %-16s %6d  %-22s %-12s %8.1e %10d %9.1e\n", job->path, job->file->kind, n, by,
                ss_outcome_name(r->outcome), r->residual, r->iterations, seconds);
+  if (r->no_solution) (void)printf("  there is no solution: the inequalities contradict each other\n");
   if (r->outcome != SS_SOLVED || n > SHOWN || job->request->all_solvers || job->request->all_solutions) return;
   (void)printf("  z =");
   for (int i = 0; i < n; i++) (void)printf(" %.10g", job->z[i] + 0.0); /* no -0 */

@@ -110,6 +110,7 @@ typedef struct ss_cp_result {
   int iterations;     /* pivots, sweeps or bases tried, over all solvers that were tried */
   int fallbacks;      /* how many rungs of the ladder failed before the one that solved */
   const char *solver; /* the one that produced z */
+  bool no_solution;   /* proved, up to rounding: the inequalities contradict each other */
 } ss_cp_result;
 
 /* Memory for the solvers, grown on demand and then reused: a second solve of the same size allocates nothing. */

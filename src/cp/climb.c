@@ -9,6 +9,7 @@ static void keep_if_better(climb *c, double residual, ss_outcome outcome, const 
   c->result->residual = residual;
   c->result->outcome = residual <= c->options->tolerance ? SS_SOLVED : outcome;
   c->result->solver = name;
+  if (c->result->outcome == SS_SOLVED) c->result->no_solution = false; /* then the proof was rounding */
   for (int i = 0; i < c->problem->n; i++) c->z[i] = c->trial[i];
 }
 
@@ -38,6 +39,7 @@ ss_status try_row(climb *c, const solver_row *row, int limit, const double *from
   ss_status status = row->solve(c->problem, &options, from != NULL, c->trial, c->workspace, &own, error);
   scratch_release(c->workspace, mark);
   *outcome = own.outcome;
+  c->result->no_solution = c->result->no_solution || own.no_solution;
   c->result->iterations += own.iterations;
   if (status || own.outcome == SS_NOT_ADMITTED) return status;
   const double residual = own.residual >= 0 ? own.residual : ss_cp_judge(c->problem, c->trial, NULL);

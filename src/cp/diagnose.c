@@ -11,6 +11,7 @@
  * All of them hold up to rounding. */
 #include "cp/dense.h"
 #include "cp/enumerate.h"
+#include "cp/infeasible.h"
 #include "cp/lemke.h"
 #include "cp/matrix_class.h"
 #include "cp/solver.h"
@@ -82,22 +83,6 @@ static ss_status classify_lcp(examination *e, const reduction *r, const lcp *l, 
   return status;
 }
 
-/* v >= 0, M^T v <= 0, q . v < 0, up to rounding. */
-static bool proves_infeasible(const lcp *l, const double *v) {
-  double size = 0, product = 0, worst = 0;
-  for (int i = 0; i < l->n; i++) {
-    size = fmax(size, fabs(v[i]));
-    worst = fmax(worst, -v[i]);
-    product += l->q[i] * v[i];
-  }
-  for (int j = 0; j < l->n; j++) {
-    double sum = 0;
-    for (int i = 0; i < l->n; i++) sum += l->M[(size_t)i * (size_t)l->n + (size_t)j] * v[i];
-    worst = fmax(worst, sum);
-  }
-  return worst <= 1e-12 * size && product < -1e-6 * size;
-}
-
 static ss_status follow_lemke(examination *e, const lcp *l, ss_error *error) {
   double *x = SCRATCH(e->w, double, 2 * (size_t)l->n);
   if (!x) return out_of_memory(error);
@@ -107,7 +92,7 @@ static ss_status follow_lemke(examination *e, const lcp *l, ss_error *error) {
   const ss_status status = lemke(l, NULL, 2000 + 50 * l->n, x, ray, e->w, &outcome, &pivots, error);
   if (status) return status;
   e->out->ray = outcome == SS_RAY;
-  if (e->out->ray && proves_infeasible(l, ray))
+  if (e->out->ray && lcp_infeasible(l, ray))
     conclude(e->out, SS_SET_NONE, "the ray shows that the inequalities contradict each other");
   return SS_OK;
 }

@@ -39,6 +39,7 @@ ss_status solve_facets(const ss_cp *problem, const ss_cp_options *options, bool 
     replace_discs(problem, corners, blocks);
     status = solve_lemke(&faceted, options, false, z, workspace, result, error);
     scratch_release(workspace, mark);
+    result->no_solution = false; /* of the polygons; the discs are larger */
     iterations += result->iterations;
     if (!status) status = solve_nsgs_newton(problem, options, true, z, workspace, result, error);
     scratch_release(workspace, mark);

@@ -44,8 +44,9 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_few_contacts}, COLD_FEW, 16},
     {{"lemke", solve_lemke}, SMALL, 0},
     {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
-    {{"lemke", solve_lemke}, PLAIN, 0},
-    {{"lemke-covered", solve_lemke_covered}, PLAIN, 0},
+    {{"lemke", solve_lemke_short}, PLAIN, 0},
+    {{"keller", solve_keller_short}, PLAIN, 0},
+    {{"lemke-restarted", solve_lemke_restarted}, PLAIN, 0},
     {{"range-newton", solve_redundant}, SOME_DISCS, 200},
     {{"range-newton", solve_redundant}, SOME_FLAT, 120},
     {{"active-set", solve_at_rest}, COLD_MANY, 12},
@@ -157,6 +158,10 @@ ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
     if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
+    if (c->result->no_solution && !(c->result->residual < nearly_solved)) {
+      c->result->outcome = SS_RAY;
+      return SS_OK;
+    }
     if (at_rounding_level(c)) {
       c->result->outcome = SS_STALLED;
       return SS_OK;

@@ -1,8 +1,9 @@
-/* FCLIB problems in HDF5: the groups fclib_local (W, vectors q, mu) and fclib_global (M, H, vectors f, w, mu).
+/* FCLIB problems in HDF5: the groups fclib_local (W, vectors q, mu; with equations V, R, s), fclib_global (M, H, vectors f, w,
+ * mu; with joints G, b) and fclib_global_rolling (mu_r besides). Solutions and guesses of the file are not read.
  *
  * A matrix has the datasets m, n (rows, columns), nz, p, i, x: nz >= 0 triplets with i the rows and p the columns, -1
  * compressed columns, -2 compressed rows. */
-#include "cp/tokens.h"
+#include "cp/joined.h"
 
 #include "io/hdf5_file.h"
 
@@ -15,6 +16,16 @@ typedef struct source {
 
 static ss_status fail(const char *name, ss_error *error) {
   return ss_fail(error, SS_ERROR_INPUT, "%s is missing or has the wrong form", name);
+}
+
+static ss_status fail_in(const char *group, const char *name, ss_error *error) {
+  return ss_fail(error, SS_ERROR_INPUT, "%s/%s is missing or has the wrong form", group, name);
+}
+
+static bool exists(const source *s, const char *group, const char *name) {
+  char path[96];
+  (void)snprintf(path, sizeof path, "%s/%s", group, name);
+  return H5Lexists(s->file, path, H5P_DEFAULT) > 0;
 }
 
 /* A one-dimensional dataset as doubles (integers are converted by HDF5). */
@@ -39,17 +50,17 @@ static ss_status read_array(const source *s, const char *name, double **out, hsi
 
 static ss_status read_part(const source *s, const char *group, const char *name, double **out, hsize_t *length,
                            ss_error *error) {
-  char path[96];
+  char path[128];
   (void)snprintf(path, sizeof path, "%s/%s", group, name);
   return read_array(s, path, out, length, error);
 }
 
 static ss_status read_count(const source *s, const char *group, const char *name, int *out, ss_error *error) {
-  double *value;
-  hsize_t length;
+  double *value = NULL;
+  hsize_t length = 0;
   const ss_status status = read_part(s, group, name, &value, &length, error);
   if (status) return status;
-  if (length != 1 || !(value[0] >= -2 && value[0] <= 1e7)) return fail(name, error);
+  if (length != 1 || !(value[0] >= -2 && value[0] <= 1e7)) return fail_in(group, name, error);
   *out = (int)value[0];
   return SS_OK;
 }
@@ -93,34 +104,78 @@ static ss_status read_csparse(source *s, const char *group, matrix *out, ss_erro
   return fill(out, form, p, n_p, i, n_i, x, n_x) ? SS_OK : fail(group, error);
 }
 
-static ss_status read_local(source *s, ss_cp_file *out, ss_error *error) {
-  int d = 0;
-  matrix W;
-  double *q, *mu;
-  hsize_t n_q = 0, n_mu = 0;
-  ss_status status = read_count(s, "/fclib_local", "spacedim", &d, error);
-  if (!status) status = read_csparse(s, "/fclib_local/W", &W, error);
-  if (!status) status = read_array(s, "/fclib_local/vectors/q", &q, &n_q, error);
-  if (!status) status = read_array(s, "/fclib_local/vectors/mu", &mu, &n_mu, error);
-  if (status) return status;
-  if (n_q != (hsize_t)W.rows || n_mu * (hsize_t)d != n_q) return fail("a vector", error);
-  return file_friction(&s->t, d, (int)n_mu, &W, q, mu, out, error);
+static ss_status read_part_matrix(source *s, const char *group, const char *name, matrix *out, ss_error *error) {
+  char path[96];
+  (void)snprintf(path, sizeof path, "%s/%s", group, name);
+  return read_csparse(s, path, out, error);
 }
 
-static ss_status read_global(source *s, ss_cp_file *out, ss_error *error) {
-  int d = 0;
-  matrix M, H;
-  double *f, *w, *mu;
-  hsize_t n_f = 0, n_w = 0, n_mu = 0;
-  ss_status status = read_count(s, "/fclib_global", "spacedim", &d, error);
-  if (!status) status = read_csparse(s, "/fclib_global/M", &M, error);
-  if (!status) status = read_csparse(s, "/fclib_global/H", &H, error);
-  if (!status) status = read_array(s, "/fclib_global/vectors/f", &f, &n_f, error);
-  if (!status) status = read_array(s, "/fclib_global/vectors/w", &w, &n_w, error);
-  if (!status) status = read_array(s, "/fclib_global/vectors/mu", &mu, &n_mu, error);
+/* A vector of known length. */
+static ss_status read_vector(const source *s, const char *group, const char *name, size_t expected, double **out,
+                             ss_error *error) {
+  char path[96];
+  hsize_t length = 0;
+  (void)snprintf(path, sizeof path, "%s/vectors/%s", group, name);
+  const ss_status status = read_array(s, path, out, &length, error);
+  if (status || length == expected) return status;
+  return ss_fail(error, SS_ERROR_INPUT, "%s has %llu numbers, expected %zu", path, (unsigned long long)length,
+                 expected);
+}
+
+static ss_status read_dimension(const source *s, const char *group, bool rolling, int *d, ss_error *error) {
+  int value = 0;
+  const ss_status status = read_count(s, group, "spacedim", &value, error);
+  *d = rolling ? 5 : value == 2 ? 2 : 3;
+  if (status || value == *d) return status;
+  return ss_fail(error, SS_ERROR_UNSUPPORTED, "%s/spacedim is %d, expected %s", group, value, rolling ? "5" : "2 or 3");
+}
+
+static ss_status read_local(source *s, ss_cp_file *out, ss_error *error) {
+  static const char group[] = "/fclib_local";
+  int d;
+  matrix W, V, R;
+  double *q, *mu, *r = NULL;
+  const bool mixed = exists(s, group, "V") || exists(s, group, "R");
+  ss_status status = read_dimension(s, group, false, &d, error);
+  if (!status) status = read_part_matrix(s, group, "W", &W, error);
+  if (!status) status = read_vector(s, group, "q", (size_t)W.rows, &q, error);
+  if (!status) status = read_vector(s, group, "mu", (size_t)(W.rows / d), &mu, error);
+  if (!status && mixed) status = read_part_matrix(s, group, "V", &V, error);
+  if (!status && mixed) status = read_part_matrix(s, group, "R", &R, error);
+  if (!status && mixed) status = read_vector(s, group, "s", (size_t)R.rows, &r, error);
   if (status) return status;
-  if (n_f != (hsize_t)M.rows || n_w != (hsize_t)H.cols || n_mu * (hsize_t)d != n_w) return fail("a vector", error);
-  return file_global_friction(&s->t, d, (int)n_mu, &M, &H, f, w, mu, out, error);
+  if (!mixed) return file_friction(&s->t, d, W.rows / d, &W, q, mu, out, error);
+  const mixed_contacts parts = {.d = d, .contacts = W.rows / d, .W = &W, .V = &V, .R = &R, .q = q, .s = r, .mu = mu};
+  return file_mixed_friction(&s->t, &parts, out, error);
+}
+
+static ss_status read_global(source *s, bool rolling, ss_cp_file *out, ss_error *error) {
+  const char *group = rolling ? "/fclib_global_rolling" : "/fclib_global";
+  int d;
+  matrix M, H, N;
+  double *f, *w, *b = NULL, *mu, *mu_rolling = NULL;
+  const bool joints = exists(s, group, "G");
+  ss_status status = read_dimension(s, group, rolling, &d, error);
+  if (!status) status = read_part_matrix(s, group, "M", &M, error);
+  if (!status) status = read_part_matrix(s, group, "H", &H, error);
+  if (!status && joints) status = read_part_matrix(s, group, "G", &N, error);
+  if (!status) status = read_vector(s, group, "f", (size_t)M.rows, &f, error);
+  if (!status) status = read_vector(s, group, "w", (size_t)H.cols, &w, error);
+  if (!status && joints) status = read_vector(s, group, "b", (size_t)N.cols, &b, error);
+  if (!status) status = read_vector(s, group, "mu", (size_t)(H.cols / d), &mu, error);
+  if (!status && rolling) status = read_vector(s, group, "mu_r", (size_t)(H.cols / d), &mu_rolling, error);
+  if (status) return status;
+  const global_contacts parts = {.d = d,
+                                 .contacts = H.cols / d,
+                                 .M = &M,
+                                 .H = &H,
+                                 .N = joints ? &N : NULL,
+                                 .f = f,
+                                 .w = w,
+                                 .b = b,
+                                 .mu = mu,
+                                 .mu_rolling = mu_rolling};
+  return file_global_friction(&s->t, &parts, out, error);
 }
 
 ss_status read_fclib(const char *path, ss_arena *arena, ss_cp_file *out, ss_error *error) {
@@ -132,9 +187,12 @@ ss_status read_fclib(const char *path, ss_arena *arena, ss_cp_file *out, ss_erro
   else if (H5Lexists(s.file, "fclib_local", H5P_DEFAULT) > 0)
     status = read_local(&s, out, error);
   else if (H5Lexists(s.file, "fclib_global", H5P_DEFAULT) > 0)
-    status = read_global(&s, out, error);
+    status = read_global(&s, false, out, error);
+  else if (H5Lexists(s.file, "fclib_global_rolling", H5P_DEFAULT) > 0)
+    status = read_global(&s, true, out, error);
   else
-    status = ss_fail(error, SS_ERROR_UNSUPPORTED, "neither fclib_local nor fclib_global is in this file");
+    status =
+        ss_fail(error, SS_ERROR_UNSUPPORTED, "none of fclib_local, fclib_global, fclib_global_rolling is in this file");
   if (s.file >= 0) (void)H5Fclose(s.file);
   ss_hdf5_quiet_end(quiet);
   return status;

@@ -4,9 +4,10 @@
  *     matrix NAME rows cols nonzeros     followed by lines "i j x", counted from 0
  *     vector NAME length                 followed by the numbers
  *
- * KIND fclib_local: W, q, mu. fclib_global: M, H, f, w, mu with M v = H r + f, u = H^T v + w. contactbench_ncp: G, g, mu,
- * the normal last in each contact. Other names are read and not used. */
-#include "cp/tokens.h"
+ * KIND fclib_local: W, q, mu, and V, R, s where there are equations. fclib_global: M, H, f, w, mu with M v = H r + G l + f,
+ * u = H^T v + w, and G, b where there are joints, G^T v + b = 0. fclib_global_rolling: mu_r besides. contactbench_ncp: G, g,
+ * mu, the normal last in each contact. Other names are read and not used. */
+#include "cp/joined.h"
 
 #include <string.h>
 
@@ -49,10 +50,14 @@ static ss_status read_item(tokens *t, named *item, bool sparse, ss_error *error)
 }
 
 static ss_status check_head(tokens *t, const listing *l, ss_error *error) {
-  static const char *const kinds[] = {"fclib_local", "fclib_global", "contactbench_ncp"};
+  static const char *const kinds[] = {"fclib_local", "fclib_global", "contactbench_ncp", "fclib_global_rolling"};
   bool known = false;
-  for (int k = 0; k < 3; k++) known = known || strcmp(l->kind, kinds[k]) == 0;
-  if (!known) return tokens_fail(t, error, "the kind of a problem is fclib_local, fclib_global or contactbench_ncp");
+  for (int k = 0; k < 4; k++) known = known || strcmp(l->kind, kinds[k]) == 0;
+  if (!known)
+    return tokens_fail(t, error,
+                       "the kind of a problem is fclib_local, fclib_global, fclib_global_rolling or contactbench_ncp");
+  if (strcmp(l->kind, kinds[3]) == 0)
+    return l->d == 5 ? SS_OK : tokens_fail(t, error, "spacedim must be 5 with rolling friction");
   return l->d == 2 || l->d == 3 ? SS_OK : tokens_fail(t, error, "spacedim must be 2 or 3");
 }
 
@@ -94,6 +99,13 @@ static ss_status local_form(tokens *t, const listing *l, ss_cp_file *out, ss_err
   if (!W || !q || !mu || q->rows != W->rows || mu->rows != l->contacts || W->rows != l->d * l->contacts ||
       W->cols != W->rows)
     return tokens_fail(t, error, "the matrix, the vector or mu is missing or has another size");
+  const matrix *V = find(l, "V"), *R = find(l, "R"), *s = find(l, "s");
+  if (!last && (V || R)) {
+    if (!V || !R || !s || s->rows != R->rows) return tokens_fail(t, error, "V, R or s is missing or has another size");
+    const mixed_contacts parts = {
+        .d = l->d, .contacts = l->contacts, .W = W, .V = V, .R = R, .q = q->a, .s = s->a, .mu = mu->a};
+    return file_mixed_friction(t, &parts, out, error);
+  }
   matrix own_W, own_q;
   const ss_status status = last ? normal_first(t, W, q, l->d, &own_W, &own_q, error) : SS_OK;
   if (status) return status;
@@ -102,9 +114,23 @@ static ss_status local_form(tokens *t, const listing *l, ss_cp_file *out, ss_err
 
 static ss_status global_form(tokens *t, const listing *l, ss_cp_file *out, ss_error *error) {
   const matrix *M = find(l, "M"), *H = find(l, "H"), *f = find(l, "f"), *w = find(l, "w"), *mu = find(l, "mu");
+  const matrix *N = find(l, "G"), *b = find(l, "b"), *rolling = find(l, "mu_r");
   if (!M || !H || !f || !w || !mu || f->rows != M->rows || w->rows != H->cols || mu->rows != l->contacts)
     return tokens_fail(t, error, "M, H, f, w or mu is missing or has another size");
-  return file_global_friction(t, l->d, l->contacts, M, H, f->a, w->a, mu->a, out, error);
+  if (N && (!b || b->rows != N->cols)) return tokens_fail(t, error, "b is missing or has another size than G");
+  if (l->d == 5 && (!rolling || rolling->rows != l->contacts))
+    return tokens_fail(t, error, "mu_r is missing or has another size");
+  const global_contacts parts = {.d = l->d,
+                                 .contacts = l->contacts,
+                                 .M = M,
+                                 .H = H,
+                                 .N = N,
+                                 .f = f->a,
+                                 .w = w->a,
+                                 .b = b ? b->a : NULL,
+                                 .mu = mu->a,
+                                 .mu_rolling = rolling ? rolling->a : NULL};
+  return file_global_friction(t, &parts, out, error);
 }
 
 ss_status read_listing(tokens *t, ss_cp_file *out, ss_error *error) {
@@ -112,5 +138,6 @@ ss_status read_listing(tokens *t, ss_cp_file *out, ss_error *error) {
   if (!l) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   const ss_status status = read_items(t, l, error);
   if (status) return status;
-  return strcmp(l->kind, "fclib_global") == 0 ? global_form(t, l, out, error) : local_form(t, l, out, error);
+  return strncmp(l->kind, "fclib_global", strlen("fclib_global")) == 0 ? global_form(t, l, out, error)
+                                                                       : local_form(t, l, out, error);
 }

@@ -1,5 +1,6 @@
 /* Files of the Siconos numerics component: numbers without any key word, so that the sizes must tell which kind of
  * problem it is. Text after the last expected number is a comment. */
+#include "cp/joined.h"
 #include "cp/read_matrix.h"
 
 #include <string.h>
@@ -82,26 +83,37 @@ static ss_status read_mixed(tokens *t, ss_cp_file *out, ss_error *error) {
   return SS_OK;
 }
 
-/* d, contacts, W, q, mu, with rolling friction (d = 5) a second mu;  or  d, contacts, M, H, f, b, mu. */
+/* "2 ROWS COLUMNS ORIGIN CSparse ...": another matrix in sparse form. */
+static bool sparse_matrix_follows(const tokens *t) {
+  tokens copy = *t;
+  int number;
+  for (int k = 0; k < 4; k++)
+    if (!tokens_integer(&copy, &number)) return false;
+  return tokens_word(&copy, "CSparse");
+}
+
+/* d, contacts, W, q, mu;  or  d, contacts, M, H, f, b, mu;  with rolling friction (d = 5) a second mu. */
 static ss_status read_contacts(tokens *t, ss_cp_file *out, ss_error *error) {
   int d, contacts;
   matrix M, H;
-  double *q, *b, *mu, *rolling;
+  double *q, *b, *mu, *rolling = NULL;
   (void)(tokens_integer(t, &d) && tokens_integer(t, &contacts));
   ss_status status = read_matrix(t, &M, error);
   if (status) return status;
   const size_t rows = (size_t)d * (size_t)contacts;
   const size_t most = rows + (size_t)(d == 5 ? 2 : 1) * (size_t)contacts + 1; /* numbers after W in the local form */
-  const bool local = (size_t)M.rows == rows && tokens_numbers_left(t, most + 1) <= most;
+  const bool local = (size_t)M.rows == rows && !sparse_matrix_follows(t) && tokens_numbers_left(t, most + 1) <= most;
   if (!local) status = read_matrix(t, &H, error);
   if (!status) status = tokens_vector(t, (size_t)M.rows, &q, error);
   if (!status && !local) status = tokens_vector(t, rows, &b, error);
   if (!status) status = tokens_vector(t, (size_t)contacts, &mu, error);
-  if (!status && local && d == 5) status = tokens_vector(t, (size_t)contacts, &rolling, error);
+  if (!status && d == 5) status = tokens_vector(t, (size_t)contacts, &rolling, error);
   if (status) return status;
   if (local && d == 5) return file_rolling(t, contacts, &M, q, mu, rolling, out, error);
-  return local ? file_friction(t, d, contacts, &M, q, mu, out, error)
-               : file_global_friction(t, d, contacts, &M, &H, q, b, mu, out, error);
+  if (local) return file_friction(t, d, contacts, &M, q, mu, out, error);
+  const global_contacts parts = {
+      .d = d, .contacts = contacts, .M = &M, .H = &H, .f = q, .w = b, .mu = mu, .mu_rolling = rolling};
+  return file_global_friction(t, &parts, out, error);
 }
 
 /* Block matrix, q, then the type of each block row: 2 free, 0 nonnegative, 4 friction with its mu. */

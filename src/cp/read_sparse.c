@@ -4,7 +4,7 @@
  * Where M falls into blocks of at most SS_CP_BODY_ROWS rows (bodies without joints), the problem is the operator H^T M^-1 H;
  * its unknowns v are sorted by blocks. Otherwise M is factored and W = H^T M^-1 H computed column by column. */
 #include "cp/block_lu.h"
-#include "cp/tokens.h"
+#include "cp/joined.h"
 
 #include "la/dissect.h"
 #include "la/factor.h"
@@ -266,23 +266,23 @@ static ss_status rows_of(tokens *t, const matrix *m, bool transposed, ss_sparse 
   return matrix_rows(t, transposed ? &turned : &e, out, error);
 }
 
-ss_status file_global_sparse(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
-                             const double *b, ss_cp_file *out, double **g, ss_error *error) {
-  global p = {.m = M->rows, .n = d * contacts, .f = f, .b = b};
+ss_status file_global_sparse(tokens *t, const global_contacts *c, ss_cp_file *out, ss_error *error) {
+  global p = {.m = c->M->rows, .n = c->d * c->contacts, .f = c->f, .b = c->w};
   int largest = 0;
-  double *v = SS_ARENA_ARRAY(t->arena, double, p.m + 1);
-  *g = SS_ARENA_ARRAY(t->arena, double, p.n + 1);
-  if (!v || !*g) return no_memory(error);
-  ss_status status = rows_of(t, M, false, &p.M, error);
-  if (!status) status = rows_of(t, H, true, &p.J, error);
+  double *v = SS_ARENA_ARRAY(t->arena, double, p.m + 1), *g = SS_ARENA_ARRAY(t->arena, double, p.n + 1);
+  ss_block *blocks = SS_ARENA_ARRAY(t->arena, ss_block, c->contacts + 1);
+  if (!v || !g || !blocks) return no_memory(error);
+  friction_blocks(blocks, 0, c->d, c->contacts, c->mu);
+  ss_status status = rows_of(t, c->M, false, &p.M, error);
+  if (!status) status = rows_of(t, c->H, true, &p.J, error);
   if (!status) status = find_parts(t, &p, &largest, error);
-  out->problem = (ss_cp){.n = p.n, .g = *g};
+  out->problem = (ss_cp){.n = p.n, .g = g, .n_blocks = c->contacts, .blocks = blocks};
   if (!status)
     status = largest <= SS_CP_BODY_ROWS ? pose_operator(t, &p, &out->problem, v, error)
                                         : pose_matrix(t, &p, &out->problem, v, error);
   for (int i = 0; i < p.n && !status; i++) {
-    (*g)[i] = b[i];
-    for (int k = p.J.start[i]; k < p.J.start[i + 1]; k++) (*g)[i] += p.J.value[k] * v[p.J.col[k]];
+    g[i] = c->w[i];
+    for (int k = p.J.start[i]; k < p.J.start[i + 1]; k++) g[i] += p.J.value[k] * v[p.J.col[k]];
   }
   return status;
 }

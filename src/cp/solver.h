@@ -17,6 +17,9 @@ cp_solve_function solve_lemke;      /* pivoting.c */
 cp_solve_function solve_lemke_covered;
 cp_solve_function solve_lemke_regularized;
 cp_solve_function solve_keller;
+cp_solve_function solve_lemke_short; /* with few pivots, for rungs of the ladder */
+cp_solve_function solve_keller_short;
+cp_solve_function solve_lemke_restarted;
 cp_solve_function solve_fischer_burmeister; /* equations.c */
 cp_solve_function solve_alart_curnier;
 cp_solve_function solve_nsgs_newton; /* nsgs.c */

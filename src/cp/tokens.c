@@ -174,7 +174,7 @@ ss_status file_problem(tokens *t, int n, int n_blocks, ss_cp_file *out, double *
   return SS_OK;
 }
 
-static void friction_blocks(ss_block *blocks, int first, int d, int contacts, const double *mu) {
+void friction_blocks(ss_block *blocks, int first, int d, int contacts, const double *mu) {
   for (int c = 0; c < contacts; c++)
     blocks[c] = (ss_block){
         .kind = SS_BLOCK_FRICTION, .first = first + d * c, .size = d, .cone = SS_CONE_QUADRATIC, .mu = mu[c]};
@@ -206,41 +206,5 @@ ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const d
   if (n) memcpy(G, W->a, sizeof *G * n * n);
   if (n) memcpy(g, q, sizeof *g * n);
   friction_blocks(blocks, 0, d, contacts, mu);
-  return SS_OK;
-}
-
-ss_status file_global_friction(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
-                               const double *b, const double *mu, ss_cp_file *out, ss_error *error) {
-  if (d != 2 && d != 3) return ss_fail(error, SS_ERROR_UNSUPPORTED, "contacts of dimension %d in this form", d);
-  const int m = M->rows, rows = d * contacts, has_free = m > 0;
-  if (M->cols != m || H->rows != m || H->cols != rows) return tokens_fail(t, error, "the matrices do not fit together");
-  double *G, *g;
-  ss_block *blocks;
-  if (!M->a || !H->a) {
-    blocks = SS_ARENA_ARRAY(t->arena, ss_block, contacts);
-    if (!blocks) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-    const ss_status done = file_global_sparse(t, d, contacts, M, H, f, b, out, &g, error);
-    out->kind = "global-friction";
-    out->problem.blocks = blocks;
-    out->problem.n_blocks = contacts;
-    friction_blocks(blocks, 0, d, contacts, mu);
-    return done;
-  }
-  const ss_status status = file_problem(t, m + rows, contacts + has_free, out, &G, &g, &blocks, error);
-  if (status) return status;
-  out->kind = "global-friction";
-  const size_t n = (size_t)(m + rows);
-  for (int i = 0; i < m; i++) {
-    g[i] = -f[i];
-    for (int j = 0; j < m; j++) G[(size_t)i * n + (size_t)j] = M->a[(size_t)i * (size_t)m + (size_t)j];
-    for (int j = 0; j < rows; j++) {
-      const double h = H->a[(size_t)i * (size_t)rows + (size_t)j];
-      G[(size_t)i * n + (size_t)(m + j)] = -h;
-      G[(size_t)(m + j) * n + (size_t)i] = h;
-    }
-  }
-  for (int j = 0; j < rows; j++) g[m + j] = b[j];
-  if (has_free) blocks[0] = (ss_block){.kind = SS_BLOCK_FREE, .size = m};
-  friction_blocks(blocks + has_free, m, d, contacts, mu);
   return SS_OK;
 }

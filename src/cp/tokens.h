@@ -50,19 +50,10 @@ ss_status matrix_rows(tokens *t, const matrix *m, ss_sparse *out, ss_error *erro
 ss_status file_problem(tokens *t, int n, int n_blocks, ss_cp_file *out, double **G, double **g, ss_block **blocks,
                        ss_error *error);
 
-/* Friction contacts of dimension d with w = W r + q, and with velocities M v = f + H r, w = H^T v + b as free rows. */
+/* Friction contacts of dimension d with w = W r + q; with equations beside them: joined.h. */
 ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const double *q, const double *mu,
                         ss_cp_file *out, ss_error *error);
-ss_status file_global_friction(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
-                               const double *b, const double *mu, ss_cp_file *out, ss_error *error);
-
-/* The latter with matrices by their entries, and without the velocities as unknowns: matrix and g of the contacts alone. */
-ss_status file_global_sparse(tokens *t, int d, int contacts, const matrix *M, const matrix *H, const double *f,
-                             const double *b, ss_cp_file *out, double **g, ss_error *error);
-
-/* Contacts with rolling friction, d = 5 (read_rolling.c). */
-ss_status file_rolling(tokens *t, int contacts, const matrix *W, const double *q, const double *mu,
-                       const double *mu_rolling, ss_cp_file *out, ss_error *error);
+void friction_blocks(ss_block *blocks, int first, int d, int contacts, const double *mu);
 
 /* The formats; each one has its file. */
 ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error);

@@ -1,0 +1,10 @@
+/* Proofs that a linear complementarity problem has no solution. */
+#ifndef SS_CP_INFEASIBLE_H
+#define SS_CP_INFEASIBLE_H
+
+#include "cp/reduce.h"
+
+/* Whether v shows that no x >= 0 has M x + q >= 0: v >= 0, M^T v <= 0, q . v < 0 (Farkas). */
+bool lcp_infeasible(const lcp *l, const double *v);
+
+#endif
