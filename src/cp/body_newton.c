@@ -18,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { INNER = 25, HALVINGS = 8, EASY = 6, KRYLOV_STEPS = 200, VAIN = 4 };
+enum { INNER = 25, HALVINGS = 8, EASY = 6, KRYLOV_STEPS = 200, VAIN = 8 };
 static const double settled = 1e-3; /* residual below which most states are right: harder steps pay from the start */
-static const double least_rho = 1e-2, most_rho = 1e7, change = 4, inner = 3e-3, linear = 1e-3;
+static const double least_rho = 1e-2, most_rho = 1e7, change = 4, inner = 3e-3, linear = 1e-2;
 
 typedef struct body_point {
   double *u, *F; /* [m] */
