@@ -53,14 +53,16 @@ typedef struct ss_sparse {
 
 enum { SS_CP_BODY_ROWS = 12 }; /* no block of an operator's A is larger */
 
-/* G = J A^-1 J^T + R with A block-diagonal (masses), in general not symmetric. A matrix A of any other form is posed as
- * free rows for the velocities, which may be sparse. */
+/* G = J A^-1 J^T + R, in general not symmetric. A is block-diagonal (masses), or any sparse matrix that has an inverse, whose
+ * factors are sparse too: masses with stiff springs between them, or with joints K the matrix [M K^T; K 0], where the columns of
+ * J that belong to the joints' multipliers are empty. */
 typedef struct ss_cp_operator {
   ss_sparse J; /* n x m */
   int n_bodies;
   const int *first; /* [n_bodies + 1] first row of each block of A, from 0 to m */
   const double *A;  /* the blocks one after the other, each row-major */
   ss_sparse R;      /* n x n; start is NULL where there is none */
+  ss_sparse whole;  /* m x m: A, where it does not consist of blocks (n_bodies is 0 then); else start is NULL */
 } ss_cp_operator;
 
 /* The caller owns all arrays. The matrix is given in one of three forms: G dense and row-major, G[i * n + j]; `sparse`;

@@ -294,12 +294,6 @@ static bool some_free(const ss_cp *problem) {
   return false;
 }
 
-static double largest_of(const double *x, int n) {
-  double largest = 0;
-  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
-  return largest;
-}
-
 /* `c` solved by the ladder, and z of the given problem from it. */
 static ss_status solve_condensed(condensed *c, const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                  ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {

@@ -34,6 +34,6 @@ ss_status island_create(island *i, const islands *s, int k, const ss_cp *problem
                         ss_cp_workspace *w, ss_error *error);
 
 /* Whether the velocities of the bodies determine w. */
-static inline bool operator_has_bodies(const ss_cp_operator *o) { return o && !o->R.start; }
+static inline bool operator_has_bodies(const ss_cp_operator *o) { return o && !o->R.start && !o->whole.start; }
 
 #endif

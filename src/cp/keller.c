@@ -11,81 +11,77 @@
  * at the iteration limit. */
 #include "cp/lemke.h"
 
-#include "cp/tableau.h"
+#include "cp/pivots.h"
 
 static const double negative = -1e-12; /* below, on a right side of unit size */
 
-static int most_negative(const tableau *t) {
+static int most_negative(const pivots *p) {
   int best = -1;
   double smallest = negative;
-  for (int i = 0; i < t->n; i++)
-    if (tableau_value(t, i) < smallest) {
-      smallest = tableau_value(t, i);
+  for (int i = 0; i < p->n; i++)
+    if (p->value[i] < smallest) {
+      smallest = p->value[i];
       best = i;
     }
   return best;
 }
 
-/* How far column c can be driven before row i stops it: the row of y_r where it reaches zero, the others where they
+/* How far the column can be driven before row i stops it: the row of y_r where it reaches zero, the others where they
  * become negative. */
-static double ratio(const tableau *t, int i, int c, bool distinguished) {
-  const double entry = tableau_row(t, i)[c], value = tableau_value(t, i);
-  if (distinguished) return entry < -tableau_pivot_tolerance ? value / entry : HUGE_VAL;
-  return entry > tableau_pivot_tolerance && value >= negative ? fmax(value, 0) / entry : HUGE_VAL;
+static double ratio(const pivots *p, int i, bool distinguished) {
+  const double entry = p->column[i], value = p->value[i];
+  if (distinguished) return entry < -pivot_tolerance ? value / entry : HUGE_VAL;
+  return entry > pivot_tolerance && value >= negative ? fmax(value, 0) / entry : HUGE_VAL;
 }
 
-/* The row that stops column c; -1: none, a ray. `row` is that of y_r, which is preferred in a tie. */
-static int blocking_row(const tableau *t, int row, int c) {
+/* The row that stops the column; -1: none, a ray. `row` is that of y_r, which is preferred in a tie. */
+static int blocking_row(const pivots *p, int row) {
   double smallest = HUGE_VAL;
-  for (int i = 0; i < t->n; i++) smallest = fmin(smallest, ratio(t, i, c, i == row));
+  for (int i = 0; i < p->n; i++) smallest = fmin(smallest, ratio(p, i, i == row));
   if (smallest == HUGE_VAL) return -1;
-  const double limit = smallest + tableau_tie_tolerance * (1 + smallest);
-  if (ratio(t, row, c, true) <= limit) return row;
+  const double limit = smallest + tie_tolerance * (1 + smallest);
+  if (ratio(p, row, true) <= limit) return row;
   int best = -1;
-  for (int i = 0; i < t->n; i++)
-    if (i != row && ratio(t, i, c, false) <= limit && (best < 0 || tableau_before(t, i, best, c))) best = i;
+  for (int i = 0; i < p->n; i++)
+    if (i != row && ratio(p, i, false) <= limit && (best < 0 || pivots_before(p, i, best))) best = i;
   return best;
 }
 
-/* Drives y_r to zero. `column` is the one that met no resistance where that is a ray. */
-static ss_outcome drive(tableau *t, int distinguished, int limit, int *pivots, int *column) {
-  int driving = tableau_complement(t, distinguished);
-  while (*pivots < limit) {
-    int c = tableau_column(t, driving), row = t->place[distinguished];
-    int r = c < 0 || row < 0 ? -1 : blocking_row(t, row, c);
-    if (t->stale &&
-        (c < 0 || row < 0 || !tableau_reliable(t, r, c))) { /* a ray, or a pivot that may be nothing but errors */
-      tableau_refresh(t);
-      c = tableau_column(t, driving);
-      row = t->place[distinguished];
-      r = c < 0 || row < 0 ? -1 : blocking_row(t, row, c);
+/* Drives y_r to zero. A ray is that of the column that met no resistance, the last one taken. */
+static ss_outcome drive(pivots *p, int distinguished, int limit, int *pivoted) {
+  int driving = pivots_complement(p, distinguished);
+  while (*pivoted < limit) {
+    bool singular = p->place[distinguished] < 0 || !pivots_enter(p, driving);
+    int r = singular ? -1 : blocking_row(p, p->place[distinguished]);
+    if (p->stale && (singular || !pivots_reliable(p, r))) { /* a ray, or a pivot that may be nothing but errors */
+      pivots_refresh(p);
+      singular = p->place[distinguished] < 0 || !pivots_enter(p, driving);
+      r = singular ? -1 : blocking_row(p, p->place[distinguished]);
     }
-    *column = c;
-    if (c < 0 || row < 0) return SS_STALLED; /* the basis was singular, refresh has found another */
+    if (singular) return SS_STALLED; /* refresh has found another basis */
     if (r < 0) return SS_RAY;
-    const int leaves = t->basic[r];
-    const bool refresh = tableau_pivot(t, r, c);
-    ++*pivots;
-    if (refresh) tableau_refresh(t);
+    const int leaves = p->basic[r];
+    const bool refresh = pivots_exchange(p, r);
+    ++*pivoted;
+    if (refresh) pivots_refresh(p);
     if (leaves == distinguished) return SS_SOLVED;
-    driving = tableau_complement(t, leaves);
+    driving = pivots_complement(p, leaves);
   }
   return SS_LIMIT;
 }
 
-ss_status keller(const lcp *l, int limit, double *x, double *ray, ss_cp_workspace *w, ss_outcome *outcome, int *pivots,
+ss_status keller(const lcp *l, int limit, double *x, double *ray, ss_cp_workspace *w, ss_outcome *outcome, int *pivoted,
                  ss_error *error) {
-  *pivots = 0;
+  *pivoted = 0;
   const scratch_mark mark = scratch_now(w);
-  tableau t;
-  ss_status status = tableau_create(l, NULL, w, &t, error);
+  pivots *p;
+  ss_status status = pivots_create(l, NULL, w, &p, error);
   if (status) return status;
-  int column = 0;
   *outcome = SS_SOLVED;
-  for (int r = most_negative(&t); r >= 0 && *outcome == SS_SOLVED; r = most_negative(&t))
-    *outcome = drive(&t, t.basic[r], limit, pivots, &column);
-  if (ray && *outcome == SS_RAY) tableau_ray(&t, column, ray);
-  status = tableau_solution(&t, *outcome == SS_SOLVED, x, w, error);
+  for (int r = most_negative(p); r >= 0 && *outcome == SS_SOLVED; r = most_negative(p))
+    *outcome = drive(p, p->basic[r], limit, pivoted);
+  if (ray && *outcome == SS_RAY) pivots_ray(p, ray);
+  status = pivots_solution(p, *outcome == SS_SOLVED, x, w, error);
   scratch_release(w, mark);
   return status;
 }

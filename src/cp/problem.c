@@ -106,7 +106,7 @@ static void write_sparse(FILE *file, const char *name, const ss_sparse *m) {
     for (int k = m->start[i]; k < m->start[i + 1]; k++) fprintf(file, "%d %d %a\n", i, m->col[k], m->value[k]);
 }
 
-static void write_operator(FILE *file, const ss_cp_operator *o) {
+static void write_bodies(FILE *file, const ss_cp_operator *o) {
   fprintf(file, "factors %d\n", o->n_bodies);
   const double *A = o->A;
   for (int b = 0; b < o->n_bodies; b++) {
@@ -115,6 +115,12 @@ static void write_operator(FILE *file, const ss_cp_operator *o) {
     write_row(file, A, size * size);
     A += (ptrdiff_t)size * size;
   }
+}
+
+static void write_operator(FILE *file, const ss_cp_operator *o) {
+  if (o->whole.start) fprintf(file, "whole %d ", o->whole.rows);
+  if (o->whole.start) write_sparse(file, "A", &o->whole);
+  if (!o->whole.start) write_bodies(file, o);
   write_sparse(file, "J", &o->J);
   if (o->R.start) write_sparse(file, "R", &o->R);
 }

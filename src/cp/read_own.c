@@ -53,7 +53,28 @@ static ss_status read_entries(tokens *t, int rows, int cols, ss_sparse *out, ss_
   return SS_OK;
 }
 
-/* factors BODIES; per body its size and its block of A; J and R by their entries. */
+/* J and R by their entries; J has m columns. */
+static ss_status read_rows(tokens *t, int n, int m, ss_cp_operator *o, ss_error *error) {
+  if (!tokens_word(t, "J")) return tokens_expected(t, error, "J");
+  const ss_status status = read_entries(t, n, m, &o->J, error);
+  return !status && tokens_word(t, "R") ? read_entries(t, n, n, &o->R, error) : status;
+}
+
+/* whole M; A by its entries, J and R. */
+static ss_status read_whole(tokens *t, int n, ss_cp *problem, ss_error *error) {
+  int m;
+  ss_cp_operator *o = SS_ARENA_ARRAY(t->arena, ss_cp_operator, 1);
+  if (!o) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  if (!tokens_integer(t, &m) || m < 0 || (size_t)m > strlen(t->at))
+    return tokens_expected(t, error, "the rows of A, and A");
+  if (!tokens_word(t, "A")) return tokens_expected(t, error, "A");
+  *o = (ss_cp_operator){0};
+  problem->factors = o;
+  const ss_status status = read_entries(t, m, m, &o->whole, error);
+  return status ? status : read_rows(t, n, m, o, error);
+}
+
+/* factors BODIES; per body its size and its block of A; J and R. */
 static ss_status read_operator(tokens *t, int n, ss_cp *problem, ss_error *error) {
   int bodies;
   ss_cp_operator *o = SS_ARENA_ARRAY(t->arena, ss_cp_operator, 1);
@@ -72,22 +93,20 @@ static ss_status read_operator(tokens *t, int n, ss_cp *problem, ss_error *error
       if (at > A + left || !tokens_number(t, at++)) return tokens_expected(t, error, "a number of A");
   }
   *o = (ss_cp_operator){.n_bodies = bodies, .first = first, .A = A};
-  if (!tokens_word(t, "J")) return tokens_expected(t, error, "J");
-  ss_status status = read_entries(t, n, first[bodies], &o->J, error);
-  if (!status && tokens_word(t, "R")) status = read_entries(t, n, n, &o->R, error);
   problem->factors = o;
-  return status;
+  return read_rows(t, n, first[bodies], o, error);
 }
 
 static ss_status read_form(tokens *t, int n, ss_cp *problem, ss_error *error) {
   if (tokens_word(t, "factors")) return read_operator(t, n, problem, error);
+  if (tokens_word(t, "whole")) return read_whole(t, n, problem, error);
   if (tokens_word(t, "sparse")) {
     ss_sparse *G = SS_ARENA_ARRAY(t->arena, ss_sparse, 1);
     problem->sparse = G;
     return G ? read_entries(t, n, n, G, error) : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   }
   double *G;
-  if (!tokens_word(t, "G")) return tokens_expected(t, error, "G, sparse or factors");
+  if (!tokens_word(t, "G")) return tokens_expected(t, error, "G, sparse, factors or whole");
   const ss_status status = tokens_vector(t, (size_t)n * (size_t)n, &G, error);
   problem->G = G;
   return status;

@@ -31,7 +31,7 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
 static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
   static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
   static const solver_row without = {"large", solve_without_free}, active = {"active-set", solve_active_set};
-  static const solver_row large = {"large", solve_large};
+  static const solver_row combined = {"large", solve_combined}, large = {"large", solve_large};
   const struct {
     const solver_row *row;
     int limit;
@@ -39,6 +39,7 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
   } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem)},
                {&active, 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
                {&without, 0, true},
+               {&combined, 0, true},
                {&redundant, 300, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
                {&large, 0, true}};
   enum { TRIES = sizeof tries / sizeof *tries };
@@ -182,6 +183,7 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
     for (int i = 0; i < problem->n; i++) z[i] = 0;
     return SS_OK;
   }
+  if (is_whole(problem) && problem->n > 0) return whole_solve(problem, options, warm, z, workspace, result, error);
   cp_units units;
   bool settled = false;
   if (strcmp(options->solver, "auto") == 0 && units_needed(problem, &units)) {

@@ -39,6 +39,8 @@ cp_solve_function solve_body_newton;
 cp_solve_function
     solve_without_free; /* condense.c: the ladder on what remains; not admitted where there is nothing to do */
 
+cp_solve_function solve_combined; /* combine.c: likewise, with a diagonal for rows that have none */
+
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 enum { TINY_LCP_ROWS = 12 };
 bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */

@@ -5,6 +5,7 @@
 #include "cp/storage.h"
 
 #include "la/factor.h"
+#include "la/sparse_factors.h"
 
 #include <limits.h>
 #include <math.h>
@@ -25,10 +26,21 @@ ss_status storage_check(const ss_sparse *m, int rows, int cols, const char *what
   return SS_OK;
 }
 
+static ss_status check_whole(const ss_cp_operator *o, ss_error *error) {
+  if (o->n_bodies) return ss_fail(error, SS_ERROR_INPUT, "A is given both by blocks and as a whole");
+  ss_status status = storage_check(&o->whole, o->J.cols, o->J.cols, "A", error);
+  if (status) return status;
+  ss_sparse_factors f;
+  status = ss_sparse_factors_create(&f, &o->whole, error);
+  ss_sparse_factors_release(&f);
+  return status;
+}
+
 ss_status storage_check_operator(const ss_cp_operator *o, int n, ss_error *error) {
   ss_status status = storage_check(&o->J, n, o->J.cols, "J", error);
   if (!status && o->R.start) status = storage_check(&o->R, n, n, "R", error);
   if (status) return status;
+  if (o->whole.start) return check_whole(o, error);
   if (o->n_bodies < 0 || !o->first || o->first[0] != 0 || o->first[o->n_bodies] != o->J.cols)
     return ss_fail(error, SS_ERROR_INPUT, "the blocks of A do not cover the %d columns of J", o->J.cols);
   const double *A = o->A;
@@ -69,8 +81,25 @@ bool storage_finite(const ss_cp *problem) {
     }
     sum += finite_sum(o->J.value, (size_t)o->J.start[n]) + finite_sum(o->A, count);
     if (o->R.start) sum += finite_sum(o->R.value, (size_t)o->R.start[n]);
+    if (o->whole.start) sum += finite_sum(o->whole.value, (size_t)o->whole.start[o->whole.rows]);
   }
   return sum == 0;
+}
+
+void sort_ascending(int *a, int n) {
+  for (int gap = n / 2; gap > 0; gap = gap == 2 ? 1 : (int)(gap / 2.2))
+    for (int k = gap; k < n; k++) {
+      const int item = a[k];
+      int place = k;
+      for (; place >= gap && a[place - gap] > item; place -= gap) a[place] = a[place - gap];
+      a[place] = item;
+    }
+}
+
+double largest_of(const double *x, int n) {
+  double largest = 0;
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
+  return largest;
 }
 
 ss_status sparse_transpose(const ss_sparse *a, ss_cp_workspace *w, ss_sparse *out, ss_error *error) {
@@ -195,16 +224,6 @@ static int assemble_row(assembly *a, int i, bool numbers) {
   return count;
 }
 
-static void sort_columns(int *a, int n) { /* shell sort: rows are short */
-  for (int gap = n / 2; gap > 0; gap = gap == 2 ? 1 : (int)(gap / 2.2))
-    for (int k = gap; k < n; k++) {
-      const int item = a[k];
-      int place = k;
-      for (; place >= gap && a[place - gap] > item; place -= gap) a[place] = a[place - gap];
-      a[place] = item;
-    }
-}
-
 static ss_status rows_of_operator(const ss_cp *problem, ss_cp_workspace *w, ss_sparse *out, ss_error *error) {
   const int n = problem->n;
   assembly a;
@@ -224,7 +243,7 @@ static ss_status rows_of_operator(const ss_cp *problem, ss_cp_workspace *w, ss_s
   for (int i = 0; i < n; i++) a.mark[i] = -1;
   for (int i = 0; i < n; i++) {
     const int count = assemble_row(&a, i, true);
-    sort_columns(a.found, count);
+    sort_ascending(a.found, count);
     for (int k = 0; k < count; k++) {
       col[start[i] + k] = a.found[k];
       value[start[i] + k] = a.sum[a.found[k]];
@@ -239,7 +258,24 @@ ss_status storage_rows(const ss_cp *problem, ss_cp_workspace *w, ss_sparse *out,
     *out = *problem->sparse;
     return SS_OK;
   }
+  ss_cp dense;
+  const ss_status status = is_whole(problem) ? storage_dense(problem, w, &dense, error) : SS_OK;
+  if (status) return status;
+  if (is_whole(problem)) return rows_of_dense(&dense, w, out, error);
   return problem->factors ? rows_of_operator(problem, w, out, error) : rows_of_dense(problem, w, out, error);
+}
+
+static ss_status fill_dense(const ss_cp *problem, double *G, ss_cp_workspace *w, ss_error *error) {
+  const size_t n = (size_t)problem->n;
+  ss_sparse rows;
+  const scratch_mark mark = scratch_now(w);
+  const ss_status status = storage_rows(problem, w, &rows, error);
+  if (status) return status;
+  memset(G, 0, sizeof *G * n * n);
+  for (size_t i = 0; i < n; i++)
+    for (int k = rows.start[i]; k < rows.start[i + 1]; k++) G[i * n + (size_t)rows.col[k]] = rows.value[k];
+  scratch_release(w, mark);
+  return SS_OK;
 }
 
 ss_status storage_dense(const ss_cp *problem, ss_cp_workspace *w, ss_cp *out, ss_error *error) {
@@ -250,14 +286,8 @@ ss_status storage_dense(const ss_cp *problem, ss_cp_workspace *w, ss_cp *out, ss
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "%d rows are too many for a dense matrix", problem->n);
   double *G = SCRATCH(w, double, n *n);
   if (!G) return out_of_memory(error);
-  ss_sparse rows;
-  const scratch_mark mark = scratch_now(w);
-  const ss_status status = storage_rows(problem, w, &rows, error);
+  const ss_status status = is_whole(problem) ? whole_dense(problem, G, w, error) : fill_dense(problem, G, w, error);
   if (status) return status;
-  memset(G, 0, sizeof *G * n * n);
-  for (size_t i = 0; i < n; i++)
-    for (int k = rows.start[i]; k < rows.start[i + 1]; k++) G[i * n + (size_t)rows.col[k]] = rows.value[k];
-  scratch_release(w, mark);
   out->G = G;
   out->sparse = NULL;
   out->factors = NULL;

@@ -1,0 +1,15 @@
+/* Dense LU of large general matrices with row exchanges, row-major, by blocks of columns. */
+#ifndef SS_LA_BLOCKED_LU_H
+#define SS_LA_BLOCKED_LU_H
+
+/* A (n x n, in place): L, with ones on the diagonal that are not stored, and U. row[i]: the original row at place i. Returns n, or
+ * the first column without an entry above `tolerance` left, where it stops. */
+int ss_blocked_lu(double *A, int n, double tolerance, int *row);
+
+/* x, in the order of `row` on entry: x from L U x = x. */
+void ss_blocked_lu_solve(const double *A, int n, double *x);
+
+/* target += sum of factor[k] column[k], `count` columns of n numbers. */
+void ss_add_columns(double *target, const double *const *column, const double *factor, int count, int n);
+
+#endif
