@@ -1,7 +1,9 @@
 /* One random packing (bench/heap.h) solved by "auto" or SOLVER, as a row of a Markdown table.
  *
- * usage: bench_heaps SPHERES [NAME=VALUE]... [solver=NAME] [write=FILE]
- * names: slenderness spread density skin mu shaking restitution rate seed; write: the problem goes to a file, nothing is solved */
+ * usage: bench_heaps SPHERES [NAME=VALUE]... [solver=NAME] [write=FILE] [sparse]
+ * names: slenderness spread density skin mu shaking restitution rate seed; write: the problem goes to a file, nothing is solved;
+ * sparse: without the factors J and A, as a sparse matrix G */
+#include "cp/storage.h"
 #include "heap.h"
 #include "table_row.h"
 
@@ -30,9 +32,10 @@ static bool set(heap_spec *spec, const char *text) {
 int main(int argc, char **argv) {
   heap_spec spec = {.slenderness = 1, .spread = 1.2, .density = 1, .skin = 0.02, .mu = 0.4, .seed = 1};
   const char *solver = "auto", *path = NULL;
+  bool sparse = false;
   char text[160] = "";
   if (argc < 2) {
-    (void)fprintf(stderr, "usage: bench_heaps SPHERES [NAME=VALUE]... [solver=NAME] [write=FILE]\n");
+    (void)fprintf(stderr, "usage: bench_heaps SPHERES [NAME=VALUE]... [solver=NAME] [write=FILE] [sparse]\n");
     return 2;
   }
   spec.spheres = (int)strtol(argv[1], NULL, 10);
@@ -41,19 +44,29 @@ int main(int argc, char **argv) {
       solver = argv[i] + 7;
     else if (strncmp(argv[i], "write=", 6) == 0)
       path = argv[i] + 6;
+    else if (strcmp(argv[i], "sparse") == 0)
+      sparse = true;
     else if (!set(&spec, argv[i]))
       return 2;
     else
       (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? ", " : "", argv[i]);
   }
   packing p;
-  ss_cp_workspace *w = NULL;
+  ss_cp_workspace *w = NULL, *rows = NULL;
   ss_error error = {0};
-  if (!heap_create(&p, &spec) || ss_cp_workspace_create(&w, &error)) {
+  ss_sparse G;
+  if (!heap_create(&p, &spec) || ss_cp_workspace_create(&w, &error) || ss_cp_workspace_create(&rows, &error) ||
+      (sparse && storage_rows(&p.cp, rows, &G, &error))) {
     (void)fprintf(stderr, "out of memory\n");
     return 2;
   }
+  if (sparse) {
+    p.cp.sparse = &G;
+    p.cp.factors = NULL;
+  }
   if (path) return ss_cp_write(&p.cp, path, &error) != SS_OK;
   (void)printf("| %d | %s", spec.spheres, *text ? text : "at rest");
-  return table_row(&p, w, solver);
+  const int code = table_row(&p, w, solver);
+  ss_cp_workspace_destroy(rows);
+  return code;
 }

@@ -53,8 +53,9 @@ typedef struct krylov {
   int m;
   double *basis; /* [KRYLOV + 1][m] */
   double *work;  /* [2][m] */
+  double *h;     /* [KRYLOV][KRYLOV + 1] */
 } krylov;
-enum { KRYLOV = 50 };
+enum { KRYLOV = 150 };
 
 bool krylov_create(krylov *k, int m, ss_cp_workspace *w);
 /* x from H x = b to |b - H x| <= tolerance |b|, at most `limit` steps, from x = 0; returns the steps. */

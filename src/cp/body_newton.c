@@ -9,7 +9,8 @@
  * (block_ilu.c). The result is the next a. Large rho make few steps, small ones easy steps: rho grows while (1) is solved
  * within a few Newton steps and shrinks where it is not. The same in the range of a dense matrix is range_newton.c.
  *
- * Where sweeps go round for ever in some places, this settles them: all contacts move together. Needs the factors of G.
+ * Where sweeps go round for ever in some places, this settles them: all contacts move together. It ends where some steps have
+ * brought little: the smoothing method goes on then (smoothing.c). Needs the factors of G.
  * Fails where (1) has no solution for any rho tried (the friction is not associated), and where incomplete factors break down. */
 #include "cp/bodies.h"
 #include "cp/response.h"
@@ -17,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { INNER = 25, HALVINGS = 8, EASY = 6, KRYLOV_STEPS = 200, VAIN = 12 };
+enum { INNER = 25, HALVINGS = 8, EASY = 6, KRYLOV_STEPS = 200, VAIN = 8 };
 static const double settled = 1e-3; /* residual below which most states are right: harder steps pay from the start */
-static const double least_rho = 1e-2, most_rho = 1e7, change = 4, inner = 3e-3, linear = 1e-3;
+static const double least_rho = 1e-2, most_rho = 1e7, change = 4, inner = 3e-3, linear = 1e-2;
 
 typedef struct body_point {
   double *u, *F; /* [m] */

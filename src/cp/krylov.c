@@ -8,7 +8,8 @@
 bool krylov_create(krylov *k, int m, ss_cp_workspace *w) {
   *k =
       (krylov){.m = m, .basis = SCRATCH(w, double, (size_t)m *(KRYLOV + 1)), .work = SCRATCH(w, double, 2 * (size_t)m)};
-  return k->basis && k->work;
+  k->h = SCRATCH(w, double, KRYLOV *(KRYLOV + 1));
+  return k->basis && k->work && k->h;
 }
 
 static double dot(const double *restrict a, const double *restrict b, int n) {
@@ -58,7 +59,7 @@ static void rotate(double *h, double *c, double *s, double *rest, int j, double 
 /* One cycle from the residual r; adds to x. Returns its steps. */
 static int cycle(krylov *k, const body_matrix *H, const block_ilu *ilu, const double *r, double norm, double goal,
                  int limit, double *x) {
-  double h[KRYLOV][KRYLOV + 1], c[KRYLOV], s[KRYLOV], rest[KRYLOV + 1] = {norm}, y[KRYLOV];
+  double(*h)[KRYLOV + 1] = (double(*)[KRYLOV + 1]) k->h, c[KRYLOV], s[KRYLOV], rest[KRYLOV + 1] = {norm}, y[KRYLOV];
   const size_t m = (size_t)k->m;
   int steps = 0;
   for (int i = 0; i < k->m; i++) k->basis[i] = r[i] / norm;

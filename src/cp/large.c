@@ -96,6 +96,7 @@ ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, doubl
   l->cp.apply = apply;
   l->cp.user = l;
   l->goal = scaled_goal(l, tolerance);
+  l->tolerance = tolerance;
   status = active_set_create_bare(&l->cp, l->diagonal, w, &l->set, error);
   if (!status) match_sites(l);
   return status;
@@ -118,4 +119,14 @@ void large_start(large *l, const double *z) {
 
 void large_finish(const large *l, double *z) {
   for (int i = 0; i < l->cp.n; i++) z[i] = l->x[i] * l->scale[i] * l->amplitude;
+}
+
+bool large_done(large *l, double *z) {
+  static const double worth = 100, safely = 0.9; /* of the tolerance: above it a look is in vain; below it is enough */
+  if (l->residual <= l->goal) return true;
+  if (l->residual > worth * l->tolerance) return false;
+  large_finish(l, z);
+  if (!(ss_cp_judge(l->original, z, NULL) <= safely * l->tolerance)) return false;
+  l->goal = l->residual;
+  return true;
 }

@@ -17,6 +17,7 @@ typedef struct large {
   double *x, *w;    /* [n] the present point and G x + g */
   double residual;  /* of x, scaled problem */
   double goal;      /* residual at which to end */
+  double tolerance; /* of the original problem */
   int iterations;
   bool stalled;      /* the method has found that it cannot go on */
   int limit;         /* iterations that the caller allows; 0: the method's own choice */
@@ -32,6 +33,10 @@ const ss_block **large_nodes(const large *l, int *size, ss_cp_workspace *w);
 void large_start(large *l, const double *z); /* x from the original z; NULL: 0 */
 void large_finish(const large *l, double *z);
 double large_judge(large *l, const double *x, double *w); /* residual of the scaled problem; w = G x + g */
+
+/* Whether l->x solves the original problem, though it may not have come to the goal, which is on the safe side. `z` [n] is scratch;
+ * where it does the goal is raised to what has been reached. */
+bool large_done(large *l, double *z);
 
 /* Gauss-Seidel sweeps from l->x until the goal, `limit` of them, or `patience` of them in which the residual is not halved;
  * accelerated or plain (relax.c). */
@@ -50,7 +55,7 @@ ss_status large_admm(large *l, int limit, double most, ss_cp_workspace *w, ss_er
 ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error);
 
 /* The smoothing Newton method from l->x, at most `limit` steps, the first one with this sigma (smoothing.c). Admits and costs what
- * interior points do. */
+ * interior points do; where a factorisation takes more than `most` operations, steps go through the bodies, if there are factors. */
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error);
 
 /* Proximal steps in the velocities of the bodies from l->x, at most `limit` Newton steps (body_newton.c). Nothing where the

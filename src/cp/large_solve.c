@@ -2,7 +2,8 @@
  *
  * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
  * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, then Newton steps if the factorisation
- * is affordable, and, where the problem is given by its factors, steps of the bodies (body_newton.c), in turn; up to 3000 rows
+ * is affordable, and, where the problem is given by its factors, steps of the bodies (body_newton.c) and the smoothing method through
+ * the bodies (smoothing.c), in turn; up to 3000 rows
  * without factors range-newton; then rounds of plain sweeps and of patches, the places where the sweeps go round for ever
  * (patches.c); last, where a factorisation of the whole is possible, the smoothing method and interior points. Facets: more
  * sweeps and Newton steps instead of what follows range-newton. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
@@ -28,6 +29,7 @@ enum {
   LONG_PATIENCE = 2000, /* plain sweeps are slow */
   TURNS = 8,
   BODY_STEPS = 100,
+  MOST_SMOOTHING = 2, /* attempts */
   PLAIN_ROUNDS = 3,
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
@@ -82,7 +84,8 @@ static bool admits_round_sets(const ss_cp *problem) {
 }
 
 /* Rounds of sweeps and patches. Plain sweeps come to where only few places go round for ever, patches end that; the sweeps
- * become more, and where that does not help the patches larger. */
+ * become more, and where that does not help the patches larger. What it may cost is proportional to the size: a problem without a
+ * solution ends here. */
 static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   enum {
     ROUNDS = 20,
@@ -92,7 +95,9 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
     ACCELERATED = 80,
     SMALLEST = 60,
     LARGEST = 400,
-    FEWEST = 6
+    FEWEST = 6,
+    MOST_VAIN = 8,      /* rounds in which the residual is not halved: enough for the largest patches */
+    ALL_SWEEPS = 10000, /* of all rounds */
   };
   const scratch_mark mark = scratch_now(w);
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
@@ -100,10 +105,11 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   if (!best) return out_of_memory(error);
   memcpy(best, l->x, bytes);
   ss_status status = SS_OK;
-  for (int k = 0, vain = 0, size = SMALLEST, sweeps = l->residual < few_places ? FEW_SWEEPS : SWEEPS;
-       k < ROUNDS && !status && lowest > l->goal; k++) {
+  for (int k = 0, left = ALL_SWEEPS, vain = 0, size = SMALLEST, sweeps = l->residual < few_places ? FEW_SWEEPS : SWEEPS;
+       k < ROUNDS && !status && lowest > l->goal && vain < MOST_VAIN && left > 0; k++) {
     int repaired = 0, most = l->G.nodes / (2 * size);
     const double before = lowest;
+    left -= sweeps;
     status = large_relax(l, false, sweeps, LONG_PATIENCE, w, error);
     if (!status) status = large_relax(l, true, ACCELERATED, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
@@ -130,14 +136,24 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   return status;
 }
 
-/* Sweeps and steps of the bodies in turn: where one gets stuck the other goes on. */
+/* The smoothing method from the present point; the path begins where the residual says. */
+static ss_status smooth(large *l, double most, ss_cp_workspace *w, ss_error *error) {
+  return large_smoothing(l, fmin(1, 10 * l->residual), allowed(l, SMOOTHING_STEPS), most, w, error);
+}
+
+/* Sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck the other goes on. Ends where a turn has
+ * brought little. */
 static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  static const double little = 0.5;
   large_start(l, z);
   ss_status status = SS_OK;
   for (int k = 0; k < TURNS && !status && l->residual > l->goal; k++) {
+    const double before = l->residual;
     status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
     if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), w, error);
+    if (!status && l->residual > l->goal && k < MOST_SMOOTHING) status = smooth(l, affordable(l), w, error);
+    if (l->residual > little * before) break;
   }
   return status;
 }
@@ -145,7 +161,7 @@ static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, s
 /* Problems so small that a factorisation costs as little as some sweeps: towers, chains and light bodies between heavy
  * ones, on which sweeps do not converge. What is left is for the ladder. */
 static ss_status follow_paths(large *l, ss_cp_workspace *w, ss_error *error) {
-  ss_status status = large_smoothing(l, fmin(1, 10 * l->residual), SMOOTHING_STEPS, affordable(l), w, error);
+  ss_status status = smooth(l, affordable(l), w, error);
   if (!status && l->residual > l->goal) status = large_interior(l, INTERIOR_STEPS, affordable(l), w, error);
   return status;
 }
@@ -154,8 +170,8 @@ static ss_status follow_paths(large *l, ss_cp_workspace *w, ss_error *error) {
 static ss_status take_turns_round(large *l, ss_cp_workspace *w, ss_error *error) {
   ss_status status = l->cp.n <= PATH_ROWS ? follow_paths(l, w, error) : patch_up(l, w, error);
   const double most = fmax(last_resort * affordable(l), last_operations);
-  if (!status && l->residual > l->goal)
-    status = large_smoothing(l, fmin(1, 10 * l->residual), SMOOTHING_STEPS, most, w, error);
+  if (!status && l->residual > l->goal && !operator_has_bodies(l->original->factors))
+    status = smooth(l, most, w, error);
   if (!status && l->residual > l->goal) status = large_interior(l, INTERIOR_STEPS / 2, most, w, error);
   return status;
 }
@@ -180,7 +196,9 @@ static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_er
     status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
   }
-  if (status || l->residual <= l->goal) return status;
+  double *scratch = SCRATCH(w, double, l->cp.n);
+  if (!scratch) return out_of_memory(error);
+  if (status || large_done(l, scratch)) return status;
   return admits_round_sets(&l->cp) ? take_turns_round(l, w, error) : take_turns_facets(l, w, error);
 }
 

@@ -174,6 +174,10 @@ static ss_status repair(patches *s, int seed, int size, ss_cp_workspace *w, int 
 
 ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error) {
   static const double share = 0.1; /* of the largest error, from which on a node is worth a patch */
+  enum {
+    FAILURES = 6,
+    TENTH = 10
+  }; /* patches without a solution cost most, and where there are many the sweeps must go on first */
   const scratch_mark mark = scratch_now(w);
   const int nodes = l->G.nodes;
   patches s = {.l = l, .local = SCRATCH(w, int, 2 * (size_t)nodes), .error = SCRATCH(w, double, nodes)};
@@ -189,7 +193,7 @@ ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *r
   }
   ss_status status = SS_OK;
   *repaired = 0;
-  for (int k = 0; k < most && !status; k++) {
+  for (int k = 0; k < most && k - *repaired < FAILURES + most / TENTH && !status; k++) {
     int seed = -1;
     for (int r = 0; r < nodes; r++)
       if (!s.done[r] && s.error[r] > share * worst && (seed < 0 || s.error[r] > s.error[seed])) seed = r;

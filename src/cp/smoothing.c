@@ -1,4 +1,4 @@
-/* Smoothing Newton method for all sets, with a sparse factorisation.
+/* Smoothing Newton method for all sets, with a sparse factorisation or through the bodies (node_system.c).
  *
  * With De Saxce's shift Coulomb's law on a disc is z = P_K(z - u), u = w + mu |w_t| e_n, K the cone |z_t| <= mu z_n. In the
  * coordinates (mu z_n, z_t), (u_n / mu, w_t) K is the second-order cone, and its projection is smoothed as by Chen, Harker, Kanzow and Smale:
@@ -12,12 +12,12 @@
  *
  *     (1 - P' + delta + P' u' G) dz = -F
  *
- * where delta, for redundant contacts, is taken out again by refinement. Pyramids, polygons, and discs with `extra`, have no such
+ * where delta, for redundant contacts, is taken out again by refinement; through the bodies it stays, as the reciprocal of the
+ * largest stiffness, and the steps are inexact. Pyramids, polygons, and discs with `extra`, have no such
  * cone: for them F = (z_n - max(z_n - w_n, 0), z_t - P_r(z_t - w_t)) with the projection on a section of the size
  * r = mu (max(z_n - w_n, 0) + extra), both smoothed (smooth_sets.c). Fails in a local minimum of |F|, at the limit, and where no
  * solution exists. */
-#include "cp/block_lu.h"
-#include "cp/large.h"
+#include "cp/node_system.h"
 #include "cp/smooth_sets.h"
 
 #include <math.h>
@@ -25,6 +25,8 @@
 
 enum { ROWS = SMOOTH_ROWS, SQUARE = ROWS * ROWS };
 static const double on_path = 0.1 /* |F| over sigma */;
+/* Through bodies: delta over sigma, its bounds, and the error of a step over |F|. */
+static const double delta_share = 0.1, least_delta = 1e-4, most_delta = 1e-3, forcing = 0.1;
 
 typedef enum smooth_kind { SMOOTH_FREE, SMOOTH_BOX, SMOOTH_CONE, SMOOTH_SECTION } smooth_kind;
 
@@ -38,9 +40,8 @@ typedef struct smooth_node {
 
 typedef struct smoothing {
   large *l;
-  block_lu lu;
+  node_system system; /* left: P' u', own: 1 - P' + delta */
   smooth_node *set;   /* [nodes] */
-  double *left, *own; /* [nodes][SQUARE] P' u' and 1 - P' */
   double sigma, damping;
   double *x, *w, *F;                /* [n] the present point */
   double *candidate, *cw, *cF;      /* [n] */
@@ -169,25 +170,10 @@ static void linearise(const smoothing *k, const smooth_node *s, double *left, do
 }
 
 static bool factor(smoothing *k) {
-  const node_matrix *G = &k->l->G;
-  block_lu_clear(&k->lu);
-  for (int p = 0; p < G->nodes; p++) {
-    double *left = k->left + (size_t)p * SQUARE, *own = k->own + (size_t)p * SQUARE;
-    const int rows = k->set[p].size;
-    linearise(k, &k->set[p], left, own);
-    for (int e = G->start[p]; e < G->start[p + 1]; e++) {
-      const int c = G->col[e], cols = k->set[c].size;
-      const double *a = G->value + G->at[e];
-      double *to = block_lu_entry(&k->lu, p, c);
-      for (int i = 0; i < rows; i++)
-        for (int j = 0; j < cols; j++) {
-          double sum = p == c ? own[i * rows + j] : 0;
-          for (int m = 0; m < rows; m++) sum += left[i * rows + m] * a[m * cols + j];
-          to[i * cols + j] = sum;
-        }
-    }
-  }
-  return block_lu_factor(&k->lu);
+  if (k->system.through_bodies) k->damping = fmin(fmax(delta_share * k->sigma, least_delta), most_delta);
+  for (int p = 0; p < k->l->G.nodes; p++)
+    linearise(k, &k->set[p], k->system.left + (size_t)p * SQUARE, k->system.own + (size_t)p * SQUARE);
+  return node_system_factor(&k->system);
 }
 
 /* rest = -F - (1 - P' + P' u' G) dx, without the damping. */
@@ -195,7 +181,7 @@ static void remainder_of(smoothing *k) {
   nodes_apply(&k->l->G, k->zero, k->dx, k->image);
   for (int p = 0; p < k->l->G.nodes; p++) {
     const smooth_node *s = &k->set[p];
-    const double *left = k->left + (size_t)p * SQUARE, *own = k->own + (size_t)p * SQUARE;
+    const double *left = k->system.left + (size_t)p * SQUARE, *own = k->system.own + (size_t)p * SQUARE;
     for (int i = 0; i < s->size; i++) {
       double sum = -k->F[s->first + i];
       for (int j = 0; j < s->size; j++) {
@@ -212,16 +198,21 @@ static bool solve(smoothing *k) {
   enum { PASSES = 3 };
   const int n = k->l->cp.n;
   memset(k->dx, 0, sizeof(double) * (size_t)n);
-  double finite = 0;
-  for (int pass = 0; pass < PASSES; pass++) {
-    remainder_of(k);
-    block_lu_solve(&k->lu, k->rest, k->image);
+  if (k->system.through_bodies) {
+    double square = 0;
     for (int i = 0; i < n; i++) {
-      k->dx[i] += k->image[i];
-      finite += 0 * k->image[i];
+      k->rest[i] = -k->F[i];
+      square += k->F[i] * k->F[i];
     }
+    return node_system_solve(&k->system, k->rest, forcing * sqrt(square), k->dx);
   }
-  return finite == 0;
+  bool finite = true;
+  for (int pass = 0; pass < PASSES && finite; pass++) {
+    remainder_of(k);
+    finite = node_system_solve(&k->system, k->rest, 0, k->image);
+    for (int i = 0; i < n; i++) k->dx[i] += k->image[i];
+  }
+  return finite;
 }
 
 static void swap(double **a, double **b) {
@@ -266,11 +257,10 @@ static double largest(const double *F, int n) {
 
 static ss_status prepare(smoothing *k, large *l, double most, ss_cp_workspace *w, bool *affordable, ss_error *error) {
   const size_t n = (size_t)l->cp.n, nodes = (size_t)l->G.nodes;
-  *k = (smoothing){.l = l, .set = SCRATCH(w, smooth_node, nodes), .left = SCRATCH(w, double, 2 * SQUARE * nodes)};
+  *k = (smoothing){.l = l, .set = SCRATCH(w, smooth_node, nodes)};
   int *size = SCRATCH(w, int, nodes);
   double *memory = SCRATCH(w, double, 11 * n + nodes);
-  if (!k->set || !k->left || !size || !memory) return out_of_memory(error);
-  k->own = k->left + SQUARE * nodes;
+  if (!k->set || !size || !memory) return out_of_memory(error);
   double **const vectors[] = {&k->x,  &k->w,    &k->F,     &k->candidate, &k->cw,    &k->cF,
                               &k->dx, &k->rest, &k->image, &k->zero,      &k->known, &k->frozen};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = memory + i * n;
@@ -285,7 +275,7 @@ static ss_status prepare(smoothing *k, large *l, double most, ss_cp_workspace *w
     if (polygon && !s->corners) return out_of_memory(error);
     k->polygons |= polygon;
   }
-  return block_lu_analyse(&k->lu, l->G.nodes, size, l->G.start, l->G.col, most, w, affordable, error);
+  return node_system_create(&k->system, l, most, w, affordable, error);
 }
 
 /* Newton steps at the present sigma until |F| is well below it, at most `most`; false where they lead nowhere. */
@@ -316,8 +306,9 @@ static void freeze(smoothing *k, int p) {
 
 /* Where Newton steps end in a minimum of |F|: the fixed point iteration on the shift, which solves a convex problem at a time. */
 static bool correct_frozen(smoothing *k, int limit) {
-  enum { ROUNDS = 15, STEPS = 6, CONTINUE = 10 };
-  for (int round = 0; round < ROUNDS && k->l->iterations < limit; round++) {
+  enum { ROUNDS = 15, FEW_ROUNDS = 3, STEPS = 6, CONTINUE = 10 };
+  const int rounds = k->system.through_bodies ? FEW_ROUNDS : ROUNDS;
+  for (int round = 0; round < rounds && k->l->iterations < limit; round++) {
     for (int p = 0; p < k->l->G.nodes; p++) freeze(k, p);
     k->shift = k->frozen;
     (void)correct(k, STEPS, limit);
