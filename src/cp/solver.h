@@ -23,7 +23,7 @@ cp_solve_function solve_nsgs;
 cp_solve_function solve_prox;           /* prox.c */
 cp_solve_function solve_range_newton;   /* range_newton.c */
 cp_solve_function solve_redundant;      /* the same where contacts are many on few bodies, else not admitted */
-cp_solve_function solve_continuation; /* continuation.c */
+cp_solve_function solve_continuation;   /* continuation.c */
 cp_solve_function solve_weakly_coupled; /* weak.c */
 cp_solve_function solve_facets;         /* facets.c */
 cp_solve_function solve_enumeration;    /* enumerate.c */
@@ -43,6 +43,7 @@ cp_solve_function
 cp_solve_function solve_combined; /* combine.c: likewise, with a diagonal for rows that have none */
 
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
+enum { CONTINUED_ROWS = 900 };           /* up to which solve_large tries continuation as well */
 enum { TINY_LCP_ROWS = 12 };
 bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
 
