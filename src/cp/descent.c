@@ -2,9 +2,13 @@
  * kept from step to step: only what has changed in z' is added. */
 #include "cp/descent.h"
 
+#include "cp/storage.h"
+
+#include <math.h>
 #include <string.h>
 
 static const double rank_tolerance = 1e-12;
+enum { MOST_RANK = 3000 };
 
 static bool create_point(point *p, int rank, int n, ss_cp_workspace *w) {
   p->y = SCRATCH(w, double, 2 * (size_t)rank);
@@ -47,9 +51,10 @@ ss_status descent_create(descent *d, const ss_cp *problem, double share, int lim
   d->cp = &d->sub.cp;
   const size_t n = (size_t)d->cp->n;
   status = pattern_create(d->cp, w, &d->pattern, error);
-  if (!status) status = range_create(d->cp, &d->pattern, (int)(share * d->cp->n), w, &d->range, admitted, error);
+  if (!status)
+    status = range_create(d->cp, &d->pattern, (int)fmin(share * d->cp->n, MOST_RANK), w, &d->range, admitted, error);
   if (status || !*admitted) return status;
-  d->anchor = SCRATCH(w, double, 9 * n);
+  d->anchor = SCRATCH(w, double, 10 * n);
   if (!d->anchor) return out_of_memory(error);
   d->slack = d->anchor + n;
   d->best = d->slack + n;
@@ -59,8 +64,10 @@ ss_status descent_create(descent *d, const ss_cp *problem, double share, int lim
   d->shift = d->change + n;
   d->none = d->shift + n;
   d->drift = d->none + n;
+  d->diagonal = d->drift + n;
   for (size_t i = 0; i < n; i++) d->none[i] = d->shift[i] = d->drift[i] = 0;
-  status = active_set_create_bare(d->cp, NULL, w, &d->set, error);
+  for (size_t i = 0; i < n && d->cp->sparse; i++) d->diagonal[i] = sparse_diagonal(d->cp->sparse, (int)i);
+  status = active_set_create_bare(d->cp, d->cp->sparse ? d->diagonal : NULL, w, &d->set, error);
   const size_t rank = (size_t)d->range.rank;
   d->K = SCRATCH(w, double, 2 * rank * rank);
   d->D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, n *SS_FRICTION_ROWS);
@@ -91,14 +98,14 @@ static bool changed_row(descent *d, double (*D)[SS_FRICTION_ROWS], int i, int fi
     if (!any)
       for (int k = first; k < end; k++) T[k] = 0;
     any = true;
-    const double *line = r->L + (size_t)(first_row + j) * (size_t)r->n;
+    const double *line = r->L + (size_t)(first_row + j) * (size_t)r->stride;
     for (int k = r->first[first_row + j]; k < r->end[first_row + j]; k++) T[k] += change * line[k];
   }
   return any;
 }
 
 static double entry(const range *r, int i, int column) {
-  return column >= r->first[i] && column < r->end[i] ? r->U[(size_t)i * (size_t)r->n + (size_t)column] : 0;
+  return column >= r->first[i] && column < r->end[i] ? r->U[(size_t)i * (size_t)r->stride + (size_t)column] : 0;
 }
 
 /* K += sum of U_i T_i^T over the rows of a group, up to three of them in one pass. */

@@ -29,6 +29,7 @@ typedef struct descent {
   point now, trial;
   double *anchor, *slack, *best, *drift; /* [n] a and G a + g; the best a so far; its last step */
   double *w, *x, *change, *shift, *none; /* [n]; change: z - a; none: zeros */
+  double *diagonal;                      /* [n] of a sparse matrix */
   double *K, *H, *step, *T;              /* [rank][rank], [rank]; K = U^T z' L; T: of its change */
   double (*D)[SS_FRICTION_ROWS];         /* [n] the z' that K has been made of */
   int *first, *last;                     /* [rank] envelope of H */

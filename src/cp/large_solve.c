@@ -19,8 +19,8 @@
 
 enum {
   LARGE_ROWS = 200,
-  RANGE_ROWS = 900,      /* up to which a matrix is made dense whatever its rank is */
-  REDUNDANT_ROWS = 3000, /* the same where its rank is low */
+  RANGE_ROWS = 900,       /* up to which a matrix is made dense whatever its rank is */
+  REDUNDANT_ROWS = 20000, /* the same where its rank is low */
   RANGE_STEPS = 600,
   FEW_RANGE_STEPS = 250, /* where there is another way */
   LEMKE_VARIABLES = 1600,
@@ -292,7 +292,7 @@ static ss_status begin(large *l, const double *z, ss_cp_workspace *w, ss_error *
   return status ? status : newton(l, w, error);
 }
 
-/* The methods for the matrix made dense: range-newton, and up to CONTINUED_ROWS an attempt of Lemke's method and continuation. Leaves z
+/* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, and up to CONTINUED_ROWS an attempt of Lemke's method and continuation. Leaves z
  * as it is where none finds a solution. */
 static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
                           ss_cp_result *result, ss_error *error) {
@@ -310,7 +310,8 @@ static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, do
   const scratch_mark mark = scratch_now(w);
   ss_cp dense;
   double *trial = SCRATCH(w, double, problem->n);
-  ss_status status = trial ? storage_dense(problem, w, &dense, error) : out_of_memory(error);
+  const bool sparse = problem->sparse && problem->n > RANGE_ROWS && !some_free(problem);
+  ss_status status = !trial ? out_of_memory(error) : sparse ? SS_OK : storage_dense(problem, w, &dense, error);
   int iterations = 0;
   bool solved = false;
   for (int k = 0; k < TRIES && !status && !solved; k++) {
@@ -319,7 +320,7 @@ static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, do
     ss_cp_options own = *options;
     own.iteration_limit = tries[k].limit;
     result->iterations = 0;
-    status = tries[k].solve(&dense, &own, false, trial, w, result, error);
+    status = tries[k].solve(sparse ? problem : &dense, &own, false, trial, w, result, error);
     scratch_release(w, inner);
     iterations += result->iterations;
     solved = !status && result->outcome != SS_NOT_ADMITTED && ss_cp_judge(problem, trial, NULL) <= options->tolerance;

@@ -54,5 +54,6 @@ bool has_disc(const ss_cp *problem);     /* a friction block with the quadratic 
  * Newton steps. */
 bool has_spatial_friction(const ss_cp *problem);
 bool only_free(const ss_cp *problem);
+bool some_free(const ss_cp *problem);
 
 #endif
