@@ -24,7 +24,7 @@ typedef struct curve {
   int newtons;        /* that it may take */
 } curve;
 
-static const curve curves[] = {{1e-6, 1, 300}, {1e-3, 1, 400}, {1e-1, 2, 700}};
+static const curve curves[] = {{1e-1, 2, 600}, {1e-6, 1, 300}, {1e-2, 2, 700}, {1e-3, 1, 400}};
 enum { CURVES = sizeof curves / sizeof *curves, ATTEMPT = 30 };
 static const double near = 0.2;             /* a Newton step below ends on the curve */
 static const double first_attempt = -4.605; /* tau */

@@ -5,20 +5,24 @@
 #include "cp/climb.h"
 #include "cp/reduce.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* When a rung of the ladder is worth trying. */
 typedef enum rung_condition {
   ALWAYS,
   COLD_TINY_LCP,
-  FROM_START, /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
-  COLD_LOOSE, /* from nothing, and so many contacts that it pays to see whether they feel each other */
-  COLD_DISCS, /* from nothing, a few contacts with directions that are hard to guess where they slide */
-  COLD_FEW,   /* from nothing, a few contacts: sweeps and Newton steps are faster than looking for anything better */
-  COLD_SOME,  /* the same for more of them, where they are not redundant */
-  COLD_MANY,  /* from nothing, and more than those */
-  SOME_DISCS, /* rows enough for an administration of their own */
-  SOME_FLAT,  /* the same without discs: other solvers are good as well */
+  FROM_START,    /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
+  COLD_LOOSE,    /* from nothing, and so many contacts that it pays to see whether they feel each other */
+  COLD_DISCS,    /* from nothing, a few contacts with directions that are hard to guess where they slide */
+  COLD_FEW,      /* from nothing, a few contacts: sweeps and Newton steps are faster than looking for anything better */
+  COLD_SOME,     /* the same for more of them, where they are not redundant */
+  COLD_MANY,     /* from nothing, and more than those */
+  SOME_DISCS,    /* rows enough for an administration of their own */
+  SOME_FLAT,     /* the same without discs: other solvers are good as well */
+  SPATIAL,       /* friction in space */
+  FRESH_SPATIAL, /* the same, where large_solve.c has not tried it before */
+  FRESH_FLAT,    /* the same, with few enough LCP variables that an attempt is worth its time */
   FEW_ROWS,
   MANY_ROWS,
   SEVERAL_ROWS, /* cold, between many and few */
@@ -57,16 +61,15 @@ static const rung ladder[] = {
     {{"lemke", solve_lemke}, LARGE_PLAIN, 0},
     {{"lemke", solve_lemke}, MEDIUM, 0},
     {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
-    {{"continuation", solve_continuation}, SOME_DISCS, 300},
-    {{"continuation", solve_continuation}, SOME_FLAT, 300},
+    {{"lemke", solve_lemke}, FRESH_FLAT, 2000},
+    {{"continuation", solve_continuation}, FRESH_SPATIAL, 400},
     {{"range-newton", solve_range_newton}, SOME_DISCS, 0},
     {{"range-newton", solve_range_newton}, SOME_FLAT, 0},
     {{"smoothing", solve_smoothing}, ALWAYS, 150},
     {{"range-newton", solve_range_newton}, FROM_BEST, 0},
     {{"prox", solve_prox}, ALWAYS, 150},
     {{"interior-point", solve_interior_point}, ALWAYS, 0},
-    {{"continuation", solve_continuation}, SOME_DISCS, 0},
-    {{"continuation", solve_continuation}, SOME_FLAT, 0},
+    {{"continuation", solve_continuation}, SPATIAL, 0},
     {{"lemke", solve_lemke}, MODERATE, 0},
     {{"lemke-covered", solve_lemke_covered}, MODERATE, 0},
     {{"prox", solve_prox}, ALWAYS, 3000},
@@ -85,6 +88,7 @@ enum {
   FEW = 240,
   SMALL_LCP = 60,
   MEDIUM_LCP = 300,
+  ATTEMPT_LCP = 1600,
   MODERATE_LCP = 3000,
   PLAIN_LCP = 2000,
   LARGE_LCP = 3000
@@ -107,6 +111,12 @@ static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
   if (condition == SOME_DISCS) return c->problem->n >= SOME && has_disc(c->problem);
   if (condition == SOME_FLAT)
     return c->problem->n >= SOME_MORE && !has_disc(c->problem) && has_spatial_friction(c->problem);
+  if (condition == SPATIAL) return c->problem->n >= SOME && has_spatial_friction(c->problem);
+  if (condition == FRESH_SPATIAL || condition == FRESH_FLAT) {
+    const bool fresh = c->problem->n > CONTINUED_ROWS || !large_wanted(c->problem);
+    const int most = condition == FRESH_FLAT ? ATTEMPT_LCP : INT_MAX;
+    return fresh && worth_trying(c, SPATIAL, warm) && lcp_variables(c->problem) <= most;
+  }
   if (condition == SEVERAL_ROWS) return !warm && c->problem->n > SOME_MORE && c->problem->n <= FEW;
   const int variables = lcp_variables(c->problem);
   if (condition == SMALL) return variables <= SMALL_LCP;

@@ -11,6 +11,7 @@
 #include "cp/dense.h"
 #include "cp/islands.h"
 #include "cp/large.h"
+#include "cp/reduce.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
 
@@ -23,6 +24,8 @@ enum {
   REDUNDANT_ROWS = 20000, /* the same where its rank is low */
   RANGE_STEPS = 600,
   FEW_RANGE_STEPS = 250, /* where there is another way */
+  LEMKE_VARIABLES = 1600,
+  CONTINUATION_STEPS = 900,
   MORE_SWEEPS = 1500,
   PATIENCE = 200,       /* sweeps without progress */
   LITTLE_PATIENCE = 50, /* the same where there is another way */
@@ -307,29 +310,42 @@ static ss_status begin(large *l, const double *z, ss_cp_workspace *w, ss_error *
   return status ? status : newton(l, w, error);
 }
 
-/* range-newton, on the matrix made dense where that is no matter, and where that fails on moderately large ones continuation;
- * leaves z as it is where neither finds a solution. */
+/* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, and up to CONTINUED_ROWS an attempt of Lemke's method and continuation. Leaves z
+ * as it is where none finds a solution. */
 static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
                           ss_cp_result *result, ss_error *error) {
+  const bool moderate = problem->n <= CONTINUED_ROWS;
+  const int variables = lcp_variables(problem);
+  const struct {
+    cp_solve_function *solve;
+    int limit;
+    bool wanted;
+  } tries[] = {
+      {problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton, moderate ? FEW_RANGE_STEPS : RANGE_STEPS, true},
+      {solve_lemke, variables + variables / 2, moderate && variables <= LEMKE_VARIABLES},
+      {solve_continuation, CONTINUATION_STEPS, moderate && has_spatial_friction(problem)}};
+  enum { TRIES = sizeof tries / sizeof *tries };
   const scratch_mark mark = scratch_now(w);
   ss_cp dense;
-  ss_cp_options own = *options;
-  own.iteration_limit = problem->n > RANGE_ROWS ? RANGE_STEPS : FEW_RANGE_STEPS;
   double *trial = SCRATCH(w, double, problem->n);
   const bool sparse = problem->sparse && problem->n > RANGE_ROWS && !some_free(problem);
   ss_status status = !trial ? out_of_memory(error) : sparse ? SS_OK : storage_dense(problem, w, &dense, error);
-  cp_solve_function *const solver = problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton;
-  if (!status) status = solver(sparse ? problem : &dense, &own, false, trial, w, result, error);
-  if (!status && problem->n <= RANGE_ROWS && result->outcome != SS_SOLVED) {
-    const int before = result->iterations;
-    own.iteration_limit = options->iteration_limit;
-    status = solve_continuation(&dense, &own, false, trial, w, result, error);
-    result->iterations += before;
+  int iterations = 0;
+  bool solved = false;
+  for (int k = 0; k < TRIES && !status && !solved; k++) {
+    if (!tries[k].wanted) continue;
+    const scratch_mark inner = scratch_now(w);
+    ss_cp_options own = *options;
+    own.iteration_limit = tries[k].limit;
+    result->iterations = 0;
+    status = tries[k].solve(sparse ? problem : &dense, &own, false, trial, w, result, error);
+    scratch_release(w, inner);
+    iterations += result->iterations;
+    solved = !status && result->outcome != SS_NOT_ADMITTED && ss_cp_judge(problem, trial, NULL) <= options->tolerance;
   }
-  if (!status && result->outcome != SS_NOT_ADMITTED && ss_cp_judge(problem, trial, NULL) <= options->tolerance)
-    memcpy(z, trial, sizeof *z * (size_t)problem->n);
-  else
-    result->outcome = SS_LIMIT;
+  if (solved) memcpy(z, trial, sizeof *z * (size_t)problem->n);
+  result->outcome = solved ? SS_SOLVED : SS_LIMIT;
+  result->iterations = iterations;
   scratch_release(w, mark);
   return status;
 }
