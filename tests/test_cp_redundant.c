@@ -3,29 +3,43 @@
 #include "cp_suite.h"
 
 #include "cp/range.h"
+#include "cp/storage.h"
 #include "cp/response.h"
 
 static double entry(const range *r, int i, int j) {
   const int first = r->first[i] > r->first[j] ? r->first[i] : r->first[j];
   const int end = r->end[i] < r->end[j] ? r->end[i] : r->end[j];
   double sum = 0;
-  for (int k = first; k < end; k++) sum += r->L[i * r->n + k] * r->U[j * r->n + k];
+  for (int k = first; k < end; k++) sum += r->L[i * r->stride + k] * r->U[j * r->stride + k];
   return sum;
 }
 
-static void expect_product(const owned_cp *p, int rank) {
+static void expect_product_of(const ss_cp *cp, const double *G, int rank) {
   const scratch_mark mark = scratch_now(workspace);
   pattern order;
   range r;
   bool admitted;
-  assert_int_equal(pattern_create(&p->cp, workspace, &order, NULL), SS_OK);
-  assert_int_equal(range_create(&p->cp, &order, p->cp.n, workspace, &r, &admitted, NULL), SS_OK);
+  assert_int_equal(pattern_create(cp, workspace, &order, NULL), SS_OK);
+  assert_int_equal(range_create(cp, &order, cp->n, workspace, &r, &admitted, NULL), SS_OK);
   assert_true(admitted);
   assert_int_equal(r.rank, rank);
-  for (int i = 0; i < p->cp.n; i++)
-    for (int j = 0; j < p->cp.n; j++) assert_true(fabs(entry(&r, i, j) - p->G[i * p->cp.n + j]) < 1e-9);
-  assert_int_equal(range_create(&p->cp, &order, rank - 1, workspace, &r, &admitted, NULL), SS_OK); /* too many */
+  for (int i = 0; i < cp->n; i++)
+    for (int j = 0; j < cp->n; j++) assert_true(fabs(entry(&r, i, j) - G[i * cp->n + j]) < 1e-9);
+  assert_int_equal(range_create(cp, &order, rank - 1, workspace, &r, &admitted, NULL), SS_OK); /* too many */
   assert_false(admitted);
+  scratch_release(workspace, mark);
+}
+
+/* Dense and sparse. */
+static void expect_product(const owned_cp *p, int rank) {
+  const scratch_mark mark = scratch_now(workspace);
+  ss_sparse rows;
+  ss_cp sparse = p->cp;
+  assert_int_equal(storage_rows(&p->cp, workspace, &rows, NULL), SS_OK);
+  sparse.G = NULL;
+  sparse.sparse = &rows;
+  expect_product_of(&p->cp, p->G, rank);
+  expect_product_of(&sparse, p->G, rank);
   scratch_release(workspace, mark);
 }
 

@@ -288,12 +288,6 @@ void condensed_recover(const condensed *c, const double *rest, double *z) {
   }
 }
 
-static bool some_free(const ss_cp *problem) {
-  for (int b = 0; b < problem->n_blocks; b++)
-    if (block_is_free(&problem->blocks[b])) return true;
-  return false;
-}
-
 /* `c` solved by the ladder, and z of the given problem from it. */
 static ss_status solve_condensed(condensed *c, const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                  ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {

@@ -1,4 +1,5 @@
 /* What kinds of blocks a problem has. */
+#include "cp/reduce.h"
 #include "cp/solver.h"
 
 bool has_friction(const ss_cp *problem) {
@@ -26,4 +27,10 @@ bool only_free(const ss_cp *problem) {
   for (int b = 0; b < problem->n_blocks; b++)
     if (problem->blocks[b].kind != SS_BLOCK_FREE) return false;
   return true;
+}
+
+bool some_free(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (block_is_free(&problem->blocks[b])) return true;
+  return false;
 }

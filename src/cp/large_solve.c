@@ -18,9 +18,10 @@
 
 enum {
   LARGE_ROWS = 200,
-  RANGE_ROWS = 900,      /* up to which a matrix is made dense whatever its rank is */
-  REDUNDANT_ROWS = 3000, /* the same where its rank is low */
+  RANGE_ROWS = 900,       /* up to which a matrix is made dense whatever its rank is */
+  REDUNDANT_ROWS = 20000, /* the same where its rank is low */
   RANGE_STEPS = 600,
+  FEW_RANGE_STEPS = 250, /* where there is another way */
   MORE_SWEEPS = 1500,
   PATIENCE = 200,       /* sweeps without progress */
   LITTLE_PATIENCE = 50, /* the same where there is another way */
@@ -288,17 +289,25 @@ static ss_status begin(large *l, const double *z, ss_cp_workspace *w, ss_error *
   return status ? status : newton(l, w, error);
 }
 
-/* range-newton on the matrix made dense; leaves z as it is where that is no solution. */
+/* range-newton, on the matrix made dense where that is no matter, and where that fails on moderately large ones continuation;
+ * leaves z as it is where neither finds a solution. */
 static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
                           ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   ss_cp dense;
   ss_cp_options own = *options;
-  own.iteration_limit = RANGE_STEPS;
+  own.iteration_limit = problem->n > RANGE_ROWS ? RANGE_STEPS : FEW_RANGE_STEPS;
   double *trial = SCRATCH(w, double, problem->n);
-  ss_status status = trial ? storage_dense(problem, w, &dense, error) : out_of_memory(error);
+  const bool sparse = problem->sparse && problem->n > RANGE_ROWS && !some_free(problem);
+  ss_status status = !trial ? out_of_memory(error) : sparse ? SS_OK : storage_dense(problem, w, &dense, error);
   cp_solve_function *const solver = problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton;
-  if (!status) status = solver(&dense, &own, false, trial, w, result, error);
+  if (!status) status = solver(sparse ? problem : &dense, &own, false, trial, w, result, error);
+  if (!status && problem->n <= RANGE_ROWS && result->outcome != SS_SOLVED) {
+    const int before = result->iterations;
+    own.iteration_limit = options->iteration_limit;
+    status = solve_continuation(&dense, &own, false, trial, w, result, error);
+    result->iterations += before;
+  }
   if (!status && result->outcome != SS_NOT_ADMITTED && ss_cp_judge(problem, trial, NULL) <= options->tolerance)
     memcpy(z, trial, sizeof *z * (size_t)problem->n);
   else

@@ -3,6 +3,8 @@
  * do not see each other at all. */
 #include "cp/pattern.h"
 
+#include "la/blocked_lu.h"
+
 #include <math.h>
 
 /* The groups in the order of the rows; returns how many. */
@@ -25,9 +27,17 @@ static bool any_entry(const double *line, int size) {
   return false;
 }
 
-/* Marks the groups that meet in G, in either direction. */
-static void mark_meetings(const ss_cp *problem, const int *first, const int *size, int n, char *meets) {
-  for (int g = 0; g < n; g++) {
+static void mark_sparse(const ss_sparse *G, const int *first, const int *size, const int *group, int n, char *meets) {
+  for (int g = 0; g < n; g++)
+    for (int k = G->start[first[g]]; k < G->start[first[g] + size[g]]; k++)
+      if (G->value[k] != 0) meets[(size_t)g * (size_t)n + (size_t)group[G->col[k]]] = 1;
+}
+
+/* Marks the groups that meet in G, in either direction. `group`: [rows] that of each. */
+static void mark_meetings(const ss_cp *problem, const int *first, const int *size, const int *group, int n,
+                          char *meets) {
+  if (problem->sparse) mark_sparse(problem->sparse, first, size, group, n, meets);
+  for (int g = 0; g < n && problem->G; g++) {
     char *own = meets + (size_t)g * (size_t)n;
     for (int i = first[g]; i < first[g] + size[g]; i++) {
       const double *line = problem->G + (size_t)i * (size_t)problem->n;
@@ -95,16 +105,18 @@ ss_status pattern_create(const ss_cp *problem, ss_cp_workspace *w, pattern *out,
   const size_t rows = (size_t)problem->n;
   int *kept = SCRATCH(w, int, 5 * rows + 1);
   int *temporary = SCRATCH(w, int, 3 * rows);
-  char *meets = SCRATCH(w, char, rows *rows + rows);
-  if (!kept || !temporary || !meets) return out_of_memory(error);
+  if (!kept || !temporary) return out_of_memory(error);
   int *first = temporary, *size = first + rows, *order = size + rows;
   *out = (pattern){.place = kept, .row = kept + rows, .size = kept + 2 * rows, .least = kept + 3 * rows};
   out->start = kept + 4 * rows;
   const int n = out->n = list_groups(problem, first, size);
-  char *done = meets + (size_t)n * (size_t)n;
+  char *meets = SCRATCH(w, char, (size_t)n *(size_t)n + (size_t)n), *done = meets + (size_t)n * (size_t)n;
+  if (!meets) return out_of_memory(error);
   for (size_t i = 0; i < (size_t)n * (size_t)n; i++) meets[i] = 0;
   for (int b = 0; b < n; b++) meets[(size_t)b * ((size_t)n + 1)] = 1;
-  mark_meetings(problem, first, size, n, meets);
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < size[k]; i++) out->place[first[k] + i] = k; /* the group, for now */
+  mark_meetings(problem, first, size, out->place, n, meets);
   out->meets = SCRATCH(w, int, count_meetings(meets, n));
   if (!out->meets) return out_of_memory(error);
   find_order(meets, n, order, done);
@@ -141,19 +153,33 @@ double pattern_magnitude(const pattern *p, const ss_cp *problem, int row, const 
   return sum;
 }
 
-bool envelope_factor(double *A, int n, const int *first, const int *last) {
-  const size_t stride = (size_t)n;
-  for (int k = 0; k < n; k++) {
-    const double *restrict pivot_row = A + (size_t)k * stride;
+/* The columns first .. end - 1 with the multipliers below them. */
+static bool factor_panel(double *A, int n, const int *begin, const int *last, int first, int end) {
+  for (int k = first; k < end; k++) {
+    const double *restrict pivot_row = A + (size_t)k * (size_t)n;
     const double inverse = 1 / pivot_row[k];
-    const int end = last[k];
     if (!isfinite(inverse)) return false;
-    for (int i = k + 1; i <= end; i++) {
-      double *restrict target = A + (size_t)i * stride;
-      if (first[i] > k || target[k] == 0) continue;
-      const double l = target[k] * inverse;
-      target[k] = l;
-      for (int j = k + 1; j <= end; j++) target[j] -= l * pivot_row[j];
+    for (int i = k + 1; i <= last[k]; i++) {
+      double *restrict target = A + (size_t)i * (size_t)n;
+      if (begin[i] > k || target[k] == 0) continue;
+      const double l = target[k] *= inverse;
+      for (int j = k + 1; j < end; j++) target[j] -= l * pivot_row[j];
+    }
+  }
+  return true;
+}
+
+/* By panels of columns, so that the rest is updated once for several pivots. */
+bool envelope_factor(double *A, int n, const int *first, const int *last) {
+  enum { PANEL = 8 };
+  for (int begin = 0; begin < n; begin += PANEL) {
+    const int end = begin + PANEL < n ? begin + PANEL : n, reach = last[end - 1] + 1;
+    for (int k = begin; k < end; k++)
+      for (int j = last[k] + 1; j < reach; j++) A[(size_t)k * (size_t)n + (size_t)j] = 0;
+    if (!factor_panel(A, n, first, last, begin, end)) return false;
+    for (int i = begin + 1; i < reach; i++) {
+      const int from = first[i] > begin ? first[i] : begin;
+      ss_subtract_rows(A, n, i, from, i < end ? i : end, end, reach);
     }
   }
   return true;

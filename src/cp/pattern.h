@@ -19,14 +19,14 @@ typedef struct pattern {
  * parts of the problem one after the other. */
 ss_status pattern_create(const ss_cp *problem, ss_cp_workspace *w, pattern *out, ss_error *error);
 
-/* w = G z + g */
+/* w = G z + g; this and the next need G dense */
 void pattern_apply(const pattern *p, const ss_cp *problem, const double *z, double *w);
 
 /* The sum of the absolute values of the terms of w in this row. */
 double pattern_magnitude(const pattern *p, const ss_cp *problem, int row, const double *z);
 
 /* LU factors without pivoting, in place, of a matrix whose pattern is symmetric: row and column i start at first[i], and
- * no row beyond last[i] reaches back to column i. Row i must be zero up to last[i] where the matrix has no entry. Returns
+ * no row beyond last[i] reaches back to column i; `last` does not fall. Row i must be zero up to last[i] where the matrix has no entry. Returns
  * false where a pivot is zero or not finite. */
 bool envelope_factor(double *A, int n, const int *first, const int *last);
 

@@ -11,9 +11,13 @@
  * rank are apart (the scaled d of dependent rows comes out below 1e-12). */
 #include "cp/range.h"
 
+#include "cp/storage.h"
+
 #include <math.h>
 
 static const double good_pivot = 1e-3, nothing = 1e-10, asymmetry = 1e-14, indefinite = 1e-6, fill = 1e-13;
+enum { ENOUGH_ROWS = 1000 };
+static const double hopeless = 1.3; /* times as many pivots as may be, if it goes on as in so many rows */
 
 static double rest(const double *l, const double *u, int first, int end, double entry) {
   for (int k = first; k < end; k++) entry -= l[k] * u[k];
@@ -22,7 +26,7 @@ static double rest(const double *l, const double *u, int first, int end, double 
 
 /* Sets column c of row j. */
 static void put(range *r, int j, int c, double l, double u) {
-  double *L = r->L + (size_t)j * (size_t)r->n, *U = r->U + (size_t)j * (size_t)r->n;
+  double *L = r->L + (size_t)j * (size_t)r->stride, *U = r->U + (size_t)j * (size_t)r->stride;
   if (r->first[j] == r->n) r->first[j] = r->end[j] = c;
   for (int k = r->end[j]; k < c; k++) L[k] = U[k] = 0;
   L[c] = l;
@@ -30,62 +34,102 @@ static void put(range *r, int j, int c, double l, double u) {
   r->end[j] = c + 1;
 }
 
+/* Row and column of the pivot, from a dense or a sparse G. */
+typedef struct source {
+  const ss_cp *problem;
+  ss_sparse columns;    /* of a sparse G */
+  double *row, *column; /* [n]; zero between pivots where G is sparse */
+} source;
+
+static void scatter(const ss_sparse *m, int i, bool set, double *x) {
+  for (int k = m->start[i]; k < m->start[i + 1]; k++) x[m->col[k]] = set ? m->value[k] : 0;
+}
+
+static void load_pivot(source *s, int i) {
+  const size_t n = (size_t)s->problem->n;
+  if (s->problem->sparse) {
+    scatter(s->problem->sparse, i, true, s->row);
+    scatter(&s->columns, i, true, s->column);
+    return;
+  }
+  for (size_t j = 0; j < n; j++) {
+    s->row[j] = s->problem->G[(size_t)i * n + j];
+    s->column[j] = s->problem->G[j * n + (size_t)i];
+  }
+}
+
+static void unload_pivot(source *s, int i) {
+  if (!s->problem->sparse) return;
+  scatter(s->problem->sparse, i, false, s->row);
+  scatter(&s->columns, i, false, s->column);
+}
+
+static double diagonal(const source *s, int i) {
+  if (s->problem->sparse) return sparse_diagonal(s->problem->sparse, i);
+  return s->problem->G[(size_t)i * ((size_t)s->problem->n + 1)];
+}
+
 /* The column of pivot row i. Rows that have been pivots are complete: their d is NAN. Returns false where U = L, but G turns
  * out not to be symmetric; rows that are no pivots depend on those that are. */
-static bool add_column(range *r, const double *G, double *d, int i) {
-  const size_t n = (size_t)r->n;
+static bool add_column(range *r, source *s, double *d, int i) {
+  const size_t stride = (size_t)r->stride;
   const int c = r->rank++;
   const double root = sqrt(d[i]), inverse = 1 / root;
-  const double *Li = r->L + (size_t)i * n, *Ui = r->U + (size_t)i * n;
-  for (int j = 0; j < r->n; j++) {
+  const double *Li = r->L + (size_t)i * stride, *Ui = r->U + (size_t)i * stride;
+  bool symmetric = true;
+  load_pivot(s, i);
+  for (int j = 0; j < r->n && symmetric; j++) {
     if (isnan(d[j]) || j == i) continue;
-    const double in = G[(size_t)i * n + (size_t)j], out = G[(size_t)j * n + (size_t)i];
-    if (r->L == r->U && fabs(in - out) > asymmetry) return false;
+    const double in = s->row[j], out = s->column[j];
+    symmetric = r->L != r->U || fabs(in - out) <= asymmetry;
     const int end = r->end[i] < r->end[j] ? r->end[i] : r->end[j];
     const int first = r->first[i] > r->first[j] ? r->first[i] : r->first[j];
     if (in == 0 && out == 0 && first >= end) continue;
-    const double l = inverse * rest(r->L + (size_t)j * n, Ui, first, end, out);
-    const double u = r->L == r->U ? l : inverse * rest(Li, r->U + (size_t)j * n, first, end, in);
+    const double l = inverse * rest(r->L + (size_t)j * stride, Ui, first, end, out);
+    const double u = r->L == r->U ? l : inverse * rest(Li, r->U + (size_t)j * stride, first, end, in);
     if (fabs(l) < fill && fabs(u) < fill) continue;
     put(r, j, c, l, u);
     d[j] -= l * u;
   }
+  unload_pivot(s, i);
   put(r, i, c, root, root);
   d[i] = NAN;
-  return true;
+  return symmetric;
 }
 
 /* All columns, or one more than `most`; returns false like add_column. */
-static bool add_columns(range *r, const double *G, const pattern *order, double good, int most, double *d) {
+static bool add_columns(range *r, source *s, const pattern *order, double good, int most, double *d) {
   const int n = r->n;
   r->rank = 0;
   for (int i = 0; i < n; i++) {
     r->first[i] = n;
     r->end[i] = 0;
-    d[i] = G[(size_t)i * ((size_t)n + 1)];
+    d[i] = diagonal(s, i);
   }
-  for (int k = 0; k < order->n; k++)
-    for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++)
-      if (d[i] > good && r->rank <= most && !add_column(r, G, d, i)) return false;
+  for (int k = 0, seen = 0; k < order->n; k++) {
+    for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++, seen++)
+      if (d[i] > good && r->rank <= most && !add_column(r, s, d, i)) return false;
+    if (most < n && seen >= ENOUGH_ROWS && (double)r->rank * n > hopeless * most * seen) r->rank = most + 1;
+  }
   while (r->rank <= most) {
     int best = -1;
     for (int i = 0; i < n; i++)
       if (d[i] > (best < 0 ? nothing : d[best])) best = i;
     if (best < 0) return true;
-    if (!add_column(r, G, d, best)) return false;
+    if (!add_column(r, s, d, best)) return false;
   }
   return true;
 }
 
 /* The factors with pivots above `good` taken as they come; admitted: nothing negative is left. */
-static ss_status factorise(range *r, const double *G, const pattern *order, double good, int most, double *d,
+static ss_status factorise(range *r, source *s, const pattern *order, double good, int most, double *d,
                            ss_cp_workspace *w, bool *admitted, ss_error *error) {
   const size_t n = (size_t)r->n;
   r->U = r->L;
-  if (!add_columns(r, G, order, good, most, d)) {
-    r->U = SCRATCH(w, double, n *n);
+  if (!add_columns(r, s, order, good, most, d)) {
+    r->U = SCRATCH(w, double, n *(size_t)r->stride);
     if (!r->U) return out_of_memory(error);
-    (void)add_columns(r, G, order, good, most, d);
+    (void)add_columns(r, s, order, good, most, d);
   }
   *admitted = r->rank <= most;
   for (size_t i = 0; i < n; i++)
@@ -93,22 +137,33 @@ static ss_status factorise(range *r, const double *G, const pattern *order, doub
   return SS_OK;
 }
 
+static ss_status source_create(source *s, const ss_cp *problem, ss_cp_workspace *w, ss_error *error) {
+  *s = (source){.problem = problem, .row = SCRATCH(w, double, 2 * (size_t)problem->n)};
+  if (!s->row) return out_of_memory(error);
+  s->column = s->row + problem->n;
+  for (int i = 0; i < 2 * problem->n; i++) s->row[i] = 0;
+  return problem->sparse ? sparse_transpose(problem->sparse, w, &s->columns, error) : SS_OK;
+}
+
 ss_status range_create(const ss_cp *problem, const pattern *order, int most, ss_cp_workspace *w, range *out,
                        bool *admitted, ss_error *error) {
-  const int n = problem->n;
-  *out = (range){.n = n, .L = SCRATCH(w, double, (size_t)n *(size_t)n), .first = SCRATCH(w, int, 2 * (size_t)n)};
+  const size_t n = (size_t)problem->n;
+  *out = (range){.n = problem->n, .stride = most + 1, .first = SCRATCH(w, int, 2 * n)};
+  out->L = SCRATCH(w, double, n *(size_t)out->stride);
   double *d = SCRATCH(w, double, n);
   if (!out->L || !out->first || !d) return out_of_memory(error);
   out->end = out->first + n;
-  ss_status status = factorise(out, problem->G, order, good_pivot, most, d, w, admitted, error);
+  source s;
+  ss_status status = source_create(&s, problem, w, error);
+  if (!status) status = factorise(out, &s, order, good_pivot, most, d, w, admitted, error);
   if (status || *admitted || out->rank > most) return status;
   /* rounding errors, perhaps: best pivots only */
-  return factorise(out, problem->G, order, HUGE_VAL, most, d, w, admitted, error);
+  return factorise(out, &s, order, HUGE_VAL, most, d, w, admitted, error);
 }
 
 void range_apply(const range *r, const double *g, const double *y, double *w) {
   for (int i = 0; i < r->n; i++) {
-    const double *row = r->L + (size_t)i * (size_t)r->n;
+    const double *row = r->L + (size_t)i * (size_t)r->stride;
     double sum = g[i];
     for (int k = r->first[i]; k < r->end[i]; k++) sum += row[k] * y[k];
     w[i] = sum;
@@ -119,7 +174,7 @@ void range_collect(const range *r, const double *z, double *y) {
   for (int k = 0; k < r->rank; k++) y[k] = 0;
   for (int i = 0; i < r->n; i++) {
     if (z[i] == 0) continue;
-    const double *row = r->U + (size_t)i * (size_t)r->n;
+    const double *row = r->U + (size_t)i * (size_t)r->stride;
     for (int k = r->first[i]; k < r->end[i]; k++) y[k] += row[k] * z[i];
   }
 }

@@ -6,8 +6,8 @@
 /* G = L U^T, L and U with as many columns as the rank of G; U = L where G is symmetric. Row i of both is zero outside its
  * columns first[i] .. end[i] - 1. */
 typedef struct range {
-  int n, rank;
-  double *L, *U; /* [n][n], of which the columns below the rank count */
+  int n, rank, stride;
+  double *L, *U; /* [n][stride], of which the columns below the rank count */
   int *first, *end;
 } range;
 

@@ -14,103 +14,16 @@
  *
  * Assumes a G whose symmetric part is positive semi-definite, else it is not admitted. Steep friction (mu well above 1,
  * impacts on piles) may keep it from converging: it ends at the limit, or earlier where nothing improves. */
-#include "cp/range.h"
-#include "cp/response.h"
+#include "cp/descent.h"
 #include "cp/solver.h"
-#include "cp/subproblem.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { DEFAULT_LIMIT = 1000, VERY_EASY = 1, EASY = 6, BEARABLE = 15, TURNS = 1, CONE_STEPS = 10, MOST_VAIN = 60 };
-static const double rank_tolerance = 1e-12;
 static const double first_eps = 1e-1, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1, inner = 0.03;
 static const double rounding = 1e-15, enough = 1e-14, nearly = 1e-12;
 
 typedef enum contact_law { COULOMB, CONE } contact_law;
-
-typedef struct point {
-  double *y, *F; /* [rank] F = y - U^T (z - a) */
-  response z;
-  double norm, merit; /* |F|; what descends: |F| or the convex function */
-} point;
-
-typedef struct descent {
-  const ss_cp *cp;
-  pattern pattern;
-  range range;
-  active_set set;
-  bool cones; /* the cone's law is there for all blocks */
-  double eps;
-  point now, trial;
-  double *anchor, *slack, *best, *drift; /* [n] a and G a + g; the best a so far; its last step */
-  double *w, *x, *change, *shift, *none; /* [n]; change: z - a; none: zeros */
-  double *K, *H, *step, *T;              /* [rank][rank], [rank]; K = U^T z' L; T: of its change */
-  double (*D)[SS_FRICTION_ROWS];         /* [n] the z' that K has been made of */
-  int *first, *last;                     /* [rank] envelope of H */
-  int newtons, limit;
-} descent;
-
-static bool create_point(point *p, int rank, int n, ss_cp_workspace *w) {
-  p->y = SCRATCH(w, double, 2 * (size_t)rank);
-  p->z.z = SCRATCH(w, double, n);
-  p->z.D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, (size_t)n *SS_FRICTION_ROWS);
-  p->F = p->y + rank;
-  return p->y && p->z.z && p->z.D;
-}
-
-/* The columns that the contacts connect. */
-static void bound_envelope(descent *d) {
-  const int rank = d->range.rank;
-  const pattern *p = &d->pattern;
-  for (int k = 0; k < rank; k++) d->first[k] = d->last[k] = k;
-  for (int g = 0; g < p->n; g++) {
-    int first = rank, end = 0;
-    for (int i = p->row[g]; i < p->row[g] + p->size[g]; i++) {
-      if (d->range.first[i] < first) first = d->range.first[i];
-      if (d->range.end[i] > end) end = d->range.end[i];
-    }
-    for (int k = first; k < end; k++) {
-      if (first < d->first[k]) d->first[k] = first;
-      if (end - 1 > d->last[k]) d->last[k] = end - 1;
-    }
-  }
-}
-
-static ss_status create(descent *d, double share, ss_cp_workspace *w, bool *admitted, ss_error *error) {
-  const size_t n = (size_t)d->cp->n;
-  ss_status status = pattern_create(d->cp, w, &d->pattern, error);
-  if (!status) status = range_create(d->cp, &d->pattern, (int)(share * d->cp->n), w, &d->range, admitted, error);
-  if (status || !*admitted) return status;
-  d->anchor = SCRATCH(w, double, 9 * n);
-  if (!d->anchor) return out_of_memory(error);
-  d->slack = d->anchor + n;
-  d->best = d->slack + n;
-  d->w = d->best + n;
-  d->x = d->w + n;
-  d->change = d->x + n;
-  d->shift = d->change + n;
-  d->none = d->shift + n;
-  d->drift = d->none + n;
-  for (size_t i = 0; i < n; i++) d->none[i] = d->shift[i] = d->drift[i] = 0;
-  status = active_set_create_bare(d->cp, NULL, w, &d->set, error);
-  const size_t rank = (size_t)d->range.rank;
-  d->K = SCRATCH(w, double, 2 * rank * rank);
-  d->D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, n *SS_FRICTION_ROWS);
-  d->step = SCRATCH(w, double, (2 + SS_FRICTION_ROWS) * rank);
-  d->first = SCRATCH(w, int, 2 * rank);
-  if (!create_point(&d->now, d->range.rank, d->cp->n, w) || !create_point(&d->trial, d->range.rank, d->cp->n, w) ||
-      !d->K || !d->D || !d->step || !d->first)
-    return status ? status : out_of_memory(error);
-  d->H = d->K + rank * rank;
-  d->T = d->step + rank;
-  for (size_t i = 0; i < rank * rank; i++) d->K[i] = 0;
-  memset(d->D, 0, n * sizeof *d->D);
-  d->last = d->first + rank;
-  d->cones = cones_admitted(d->cp);
-  bound_envelope(d);
-  return status;
-}
 
 static double dot(const double *a, const double *b, int n) {
   double sum = 0;
@@ -137,72 +50,11 @@ static void evaluate(descent *d, contact_law law, point *p) {
   for (int i = 0; i < n; i++) p->merit += d->anchor[i] * (d->w[i] - d->slack[i]);
 }
 
-/* T_i = sum of (D_ij - old D_ij) L_j for a row i of a group, in the columns *first .. *end - 1, which are those of the whole
- * group; false where nothing has changed. Most rows keep their D from step to step. */
-static bool changed_row(descent *d, int i, int first_row, int size, int first, int end, double *T) {
-  const range *r = &d->range;
-  bool any = false;
-  for (int j = 0; j < size; j++) {
-    const double change = d->now.z.D[i][j] - d->D[i][j];
-    if (change == 0) continue;
-    d->D[i][j] = d->now.z.D[i][j];
-    if (!any)
-      for (int k = first; k < end; k++) T[k] = 0;
-    any = true;
-    const double *line = r->L + (size_t)(first_row + j) * (size_t)r->n;
-    for (int k = r->first[first_row + j]; k < r->end[first_row + j]; k++) T[k] += change * line[k];
-  }
-  return any;
-}
-
-static double entry(const range *r, int i, int column) {
-  return column >= r->first[i] && column < r->end[i] ? r->U[(size_t)i * (size_t)r->n + (size_t)column] : 0;
-}
-
-/* K += sum of U_i T_i^T over the rows of a group, up to three of them in one pass. */
-static void update_group(descent *d, int first_row, int size) {
-  const range *r = &d->range;
-  const size_t rank = (size_t)r->rank;
-  int first = r->rank, end = 0, count = 0, rows[SS_FRICTION_ROWS];
-  for (int i = first_row; i < first_row + size; i++) {
-    if (r->first[i] < first) first = r->first[i];
-    if (r->end[i] > end) end = r->end[i];
-  }
-  for (int i = first_row; i < first_row + size; i++)
-    if (changed_row(d, i, first_row, size, first, end, d->T + (size_t)count * rank)) rows[count++] = i;
-  for (int m = 0; m < count; m += 3) {
-    const double *T = d->T + (size_t)m * rank, *restrict a = T, *restrict b = a + rank, *restrict c = b + rank;
-    const int left = count - m;
-    for (int l = first; l < end; l++) {
-      double *restrict row = d->K + (size_t)l * rank;
-      const double f = entry(r, rows[m], l), g = left > 1 ? entry(r, rows[m + 1], l) : 0;
-      const double h = left > 2 ? entry(r, rows[m + 2], l) : 0;
-      if (left > 2)
-        for (int k = first; k < end; k++) row[k] += f * a[k] + g * b[k] + h * c[k];
-      else if (left > 1)
-        for (int k = first; k < end; k++) row[k] += f * a[k] + g * b[k];
-      else
-        for (int k = first; f != 0 && k < end; k++) row[k] += f * a[k];
-    }
-  }
-}
-
 /* d->step from the Newton equation at d->now. */
 static bool newton_step(descent *d) {
-  const pattern *p = &d->pattern;
-  const int rank = d->range.rank;
-  const double stiffness = 1 / d->eps;
-  for (int g = 0; g < p->n; g++) update_group(d, p->row[g], p->size[g]);
-  for (int k = 0; k < rank; k++) {
-    double *row = d->H + (size_t)k * (size_t)rank;
-    const double *from = d->K + (size_t)k * (size_t)rank;
-    for (int l = d->first[k]; l <= d->last[k]; l++) row[l] = stiffness * from[l];
-    row[k] += 1;
-  }
-  d->newtons++;
-  if (!envelope_factor(d->H, rank, d->first, d->last)) return false;
-  for (int k = 0; k < rank; k++) d->step[k] = -d->now.F[k];
-  envelope_solve(d->H, rank, d->first, d->last, d->step);
+  if (!descent_factor(d, d->now.z.D)) return false;
+  for (int k = 0; k < d->range.rank; k++) d->step[k] = -d->now.F[k];
+  descent_solve(d, d->step);
   return true;
 }
 
@@ -297,7 +149,6 @@ static void keep_best(descent *d, double residual, double *lowest) {
   for (int i = 0; i < d->cp->n; i++) d->best[i] = d->anchor[i];
 }
 
-/* Leaves the best anchor in d->best; returns its residual. */
 /* The anchor goes to the end of the proximal step, with its slack d->w; returns whether that was in the direction of the one before. */
 static bool move_anchor(descent *d) {
   static const double parallel = 0.9;
@@ -331,10 +182,11 @@ static double go_far(descent *d, double residual) {
   return residual;
 }
 
-static double run_outer(descent *d, bool warm, double target, double tolerance) {
+double descent_run(descent *d, bool warm, double tolerance) {
   const int n = d->cp->n;
+  const double target = enough * fmax(1, n / 96.0);
   double residual = HUGE_VAL, lowest = HUGE_VAL;
-  schedule s = {.eps = d->eps, .milestone = HUGE_VAL};
+  schedule s = {.eps = first_eps, .milestone = HUGE_VAL};
   bool going = true;
   if (warm)
     keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
@@ -377,20 +229,18 @@ static bool redundant(const descent *d) {
 static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool warm, bool only_redundant, double *z,
                        ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   static const double few = 0.55; /* directions to move in, per row: bricks, not balls */
-  subproblem sub;
-  descent d = {.eps = first_eps, .limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT};
-  bool admitted = false;
-  ss_status status = subproblem_create(problem, rank_tolerance, w, &sub, error);
-  d.cp = &sub.cp;
-  if (!status) status = create(&d, only_redundant ? few : 1, w, &admitted, error);
+  descent d;
+  bool admitted;
+  const int limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
+  const ss_status status = descent_create(&d, problem, only_redundant ? few : 1, limit, w, &admitted, error);
   result->outcome = SS_NOT_ADMITTED;
   if (status || !admitted || (only_redundant && !redundant(&d))) return status;
-  for (int i = 0; i < sub.cp.n; i++) d.anchor[i] = 0;
-  if (warm) subproblem_start(&sub, z, d.anchor);
-  const double residual = run_outer(&d, warm, enough * fmax(1, sub.cp.n / 96.0), options->tolerance);
+  for (int i = 0; i < d.cp->n; i++) d.anchor[i] = 0;
+  if (warm) subproblem_start(&d.sub, z, d.anchor);
+  const double residual = descent_run(&d, warm, options->tolerance);
   result->iterations = d.newtons;
   result->outcome = residual <= options->tolerance ? SS_SOLVED : SS_LIMIT;
-  return subproblem_recover(&sub, d.best, z, w, error);
+  return subproblem_recover(&d.sub, d.best, z, w, error);
 }
 
 ss_status solve_range_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

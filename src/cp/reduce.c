@@ -8,6 +8,7 @@
 #include "cp/reduce.h"
 
 #include "cp/dense.h"
+#include "cp/storage.h"
 
 static const double coupling_tolerance = 1e-10;
 static const double noise = 0x1p-46; /* 64 units in the last place of the scaled diagonal */
@@ -27,7 +28,10 @@ static int order_rows(const ss_cp *problem, int *order) {
 
 /* All tangential rows of a contact get the same scale: directions stay what they are. */
 static void row_scales(const ss_cp *problem, const int *order, double *scale_of_row, double *scale) {
-  dense_scales(problem->G, problem->n, problem->n, scale_of_row, scale);
+  if (problem->G)
+    dense_scales(problem->G, problem->n, problem->n, scale_of_row, scale);
+  else
+    for (int i = 0; i < problem->n; i++) scale_of_row[i] = inverse_root_power(sparse_diagonal(problem->sparse, i));
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, scale_of_row + block->first);

@@ -36,7 +36,7 @@ typedef struct reduction {
 /* `tolerance` is the relative size below which a pivot counts as zero. Free rows that depend on others get z = 0; those
  * that are still coupled to the contacts are kept (rest < n_free). */
 ss_status reduce_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out, ss_error *error);
-/* The same, but where no row is free A is NULL: it would be S [G g] S. */
+/* The same, but where no row is free A is NULL: it would be S [G g] S. Only then may the matrix be sparse. */
 ss_status reduce_if_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out,
                               ss_error *error);
 

@@ -23,6 +23,7 @@ cp_solve_function solve_nsgs;
 cp_solve_function solve_prox;           /* prox.c */
 cp_solve_function solve_range_newton;   /* range_newton.c */
 cp_solve_function solve_redundant;      /* the same where contacts are many on few bodies, else not admitted */
+cp_solve_function solve_continuation;   /* continuation.c */
 cp_solve_function solve_weakly_coupled; /* weak.c */
 cp_solve_function solve_facets;         /* facets.c */
 cp_solve_function solve_enumeration;    /* enumerate.c */
@@ -52,5 +53,6 @@ bool has_disc(const ss_cp *problem);     /* a friction block with the quadratic 
  * Newton steps. */
 bool has_spatial_friction(const ss_cp *problem);
 bool only_free(const ss_cp *problem);
+bool some_free(const ss_cp *problem);
 
 #endif

@@ -26,10 +26,16 @@ ss_status cp_check_block(const ss_block *block, int b, int first, int n,
 ss_status storage_check_operator(const ss_cp_operator *o, int n, ss_error *error);
 
 double largest_of(const double *x, int n); /* max |x_i| */
-void sort_ascending(int *a, int n); /* shell sort: columns of short rows */
+void sort_ascending(int *a, int n);        /* shell sort: columns of short rows */
 
 /* B such that row i of the m x n matrix becomes column i. */
 ss_status sparse_transpose(const ss_sparse *a, ss_cp_workspace *w, ss_sparse *out, ss_error *error);
+
+static inline double sparse_diagonal(const ss_sparse *a, int i) {
+  for (int k = a->start[i]; k < a->start[i + 1]; k++)
+    if (a->col[k] == i) return a->value[k];
+  return 0;
+}
 
 /* (a x)_i */
 static inline double sparse_dot(const ss_sparse *a, int i, const double *x) {

@@ -67,23 +67,42 @@ static void load_all(const reduction *r, double *G, double *g) {
   }
 }
 
+/* The same with a sparse matrix. */
+static ss_status load_sparse(subproblem *s, double *g, ss_cp_workspace *w, ss_error *error) {
+  const ss_sparse *from = s->r.problem->sparse;
+  const double *scale = s->r.scale;
+  double *value = SCRATCH(w, double, from->start[from->rows]);
+  if (!value) return out_of_memory(error);
+  for (int i = 0; i < from->rows; i++) {
+    for (int k = from->start[i]; k < from->start[i + 1]; k++)
+      value[k] = scale[i] * from->value[k] * scale[from->col[k]];
+    g[i] = scale[i] * s->r.problem->g[i];
+  }
+  s->sparse = *from;
+  s->sparse.value = value;
+  return SS_OK;
+}
+
 ss_status subproblem_create(const ss_cp *problem, double rank_tolerance, ss_cp_workspace *w, subproblem *out,
                             ss_error *error) {
   reduction *r = &out->r;
-  const ss_status status = reduce_if_free_rows(problem, rank_tolerance, w, r, error);
+  ss_status status = reduce_if_free_rows(problem, rank_tolerance, w, r, error);
   if (status) return status;
   const int rows = problem->n - r->rest;
   const size_t m = (size_t)rows;
-  double *G = SCRATCH(w, double, m *m), *numbers = SCRATCH(w, double, 4 * m);
+  double *G = problem->G ? SCRATCH(w, double, m *m) : NULL, *numbers = SCRATCH(w, double, 4 * m);
   ss_block *blocks = SCRATCH(w, ss_block, problem->n_blocks + 1);
-  if (!G || !numbers || !blocks) return out_of_memory(error);
+  if ((problem->G && !G) || !numbers || !blocks) return out_of_memory(error);
   double *g = numbers, *s = numbers + m, *total = numbers + 2 * m, largest = 0;
   const double *S = r->A ? r->A + (size_t)r->rest * ((size_t)r->stride + 1) : NULL;
   scales(r, S, rows, s, total);
   if (S)
     load_rest(r, S, rows, s, G, g);
-  else
+  else if (G)
     load_all(r, G, g);
+  else
+    status = load_sparse(out, g, w, error);
+  if (status) return status;
   for (int i = 0; i < rows; i++) largest = fmax(largest, fabs(g[i]));
   out->amplitude = 1 / inverse_power(largest);
   for (int i = 0; i < rows; i++) {
@@ -92,7 +111,7 @@ ss_status subproblem_create(const ss_cp *problem, double rank_tolerance, ss_cp_w
   }
   out->scale = s;
   out->total = total;
-  out->cp = (ss_cp){.n = rows, .G = G, .g = g, .blocks = blocks};
+  out->cp = (ss_cp){.n = rows, .G = G, .g = g, .blocks = blocks, .sparse = G ? NULL : &out->sparse};
   copy_blocks(r, blocks, &out->cp.n_blocks, total);
   return SS_OK;
 }

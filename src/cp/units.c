@@ -16,10 +16,7 @@ static const double smallest_usual = 0x1p-17;
 
 static double diagonal(const ss_cp *problem, int i) {
   if (problem->G) return problem->G[(size_t)i * ((size_t)problem->n + 1)];
-  const ss_sparse *m = problem->sparse;
-  for (int k = m->start[i]; k < m->start[i + 1]; k++)
-    if (m->col[k] == i) return m->value[k];
-  return 0;
+  return sparse_diagonal(problem->sparse, i);
 }
 
 bool units_needed(const ss_cp *problem, cp_units *out) {

@@ -41,21 +41,21 @@ static int factorise_panel(double *A, int n, int first, int end, double toleranc
   return end;
 }
 
-/* Columns from .. to - 1 of row i, minus those of the rows first .. end - 1 times the multipliers. */
-static void subtract_rows(double *A, int n, int i, int first, int end, int from, int to) {
-  double *restrict target = row_at(A, n, i);
+void ss_subtract_rows(double *A, int stride, int i, int first, int end, int from, int to) {
+  double *restrict target = row_at(A, stride, i);
   const double *l = target;
   int k = first;
   for (; k + 4 <= end; k += 4) {
     const double a = l[k], b = l[k + 1], c = l[k + 2], d = l[k + 3];
     if (a == 0 && b == 0 && c == 0 && d == 0) continue;
-    const double *restrict p = row_at(A, n, k), *restrict q = p + n, *restrict r = q + n, *restrict s = r + n;
+    const double *restrict p = row_at(A, stride, k), *restrict q = p + stride, *restrict r = q + stride;
+    const double *restrict s = r + stride;
     for (int j = from; j < to; j++) target[j] -= (a * p[j] + b * q[j]) + (c * r[j] + d * s[j]);
   }
   for (; k < end; k++) {
     const double a = l[k];
-    const double *restrict p = row_at(A, n, k);
-    for (int j = from; j < to; j++) target[j] -= a * p[j];
+    const double *restrict p = row_at(A, stride, k);
+    for (int j = from; j < to && a != 0; j++) target[j] -= a * p[j];
   }
 }
 
@@ -65,9 +65,9 @@ int ss_blocked_lu(double *A, int n, double tolerance, int *row) {
     const int end = first + PANEL < n ? first + PANEL : n;
     const int done = factorise_panel(A, n, first, end, tolerance, row);
     if (done < end) return done;
-    for (int i = first + 1; i < end; i++) subtract_rows(A, n, i, first, i, end, n);
+    for (int i = first + 1; i < end; i++) ss_subtract_rows(A, n, i, first, i, end, n);
     for (int from = end; from < n; from += TILE)
-      for (int i = end; i < n; i++) subtract_rows(A, n, i, first, end, from, from + TILE < n ? from + TILE : n);
+      for (int i = end; i < n; i++) ss_subtract_rows(A, n, i, first, end, from, from + TILE < n ? from + TILE : n);
   }
   return n;
 }

@@ -9,6 +9,9 @@ int ss_blocked_lu(double *A, int n, double tolerance, int *row);
 /* x, in the order of `row` on entry: x from L U x = x. */
 void ss_blocked_lu_solve(const double *A, int n, double *x);
 
+/* Columns from .. to - 1 of row i, minus those of the rows first .. end - 1 times what stands in its columns first .. end - 1. */
+void ss_subtract_rows(double *A, int stride, int i, int first, int end, int from, int to);
+
 /* target += sum of factor[k] column[k], `count` columns of n numbers. */
 void ss_add_columns(double *target, const double *const *column, const double *factor, int count, int n);
 
