@@ -171,8 +171,25 @@ static void solved_scene_keeps_what_was_set(void **state) {
   ss_scene_destroy(scene);
 }
 
+/* x(1) - v(0) is 0 whatever v(0) is; for velocities of 1e15 rounding makes 4 of it, which is no solution. */
+static void rounding_is_no_solution(void **state) {
+  (void)state;
+  static const char text[] = "gravity: [0, 0, 0]\n"
+                             "bodies: [{name: b, mass: 2, freedom: [x]}]\n"
+                             "boundary: {conditions: [final(b.x) - initial(b.vx) = 4]}\n"
+                             "simulation: {scheme: trapezoidal, step: 0.01, duration: 1}\n";
+  ss_scene *scene = NULL;
+  ss_error error = {0};
+  run_require(ss_scene_parse(text, sizeof text - 1, "rounding", NULL, 0, &scene, &error), &error, "parse");
+  ss_bvp_result *r = solve(scene, NULL, 0);
+  assert_int_equal(r->n_solutions, 0);
+  ss_bvp_result_destroy(r);
+  ss_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rounding_is_no_solution),
       cmocka_unit_test(conditions_are_read_as_written),
       cmocka_unit_test(puck_stops_at_the_line),
       cmocka_unit_test(puck_that_cannot),

@@ -212,7 +212,7 @@ static void test_world_meshes(void **state) {
   for (int k = 1; k < 4; k++) far += v3_norm(v3_sub(v3(p[3 * k], p[3 * k + 1], p[3 * k + 2]), v3(p[0], p[1], p[2])));
   assert_true(fabs(far - 9) < 1e-5 && fabs(p[0] - 5) < 1e-6 && fabs(p[1]) < 1e-6);
   for (int k = 0; k < 6; k++) { /* turned by a right angle: (x, y) -> (-y, x); the middle is at (0, 10, 1) */
-    const double x = 2 * (k % 3 - 1), y = 3 * (k / 3 - 0.5), *at = p + 12 + 3 * k;
+    const double x = 2 * (k % 3 - 1), y = 3 * ((k >= 3) - 0.5), *at = p + 12 + 3 * k;
     assert_true(fabs(at[0] + y) < 1e-6 && fabs(at[1] - 10 - x) < 1e-6 && fabs(at[2] - 1 - k) < 1e-6);
   }
   double area = 0; /* seen from above the field's triangles cover it once, all turned upwards */

@@ -6,6 +6,7 @@
 #include "step/workspace.h"
 
 #include <stdio.h>
+#include <float.h>
 #include <string.h>
 
 static const double failed_residual = 1e6;
@@ -84,10 +85,16 @@ void ss_shooting_conditions(const ss_shooting *s, const ss_sim *sim, double *f) 
   for (int i = 0; i < s->m; i++) {
     const ss_condition_def *c = &s->boundary->conditions[i];
     f[i] = -c->value;
+    double terms = fabs(c->value);
     for (int k = 0; k < c->n; k++) {
       const ss_quantity *q = &c->quantities[k];
-      f[i] += c->factors[k] * (q->final ? final_value(sim, q) : *velocity_of(&s->scene.bodies[q->body], q->coordinate));
+      const double value = q->final ? final_value(sim, q) : *velocity_of(&s->scene.bodies[q->body], q->coordinate);
+      f[i] += c->factors[k] * value;
+      terms += fabs(c->factors[k] * value);
     }
+    /* A sum of huge terms may vanish by rounding: it meets a condition no better than its rounding allows. */
+    const double rounding = DBL_EPSILON * terms;
+    if (rounding > s->boundary->tolerance && fabs(f[i]) < rounding) f[i] = copysign(rounding, f[i]);
   }
 }
 
