@@ -17,7 +17,7 @@
 
 static const double good_pivot = 1e-3, nothing = 1e-10, asymmetry = 1e-14, indefinite = 1e-6, fill = 1e-13;
 enum { ENOUGH_ROWS = 1000 };
-static const double hopeless = 0.75; /* share of pivots in so many rows that foretells more than half of them in all */
+static const double hopeless = 1.3; /* times as many pivots as may be, if it goes on as in so many rows */
 
 static double rest(const double *l, const double *u, int first, int end, double entry) {
   for (int k = first; k < end; k++) entry -= l[k] * u[k];
@@ -109,7 +109,7 @@ static bool add_columns(range *r, source *s, const pattern *order, double good, 
   for (int k = 0, seen = 0; k < order->n; k++) {
     for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++, seen++)
       if (d[i] > good && r->rank <= most && !add_column(r, s, d, i)) return false;
-    if (most < n && seen >= ENOUGH_ROWS && r->rank > hopeless * seen) r->rank = most + 1;
+    if (most < n && seen >= ENOUGH_ROWS && (double)r->rank * n > hopeless * most * seen) r->rank = most + 1;
   }
   while (r->rank <= most) {
     int best = -1;
