@@ -147,6 +147,23 @@ static bool search_direction(const circle *c, double *d) {
   return false;
 }
 
+/* Whether w_t is so small beside what it is made of that its direction means nothing. */
+static bool on_the_edge(const circle *c, const double *d) {
+  double derivative, along;
+  const double f = parallel(c, d, &derivative, &along);
+  return !(along <= 0 && fabs(f) <= 1e-10 * fabs(along));
+}
+
+static bool same(const double *a, const double *b) {
+  static const double rounding = 1e-12;
+  double change = 0, size = 0;
+  for (int i = 0; i < 3; i++) {
+    change = fmax(change, fabs(a[i] - b[i]));
+    size = fmax(size, fabs(a[i]));
+  }
+  return change <= rounding * size;
+}
+
 static bool disc_slides(const circle *c, double *z) {
   const double *W = c->W;
   double d[2] = {z[1], z[2]};
@@ -162,9 +179,9 @@ static bool disc_slides(const circle *c, double *z) {
   normal_part(c, d, &N, &D);
   const double zn = N / D, load = c->mu * (zn + c->e);
   if (c->open && W[1] * load * d[0] + W[2] * load * d[1] + c->q[0] < 0) return false;
-  z[0] = zn;
-  z[1] = load * d[0];
-  z[2] = load * d[1];
+  const double x[3] = {zn, load * d[0], load * d[1]};
+  if (on_the_edge(c, d) && same(x, z)) return true; /* its rounding errors would add up from sweep to sweep */
+  for (int i = 0; i < 3; i++) z[i] = x[i];
   return true;
 }
 
