@@ -458,7 +458,7 @@ static inline owned_cp spatial_stack(random_source *r, int n) {
       v[6 * i + k] = askew * random_between(r, -1, 1) - (k == 2 ? 0.1 : 0);
     }
     for (int c = 0; c < 4; c++) {
-      const double x = c % 2 - 0.5, y = (double)(c / 2) - 0.5;
+      const double x = c % 2 - 0.5, y = c > 1 ? 0.5 : -0.5;
       for (int side = 0; side < 2; side++) {
         const int body = i - side;
         if (body < 0) continue;

@@ -190,19 +190,31 @@ static ss_status take_turns_facets(large *l, ss_cp_workspace *w, ss_error *error
   return status;
 }
 
-static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  ss_status status = SS_OK;
-  if (operator_has_bodies(l->original->factors)) {
-    status = through_bodies(l, z, w, error);
-  } else {
-    large_start(l, z);
-    status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
-    if (!status) status = newton(l, w, error);
-  }
+/* After the sweeps. */
+static ss_status go_on(large *l, ss_cp_workspace *w, ss_error *error) {
   double *scratch = SCRATCH(w, double, l->cp.n);
   if (!scratch) return out_of_memory(error);
-  if (status || large_done(l, scratch)) return status;
+  if (large_done(l, scratch)) return SS_OK;
   return admits_round_sets(&l->cp) ? take_turns_round(l, w, error) : take_turns_facets(l, w, error);
+}
+
+/* The cheap beginning. */
+static ss_status begin(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  const ss_status status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
+  return status ? status : newton(l, w, error);
+}
+
+static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  const bool bodies = operator_has_bodies(l->original->factors);
+  const ss_status status = bodies ? through_bodies(l, z, w, error) : begin(l, z, w, error);
+  return status ? status : go_on(l, w, error);
+}
+
+/* From a z that `begin` has come to. */
+static ss_status go_on_from(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  return go_on(l, w, error);
 }
 
 /* Runs `method` on the whole problem, without looking for islands. */
@@ -303,13 +315,6 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
   return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
 }
 
-/* The cheap beginning of take_turns. */
-static ss_status begin(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  large_start(l, z);
-  const ss_status status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
-  return status ? status : newton(l, w, error);
-}
-
 /* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, and up to CONTINUED_ROWS an attempt of Lemke's method and continuation. Leaves z
  * as it is where none finds a solution. */
 static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
@@ -361,7 +366,7 @@ static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options,
   status = by_range(problem, options, z, w, result, error);
   result->iterations = iterations += result->iterations;
   if (status || result->outcome == SS_SOLVED) return status;
-  status = run(problem, options, take_turns, true, z, w, result, error);
+  status = run(problem, options, go_on_from, true, z, w, result, error);
   result->iterations += iterations;
   return status;
 }
