@@ -106,7 +106,8 @@ static void indefinite_matrices_are_refused(void **state) {
 static void the_limit_holds(void **state) {
   (void)state;
   random_source random = {8};
-  owned_cp p = random_mechanics(&random, (mechanics_spec){.dofs = 12, .contacts = 20, .size = 3, .cone = SS_CONE_QUADRATIC});
+  owned_cp p =
+      random_mechanics(&random, (mechanics_spec){.dofs = 12, .contacts = 20, .size = 3, .cone = SS_CONE_QUADRATIC});
   ss_cp_options options = ss_cp_options_default();
   ss_cp_result r;
   options.solver = "continuation";
