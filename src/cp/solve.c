@@ -193,6 +193,7 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   if (automatic && units_needed(problem, &units)) {
     const ss_status status = solve_in_units(problem, units, options, warm, z, workspace, result, &settled, error);
     if (status || settled) return status;
+    result->residual = HUGE_VAL; /* z is the start now, not the best so far */
     warm = true;
   }
   return solve_as_given(problem, options, automatic, warm, z, workspace, result, error);
