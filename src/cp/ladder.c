@@ -8,123 +8,114 @@
 #include <limits.h>
 #include <math.h>
 
-/* When a rung of the ladder is worth trying. */
-typedef enum rung_condition {
-  ALWAYS,
-  COLD_TINY_LCP,
-  FROM_START,    /* a starting guess, nothing to be guessed, or so small that a wrong guess costs nothing */
-  COLD_LOOSE,    /* from nothing, and so many contacts that it pays to see whether they feel each other */
-  COLD_DISCS,    /* from nothing, a few contacts with directions that are hard to guess where they slide */
-  COLD_FEW,      /* from nothing, a few contacts: sweeps and Newton steps are faster than looking for anything better */
-  COLD_SOME,     /* the same for more of them, where they are not redundant */
-  COLD_MANY,     /* from nothing, and more than those */
-  SOME_DISCS,    /* rows enough for an administration of their own */
-  SOME_FLAT,     /* the same without discs: other solvers are good as well */
-  SPATIAL,       /* friction in space */
-  FRESH_SPATIAL, /* the same, where large_solve.c has not tried it before */
-  FRESH_FLAT,    /* the same, with few enough LCP variables that an attempt is worth its time */
-  FEW_ROWS,
-  MANY_ROWS,
-  SEVERAL_ROWS, /* cold, between many and few */
-  SMALL,        /* few enough LCP variables for a dense tableau to be the fastest */
-  PLAIN,        /* more of them, but no friction: pivots are few, and sure */
-  LARGE_PLAIN,  /* the same, where sweeps are worth a try before */
-  MEDIUM,       /* still faster than many sweeps, where few have not helped */
-  MODERATE,     /* slow, but sure */
-  FROM_BEST     /* the best z so far is nearly one; the solver starts from it */
-} rung_condition;
+/* What a problem is like; a rung names what it needs. */
+enum trait {
+  COLD = 1,       /* no starting guess */
+  WARM = 2,       /* the last step's z */
+  NEARLY = 4,     /* the best z so far is nearly a solution: the rung starts from it */
+  PLAIN = 8,      /* no friction: pivots are few, and sure */
+  FRICTION = 16,  /* with mu > 0 */
+  PLANAR = 32,    /* friction in the plane only */
+  SPATIAL = 64,   /* contacts with two tangents or more */
+  FLAT = 128,     /* these with polygons and pyramids only */
+  DISC = 256,     /* discs: directions that are hard to guess where they slide */
+  NO_DISC = 512,  /* directions that are found exactly */
+  NO_SET = 1024,  /* only free rows: nothing to guess */
+  TINY = 2048,    /* an LCP of few rows or few pivots */
+  UNTRIED = 4096, /* by continuation in large_solve.c */
+};
+
+typedef struct span {
+  int least, most;
+} span;
 
 typedef struct rung {
   solver_row row;
-  rung_condition condition;
-  int limit; /* iterations; 0: the solver's own choice */
+  unsigned needs;
+  span rows, variables; /* of the problem, and of the LCP that it makes */
+  int limit;            /* iterations; 0: the solver's own choice */
 } rung;
 
-static const rung ladder[] = {
-    {{"lemke", solve_tiny_lcp}, COLD_TINY_LCP, 0},
-    {{"nsgs", solve_weakly_coupled}, COLD_LOOSE, 0},
-    {{"active-set", solve_at_rest}, COLD_DISCS, 12},
-    {{"active-set", solve_active_set}, FROM_START, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD_FEW, 16},
-    {{"lemke", solve_lemke}, SMALL, 0},
-    {{"lemke-covered", solve_lemke_covered}, SMALL, 0},
-    {{"lemke", solve_lemke_short}, PLAIN, 0},
-    {{"keller", solve_keller_short}, PLAIN, 0},
-    {{"lemke-restarted", solve_lemke_restarted}, PLAIN, 0},
-    {{"range-newton", solve_redundant}, SOME_DISCS, 200},
-    {{"range-newton", solve_redundant}, SOME_FLAT, 120},
-    {{"active-set", solve_at_rest}, COLD_MANY, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD_SOME, 40},
-    {{"nsgs-accelerated", solve_nsgs_accelerated}, SEVERAL_ROWS, 60},
-    {{"nsgs-newton", solve_nsgs_newton}, FEW_ROWS, 40},
-    {{"nsgs-newton", solve_nsgs_newton}, MANY_ROWS, 100},
-    {{"lemke", solve_lemke}, LARGE_PLAIN, 0},
-    {{"lemke", solve_lemke}, MEDIUM, 0},
-    {{"lemke-covered", solve_lemke_covered}, MEDIUM, 0},
-    {{"lemke", solve_lemke}, FRESH_FLAT, 2000},
-    {{"continuation", solve_continuation}, FRESH_SPATIAL, 400},
-    {{"range-newton", solve_range_newton}, SOME_DISCS, 0},
-    {{"range-newton", solve_range_newton}, SOME_FLAT, 0},
-    {{"smoothing", solve_smoothing}, ALWAYS, 150},
-    {{"range-newton", solve_range_newton}, FROM_BEST, 0},
-    {{"prox", solve_prox}, ALWAYS, 150},
-    {{"interior-point", solve_interior_point}, ALWAYS, 0},
-    {{"continuation", solve_continuation}, SPATIAL, 0},
-    {{"lemke", solve_lemke}, MODERATE, 0},
-    {{"lemke-covered", solve_lemke_covered}, MODERATE, 0},
-    {{"prox", solve_prox}, ALWAYS, 3000},
-    {{"facets", solve_facets}, ALWAYS, 0},
-    {{"lemke-regularized", solve_lemke_regularized}, MODERATE, 0},
-    {{"enumeration", solve_enumeration}, ALWAYS, 0},
-    {{"admm", solve_admm}, ALWAYS, 0}, /* contacts that nearly repeat each other: long valleys for the others */
-    {{"nsgs-newton", solve_nsgs_newton}, ALWAYS, 3000},
-    {{"range-newton", solve_range_newton}, FROM_BEST, 0},
-};
 enum {
-  N_RUNGS = sizeof ladder / sizeof *ladder,
-  SOME = 24,
-  SOME_MORE = 40,
-  TINY = 64,
-  FEW = 240,
-  SMALL_LCP = 60,
-  MEDIUM_LCP = 300,
-  ATTEMPT_LCP = 1600,
-  MODERATE_LCP = 3000,
-  PLAIN_LCP = 2000,
-  LARGE_LCP = 3000
+  ALL = INT_MAX,
+  SOME = 24,          /* rows: from here on sparsity and redundancy are worth their administration */
+  SOME_FLAT = 40,     /* the same where other solvers are good as well */
+  LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
+  MANY = 240,         /* sweeps get long */
+  SMALL_LCP = 60,     /* variables: a dense tableau is the fastest */
+  MEDIUM_LCP = 300,   /* still faster than many sweeps, where few have not helped */
+  ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
+  PLAIN_LCP = 2000,   /* without friction */
+  LARGE_LCP = 3000    /* slow, but sure */
 };
 
-static bool worth_trying(const climb *c, rung_condition condition, bool warm) {
-  if (condition == ALWAYS) return true;
-  if (condition == FROM_BEST) return c->result->residual < polish_below;
-  if (condition == COLD_TINY_LCP) return !warm && is_tiny_lcp(c->problem);
-  const bool cold_friction = !warm && has_friction(c->problem);
-  if (condition == COLD_LOOSE)
-    return cold_friction && (has_spatial_friction(c->problem) ? c->problem->n > TINY : c->problem->n >= SOME);
-  if (condition == COLD_DISCS) return cold_friction && c->problem->n < SOME && has_disc(c->problem);
-  if (condition == COLD_FEW) return cold_friction && c->problem->n < SOME;
-  if (condition == COLD_SOME) return cold_friction && c->problem->n >= SOME && c->problem->n <= TINY;
-  if (condition == COLD_MANY) return cold_friction && c->problem->n > TINY && c->problem->n <= FEW;
-  if (condition == FROM_START && cold_friction && c->problem->n < SOME && has_disc(c->problem)) return false;
-  if (condition == FROM_START) return warm || c->problem->n <= TINY || only_free(c->problem);
-  if (condition == FEW_ROWS || condition == MANY_ROWS) return (condition == FEW_ROWS) == (c->problem->n <= FEW);
-  if (condition == SOME_DISCS) return c->problem->n >= SOME && has_disc(c->problem);
-  if (condition == SOME_FLAT)
-    return c->problem->n >= SOME_MORE && !has_disc(c->problem) && has_spatial_friction(c->problem);
-  if (condition == SPATIAL) return c->problem->n >= SOME && has_spatial_friction(c->problem);
-  if (condition == FRESH_SPATIAL || condition == FRESH_FLAT) {
-    const bool fresh = c->problem->n > CONTINUED_ROWS || !large_wanted(c->problem);
-    const int most = condition == FRESH_FLAT ? ATTEMPT_LCP : INT_MAX;
-    return fresh && worth_trying(c, SPATIAL, warm) && lcp_variables(c->problem) <= most;
-  }
-  if (condition == SEVERAL_ROWS) return !warm && c->problem->n > SOME_MORE && c->problem->n <= FEW;
-  const int variables = lcp_variables(c->problem);
-  if (condition == SMALL) return variables <= SMALL_LCP;
-  const bool plain = !has_friction(c->problem);
-  if (condition == PLAIN) return plain && variables > SMALL_LCP && variables <= PLAIN_LCP;
-  if (condition == LARGE_PLAIN) return plain && variables > PLAIN_LCP && variables <= LARGE_LCP;
-  if (condition == MEDIUM) return !plain && variables > SMALL_LCP && variables <= MEDIUM_LCP;
-  return !plain && variables > MEDIUM_LCP && variables <= MODERATE_LCP;
+/* One after the other, where the problem has the traits and the size. */
+static const rung ladder[] = {
+    /* solver, needs, rows, variables, limit */
+    {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
+    {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
+    {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL, {LOOSE + 1, ALL}, {0, ALL}, 0},
+    {{"active-set", solve_at_rest}, COLD | DISC, {0, SOME - 1}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | NO_DISC, {0, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | DISC, {SOME, LOOSE}, {0, ALL}, 12},
+    {{"nsgs-newton", solve_few_contacts}, COLD | FRICTION, {0, SOME - 1}, {0, ALL}, 16},
+    {{"lemke", solve_lemke}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
+    {{"lemke-covered", solve_lemke_covered}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
+    {{"lemke", solve_lemke_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
+    {{"keller", solve_keller_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
+    {{"lemke-restarted", solve_lemke_restarted}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
+    {{"range-newton", solve_redundant}, DISC, {SOME, ALL}, {0, ALL}, 200},
+    {{"range-newton", solve_redundant}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 120},
+    {{"active-set", solve_at_rest}, COLD | FRICTION, {LOOSE + 1, MANY}, {0, ALL}, 12},
+    {{"nsgs-newton", solve_few_contacts}, COLD | FRICTION, {SOME, LOOSE}, {0, ALL}, 40},
+    {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {SOME_FLAT + 1, MANY}, {0, ALL}, 60},
+    {{"nsgs-newton", solve_nsgs_newton}, 0, {0, MANY}, {0, ALL}, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
+    {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
+    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
+    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
+    {{"lemke", solve_lemke}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ATTEMPT_LCP}, 2000},
+    {{"continuation", solve_continuation}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ALL}, 400},
+    {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
+    {{"range-newton", solve_range_newton}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 0},
+    {{"smoothing", solve_smoothing}, 0, {0, ALL}, {0, ALL}, 150},
+    {{"range-newton", solve_range_newton}, NEARLY, {0, ALL}, {0, ALL}, 0},
+    {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 150},
+    {{"interior-point", solve_interior_point}, 0, {0, ALL}, {0, ALL}, 0},
+    {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
+    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
+    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
+    {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 3000},
+    {{"facets", solve_facets}, 0, {0, ALL}, {0, ALL}, 0},
+    {{"lemke-regularized", solve_lemke_regularized}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
+    {{"enumeration", solve_enumeration}, 0, {0, ALL}, {0, ALL}, 0},
+    {{"admm", solve_admm},
+     0,
+     {0, ALL},
+     {0, ALL},
+     0}, /* contacts that nearly repeat each other: long valleys for the others */
+    {{"nsgs-newton", solve_nsgs_newton}, 0, {0, ALL}, {0, ALL}, 3000},
+    {{"range-newton", solve_range_newton}, NEARLY, {0, ALL}, {0, ALL}, 0},
+};
+enum { N_RUNGS = sizeof ladder / sizeof *ladder };
+
+static unsigned traits_of(const ss_cp *problem, bool warm) {
+  const bool friction = has_friction(problem), spatial = has_spatial_friction(problem), disc = has_disc(problem);
+  return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : NO_DISC) | (spatial ? SPATIAL : 0U) |
+         (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
+         (is_tiny_lcp(problem) ? TINY : 0U);
+}
+
+static bool within(span s, int x) { return s.least <= x && x <= s.most; }
+
+static bool worth_trying(const climb *c, const rung *r, unsigned traits, int variables) {
+  const unsigned missing = r->needs & ~traits;
+  if (missing & ~(unsigned)(NEARLY | UNTRIED)) return false;
+  if (!within(r->rows, c->problem->n) || !within(r->variables, variables)) return false;
+  if (missing & NEARLY) return c->result->residual < polish_below;
+  return !(missing & UNTRIED) || c->problem->n > CONTINUED_ROWS || !large_wanted(c->problem);
 }
 
 /* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
@@ -159,11 +150,13 @@ static bool at_rounding_level(const climb *c) {
  * iteration limit of the others. */
 ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
   ss_outcome first = SS_SOLVED;
-  for (int k = 0; k < N_RUNGS; k++) {
-    if (!worth_trying(c, ladder[k].condition, warm)) continue;
+  const unsigned traits = traits_of(c->problem, warm);
+  const int variables = lcp_variables(c->problem);
+  for (const rung *r = ladder; r < ladder + N_RUNGS; r++) {
+    if (!worth_trying(c, r, traits, variables)) continue;
     ss_outcome outcome;
-    const double *from = ladder[k].condition == FROM_BEST ? c->z : warm ? c->start : NULL;
-    const ss_status status = try_row(c, &ladder[k].row, ladder[k].limit, from, &outcome, error);
+    const double *from = r->needs & NEARLY ? c->z : warm ? c->start : NULL;
+    const ss_status status = try_row(c, &r->row, r->limit, from, &outcome, error);
     if (status) return status;
     if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
     if (outcome == SS_NOT_ADMITTED) continue;
