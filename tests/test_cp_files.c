@@ -105,6 +105,23 @@ static void every_format(void **state) {
   ss_cp_workspace_destroy(w);
 }
 
+/* A plain LCP needs no comment in front where its numbers leave no doubt, alone or with known solutions behind them. */
+static void without_comment(void **state) {
+  (void)state;
+  static const char *const texts[] = {"2\n2 1\n1 2\n-5 -6\n", "2\n2 1\n1 2\n-5 -6\n1\n1.3 2.3\n"};
+  for (int k = 0; k < 2; k++) {
+    ss_cp_file file;
+    ss_error error;
+    assert_int_equal(read_text(texts[k], &file, &error), SS_OK);
+    assert_string_equal(file.kind, "lcp");
+    assert_true(file.problem.n == 2 && file.problem.G[1] == 1 && file.problem.g[1] == -6);
+    ss_cp_file_release(&file);
+  }
+  ss_cp_file file;
+  ss_error error;
+  assert_int_equal(read_text("2\n2 1\n1 2\n-5 -6\n7\n", &file, &error), SS_ERROR_INPUT);
+}
+
 static void wrong_files(void **state) {
   (void)state;
   static const char *const wrong[] = {
@@ -223,8 +240,8 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(round_trip), cmocka_unit_test(every_format),  cmocka_unit_test(wrong_files),
-      cmocka_unit_test(places),     cmocka_unit_test(damaged_files),
+      cmocka_unit_test(round_trip),  cmocka_unit_test(every_format), cmocka_unit_test(without_comment),
+      cmocka_unit_test(wrong_files), cmocka_unit_test(places),       cmocka_unit_test(damaged_files),
   };
   return cmocka_run_group_tests_name("cp_files", tests, set_up, tear_down);
 }

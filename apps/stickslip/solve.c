@@ -24,7 +24,8 @@ typedef struct solve_job {
   const char *path;
   const ss_cp_file *file;
   ss_cp_workspace *workspace;
-  double *z, *w;                    /* [n] */
+  double *z, *w, *ray;              /* [n] */
+  double margin;                    /* by which `ray` shows that there is no solution; 0: it does not */
   const ss_cp_diagnosis *diagnosis; /* NULL: none was made */
   bool enumerates;                  /* all solutions are wanted with the next result */
 } solve_job;
@@ -41,7 +42,12 @@ static json_t *result_json(const solve_job *job, const char *solver, const ss_cp
                              r->solver, "status", ss_outcome_name(r->outcome), "residual", json_number(r->residual),
                              "iterations", r->iterations, "fallbacks", r->fallbacks, "seconds", json_number(seconds),
                              "z", json_numbers(job->z, job->file->problem.n));
-  if (object && r->outcome != SS_SOLVED) (void)json_object_set_new(object, "no_solution", json_boolean(r->no_solution));
+  if (object && r->outcome != SS_SOLVED)
+    (void)json_object_set_new(object, "no_solution", json_boolean(r->no_solution || job->margin > 0));
+  if (object && job->margin > 0) {
+    (void)json_object_set_new(object, "ray", json_numbers(job->ray, job->file->problem.n));
+    (void)json_object_set_new(object, "ray_margin", json_number(job->margin));
+  }
   if (object && job->diagnosis) (void)json_object_set_new(object, "diagnosis", diagnosis_json(job->diagnosis));
   return object;
 }
@@ -62,18 +68,33 @@ static void print_header(void) {
 }
 
 /* Small answers are shown; --json has all of them. */
+enum { SHOWN = 12 };
+
+static void print_numbers(const char *name, const double *x, int n) {
+  (void)printf("  %s =", name);
+  for (int i = 0; i < n; i++) (void)printf(" %.10g", x[i] + 0.0); /* no -0 */
+  (void)printf("\n");
+}
+
+static void print_proof(const solve_job *job) {
+  (void)printf(
+      "  there is no solution: y . (G z + g) < 0 for every z that is allowed, y . w >= 0 for every w (margin %.1g)\n",
+      job->margin);
+  if (job->file->problem.n <= SHOWN) print_numbers("y", job->ray, job->file->problem.n);
+}
+
 static void print_result(const solve_job *job, const char *solver, const ss_cp_result *r, double seconds) {
-  enum { SHOWN = 12 };
   const int n = job->file->problem.n;
   char by[64]; /* which one of the ladder it was */
   (void)snprintf(by, sizeof by, "%s%s", strcmp(solver, r->solver) != 0 ? "auto: " : "", r->solver);
   (void)printf("%-52s %-16s %6d  %-22s %-12s %8.1e %10d %9.1e\n", job->path, job->file->kind, n, by,
                ss_outcome_name(r->outcome), r->residual, r->iterations, seconds);
-  if (r->no_solution) (void)printf("  there is no solution: the inequalities contradict each other\n");
+  if (job->margin > 0)
+    print_proof(job);
+  else if (r->no_solution)
+    (void)printf("  there is no solution: the inequalities contradict each other\n");
   if (r->outcome != SS_SOLVED || n > SHOWN || job->request->all_solvers || job->request->all_solutions) return;
-  (void)printf("  z =");
-  for (int i = 0; i < n; i++) (void)printf(" %.10g", job->z[i] + 0.0); /* no -0 */
-  (void)printf("\n");
+  print_numbers("z", job->z, n);
 }
 
 static const char *const orders[] = {"given", "breadth", "shuffled"}; /* as in ss_cp_order */
@@ -144,8 +165,10 @@ static int show(const solve_job *job, const char *solver, const ss_cp_result *re
   return code;
 }
 
-/* Solves once, and again where that took too short a time to be measured. */
-static int solve_one(const solve_job *job, const char *solver) {
+enum { MOST_PROVED = 1000 }; /* rows up to which a proof that there is no solution is looked for */
+
+/* Solves once, and again where that took too short a time to be measured. Where there is no solution, a proof is wanted. */
+static int solve_one(solve_job *job, const char *solver) {
   const solve_request *request = job->request;
   const ss_cp_options options = {.solver = solver,
                                  .tolerance = request->tolerance,
@@ -162,6 +185,10 @@ static int solve_one(const solve_job *job, const char *solver) {
     if (status) return report_file_error(job, &error);
     seconds = wall_clock() - start;
   } while (++repetitions < 100 && seconds < 1e-3);
+  job->margin = 0;
+  if (result.outcome != SS_SOLVED && job->file->problem.n <= MOST_PROVED &&
+      ss_cp_find_ray(&job->file->problem, job->workspace, job->ray, &job->margin, &error))
+    return report_file_error(job, &error);
   return show(job, solver, &result, seconds / repetitions);
 }
 
@@ -198,9 +225,13 @@ static int solve_file(solve_request *request, const char *path, ss_cp_workspace 
   if (ss_cp_read(path, &file, &error)) return report_error(&error);
   if (!request->json && !request->headed) print_header();
   request->headed = true;
-  double *z = calloc(2 * (size_t)file.problem.n + 1, sizeof *z);
+  const size_t n = (size_t)file.problem.n;
+  double *z = calloc(3 * n + 1, sizeof *z);
   ss_cp_diagnosis diagnosis;
-  solve_job job = {request, path, &file, workspace, z, z ? z + file.problem.n : NULL, NULL, request->all_solutions};
+  solve_job job = {.request = request, .path = path, .file = &file, .workspace = workspace, .z = z};
+  job.enumerates = request->all_solutions;
+  job.w = z ? z + n : NULL;
+  job.ray = z ? z + 2 * n : NULL;
   int code = z ? diagnose(&job, &diagnosis) : usage_error("out of memory");
   if (code == EXIT_DONE)
     code = request->all_solvers ? solve_every_way(&job) : solve_one(&job, request->solver ? request->solver : "auto");

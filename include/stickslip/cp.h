@@ -128,7 +128,17 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
  * Infinite where z or the data are not finite. w (n numbers, may be NULL) receives G z + g. */
 double ss_cp_judge(const ss_cp *problem, const double *z, double *w);
 
-/* The cone part of it: how far the friction impulses lie outside their set, and how much more power another impulse of
+/* A proof that there is no solution (Farkas): numbers y, one for each row, for which y . w >= 0 wherever w is a slack that the
+ * blocks allow, but y . (G z + g) < 0 for every z that they allow. y is 0 on tangential rows and on boxes with two bounds, >= 0 on
+ * normal and nonnegative rows and boxes with a lower bound, <= 0 on boxes with an upper one. Returns how far below 0 the sum is, relative
+ * to the sizes of its terms, or 0 where y proves nothing. Shares no code with the solvers; holds up to rounding (1e-12). */
+double ss_cp_judge_ray(const ss_cp *problem, const double *y);
+
+/* Looks for such a y (n numbers), along the rays of Lemke's method. *margin is what the judge says of it; 0: none was found, which
+ * says nothing. Problems of up to SS_CP_DENSE_ROWS rows. */
+ss_status ss_cp_find_ray(const ss_cp *problem, ss_cp_workspace *workspace, double *y, double *margin, ss_error *error);
+
+/* The cone part of the residual: how far the friction impulses lie outside their set, and how much more power another impulse of
  * the set would dissipate than the one chosen (maximum-dissipation defect), both as maxima over the blocks. */
 void ss_cp_friction_defects(const ss_cp *problem, const double *z, const double *w, double *cone, double *dissipation);
 

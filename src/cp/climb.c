@@ -46,3 +46,9 @@ ss_status try_row(climb *c, const solver_row *row, int limit, const double *from
   keep_if_better(c, residual, own.outcome == SS_SOLVED ? SS_STALLED : own.outcome, row->name);
   return polish(c, residual, row, error);
 }
+
+bool proved_impossible(climb *c) {
+  if (!c->result->no_solution || c->result->residual < nearly_solved) return false;
+  c->result->outcome = SS_RAY;
+  return true;
+}

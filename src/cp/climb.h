@@ -30,6 +30,9 @@ typedef struct climb {
 /* Runs one solver, from a z or from nothing (NULL); judges and polishes; keeps what is better (climb.c). */
 ss_status try_row(climb *c, const solver_row *row, int limit, const double *from, ss_outcome *outcome, ss_error *error);
 
+/* Whether there is nothing to look for, which becomes the outcome then. A proof is rounding where some z is nearly a solution. */
+bool proved_impossible(climb *c);
+
 /* The rungs for matrices that are there dense, one after the other until the tolerance is reached (ladder.c). */
 ss_status climb_ladder(climb *c, bool warm, ss_error *error);
 

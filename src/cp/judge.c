@@ -63,7 +63,7 @@ static void project(const ss_block *block, double *p, double r) {
 }
 
 /* max of s . p over the section S. */
-static double support(const ss_block *block, const double *p) {
+double friction_support(const ss_block *block, const double *p) {
   const int n = tangents(block);
   if (n == 1 || block->cone == SS_CONE_PYRAMID) {
     double sum = 0;
@@ -278,7 +278,7 @@ void ss_cp_friction_defects(const ss_cp *problem, const double *z, const double 
       x[i] = -wt[i];
       chosen += wt[i] * zt[i];
     }
-    *dissipation = larger(*dissipation, r * support(block, x) + chosen);
+    *dissipation = larger(*dissipation, r * friction_support(block, x) + chosen);
     for (int i = 0; i < tangents(block); i++) x[i] = zt[i];
     *cone = larger(*cone, off_projection(block, zt, x, r));
   }

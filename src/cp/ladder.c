@@ -73,6 +73,7 @@ static const rung ladder[] = {
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {SOME_FLAT + 1, MANY}, {0, ALL}, 60},
     {{"nsgs-newton", solve_nsgs_newton}, 0, {0, MANY}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
+    {{"ray", solve_refuted}, FRICTION, {0, ALL}, {0, ALL}, 0},
     {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
     {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
     {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
@@ -161,10 +162,7 @@ ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
     if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
-    if (c->result->no_solution && !(c->result->residual < nearly_solved)) {
-      c->result->outcome = SS_RAY;
-      return SS_OK;
-    }
+    if (proved_impossible(c)) return SS_OK;
     if (at_rounding_level(c)) {
       c->result->outcome = SS_STALLED;
       return SS_OK;

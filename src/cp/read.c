@@ -16,6 +16,20 @@ void ss_cp_file_release(ss_cp_file *file) {
 
 static const char signature[] = "\211HDF\r\n\032\n";
 
+/* Whether nothing follows but n, M, q and, as it may be, the number of known solutions and these. */
+static bool is_plain_lcp(tokens t) {
+  int n, known;
+  double x;
+  if (!tokens_integer(&t, &n) || n == 0) return false;
+  for (long long k = 0; k < (long long)n * (n + 1); k++)
+    if (!tokens_number(&t, &x)) return false;
+  if (tokens_end(&t)) return true;
+  if (!tokens_integer(&t, &known)) return false;
+  for (long long k = 0; k < (long long)known * n; k++)
+    if (!tokens_number(&t, &x)) return false;
+  return tokens_end(&t);
+}
+
 static ss_status read_format(tokens *t, ss_cp_file *out, ss_error *error) {
   static const char byte_order_mark[] = "\xef\xbb\xbf";
   if (strncmp(t->at, byte_order_mark, 3) == 0) t->at += 3;
@@ -24,7 +38,10 @@ static ss_status read_format(tokens *t, ss_cp_file *out, ss_error *error) {
   (void)tokens_peek(t, first, sizeof first);
   if (strcmp(first, "stickslip-problem") == 0) return read_own(t, out, error);
   if (strcmp(first, "problem") == 0) return read_listing(t, out, error);
-  return commented ? read_plain_lcp(t, out, error) : read_siconos(t, out, error);
+  if (commented) return read_plain_lcp(t, out, error);
+  tokens again = *t;
+  const ss_status status = read_siconos(t, out, error);
+  return status == SS_ERROR_INPUT && is_plain_lcp(again) ? read_plain_lcp(&again, out, error) : status;
 }
 
 static ss_status read_text(const char *path, ss_cp_file *out, ss_error *error) {

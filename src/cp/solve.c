@@ -35,6 +35,7 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
   static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
   static const solver_row without = {"large", solve_without_free}, active = {"active-set", solve_active_set};
   static const solver_row combined = {"large", solve_combined}, large = {"large", solve_large};
+  static const solver_row refuted = {"ray", solve_refuted};
   const struct {
     const solver_row *row;
     int limit;
@@ -44,6 +45,7 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
                {&without, 0, true},
                {&combined, 0, true},
                {&redundant, 300, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
+               {&refuted, 0, c->problem->G && c->problem->n <= RANGE_ROWS},
                {&large, 0, true}};
   enum { TRIES = sizeof tries / sizeof *tries };
   *ended = true;
@@ -53,6 +55,7 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
     const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm ? c->start : NULL, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED) return status;
     if (outcome != SS_NOT_ADMITTED || k == TRIES - 1) c->result->fallbacks++;
+    if (proved_impossible(c)) return SS_OK;
   }
   *ended = c->problem->n > LAST_RESORT;
   return SS_OK;

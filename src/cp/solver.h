@@ -32,6 +32,7 @@ cp_solve_function solve_weakly_coupled; /* weak.c */
 cp_solve_function solve_few_contacts;   /* few.c */
 cp_solve_function solve_facets;         /* facets.c */
 cp_solve_function solve_enumeration;    /* enumerate.c */
+cp_solve_function solve_refuted;        /* ray.c: a proof that there is no solution, else not admitted */
 
 cp_solve_function solve_large;         /* large_solve.c; these take matrices of every form */
 cp_solve_function solve_friction_form; /* friction_form.c */
