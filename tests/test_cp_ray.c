@@ -177,12 +177,28 @@ static void operators(void **state) {
   assert_true(ss_cp_judge_ray(&cp, y) == 0);
 }
 
+/* Every class of random problems: a proof where there is none, and none where a solution was planted. */
+static void random_problems(void **state) {
+  (void)state;
+  enum { SEEDS = 12, MOST_ROWS = 60 };
+  for (int k = 0; k < RANDOM_CLASSES; k++) {
+    random_class c = random_classes[k];
+    if (c.most > MOST_ROWS) c.most = MOST_ROWS;
+    for (int seed = 0; seed < SEEDS && c.solutions != HAS_PERHAPS; seed++) {
+      owned_cp p = random_problem(&c, seed);
+      double *y = numbers(p.cp.n), margin;
+      assert_int_equal(ss_cp_find_ray(&p.cp, workspace, y, &margin, NULL), SS_OK);
+      if (c.solutions == HAS_NONE ? margin <= 0 : margin != 0) fail_msg("%s %d: margin %g", c.name, seed, margin);
+      free(y);
+      owned_free(&p);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(squeezed_bodies),
-      cmocka_unit_test(passes_nowhere_else),
-      cmocka_unit_test(bounds_take_part),
-      cmocka_unit_test(operators),
+      cmocka_unit_test(squeezed_bodies), cmocka_unit_test(passes_nowhere_else), cmocka_unit_test(bounds_take_part),
+      cmocka_unit_test(operators),       cmocka_unit_test(random_problems),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
