@@ -303,6 +303,8 @@ static bool family_of(const ss_cp_file *file, bool *own, family *out) {
   return true;
 }
 
+static int digits(double seconds) { return seconds < 1e-5 ? 2 : seconds < 1e-3 ? 1 : 0; } /* of microseconds */
+
 static void print_ratio(double theirs, double ours) {
   if (theirs < HUGE_VAL)
     (void)printf(" | %.1f", theirs / ours);
@@ -318,8 +320,8 @@ static void compare(const char *path) {
   if (family_of(&file, &own, &kind)) {
     const char *name = strrchr(path, '/'), *by;
     const verdict ours = run_ours(&file.problem, &by);
-    (void)printf("| %s | %d | %s %.1f us, %.0e |", name ? name + 1 : path, file.problem.n, by, 1e6 * ours.seconds,
-                 ours.residual);
+    (void)printf("| %s | %d | %s %.*f us, %.0e |", name ? name + 1 : path, file.problem.n, by, digits(ours.seconds),
+                 1e6 * ours.seconds, ours.residual);
     double fastest = HUGE_VAL, lemke = HUGE_VAL;
     for (int k = 0; k < SOLVERS; k++) {
       foreign f = solvers[k];
@@ -329,7 +331,7 @@ static void compare(const char *path) {
       if (!(v.residual <= good)) continue;
       if (v.seconds < fastest) fastest = v.seconds;
       if (f.id == SICONOS_LCP_LEMKE) lemke = v.seconds;
-      (void)printf(" %s %.1f us, %.0e;", f.name, 1e6 * v.seconds, v.residual);
+      (void)printf(" %s %.*f us, %.0e;", f.name, digits(v.seconds), 1e6 * v.seconds, v.residual);
     }
     print_ratio(fastest, ours.seconds);
     print_ratio(lemke, ours.seconds);
@@ -340,9 +342,9 @@ static void compare(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  (void)printf(
-      "| problem | rows | stickslip auto: time, residual | Siconos, where it reaches 1e-9 | its fastest / ours | its Lemke / ours |\n"
-      "|---|---|---|---|---|---|\n");
+  (void)printf("| problem | rows | stickslip auto: time, residual | Siconos, where it reaches 1e-9 | its fastest / "
+               "ours | its Lemke / ours |\n"
+               "|---|---|---|---|---|---|\n");
   for (int i = 1; i < argc; i++) compare(argv[i]);
   return 0;
 }
