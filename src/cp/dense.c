@@ -73,6 +73,18 @@ static void swap_columns(double *A, int rows, int stride, int *col, int a, int b
   col[b] = x;
 }
 
+/* target -= l source; short rows are frequent, so what is left of fours is not counted one by one. */
+static inline void subtract(double *restrict target, const double *restrict source, double l, int count) {
+  int j = 0;
+  for (; j + 4 <= count; j += 4)
+    for (int k = 0; k < 4; k++) target[j + k] -= l * source[j + k];
+  if (count & 2) {
+    for (int k = 0; k < 2; k++) target[j + k] -= l * source[j + k];
+    j += 2;
+  }
+  if (count & 1) target[j] -= l * source[j];
+}
+
 int dense_eliminate(double *A, int rows, int cols, int stride, int n, double tolerance, int *row, int *col) {
   for (int i = 0; i < n; i++) row[i] = col[i] = i;
   for (int k = 0; k < n; k++) {
@@ -87,7 +99,7 @@ int dense_eliminate(double *A, int rows, int cols, int stride, int n, double tol
       if (target[k] == 0) continue;
       const double l = target[k] * inverse;
       target[k] = l;
-      for (int j = k + 1; j < cols; j++) target[j] -= l * pivot_row[j];
+      subtract(target + k + 1, pivot_row + k + 1, l, cols - k - 1);
     }
   }
   return n;
@@ -97,7 +109,8 @@ void dense_back(const double *A, int stride, int rank, double *x) {
   for (int i = rank - 1; i >= 0; i--) {
     const double *row = A + (size_t)i * (size_t)stride;
     double sum = x[i];
-    for (int j = i + 1; j < rank; j++) sum -= row[j] * x[j];
+    for (int j = rank - 1; j > i; j--)
+      sum -= row[j] * x[j]; /* the one that was found just now last: it is waited for */
     x[i] = sum / row[i];
   }
 }

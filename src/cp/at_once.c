@@ -1,0 +1,90 @@
+/* What is solved by the time that others have looked at it, from nothing:
+ *
+ *     z = 0: contacts that separate; no row of the matrix is needed.
+ *     z = -a D^-1 g in the rows that are pressed, D the diagonal of G, one factor a for all of them: bodies that stand evenly on
+ *     their contacts, walls on their lowest row of bricks, balls side by side. -g is an eigenvector of G D^-1 then, and the first
+ *     step of conjugate gradients the last one. Row after row says its factor; the first two mostly say that they differ.
+ *     A handful of rows without friction (tiny.c).
+ *
+ * The judge has the last word; what it does not accept goes up the ladder. */
+#include "cp/at_once.h"
+
+#include "cp/judge_zero.h"
+#include "cp/solver.h"
+#include "cp/storage.h"
+#include "cp/units.h"
+#include "la/row_dot.h"
+
+#include <math.h>
+
+static const double polished = 1e-13;
+
+/* Whether z = 0 is the solution, up to rounding errors of g. */
+static bool zero_solves(const ss_cp *problem, double *z, ss_cp_result *result) {
+  static const double rounding = 1e-15;
+  const double residual = judge_zero(problem);
+  if (residual > rounding) return false;
+  double largest = 0;
+  for (int i = 0; i < problem->n && residual > 0; i++)
+    largest = fabs(problem->g[i]) > largest ? fabs(problem->g[i]) : largest;
+  if (residual > rounding * largest / (1 + largest)) return false;
+  for (int i = 0; i < problem->n; i++) z[i] = 0;
+  *result = (ss_cp_result){.outcome = SS_SOLVED, .residual = residual, .solver = "active-set"};
+  return true;
+}
+
+/* z of a block's rows for a = 1; false where it would slide, or is not for this method. */
+static bool press(const ss_cp *problem, const ss_block *block, double *z) {
+  const size_t next = (size_t)problem->n + 1;
+  const double *g = problem->g + block->first, *d = problem->G + (size_t)block->first * next;
+  const bool friction = block->kind == SS_BLOCK_FRICTION;
+  if (block->kind == SS_BLOCK_BOX || (friction && block->extra > 0)) return false;
+  double tangents = 0;
+  for (int i = 0; i < block->size; i++, d += next) {
+    const bool rests = block->kind != SS_BLOCK_FREE && !(g[friction ? 0 : i] < 0);
+    z[i] = rests ? 0 : -g[i] / *d;
+    if (!rests && !(*d > 0)) return false;
+    if (i > 0) tangents += z[i] * z[i];
+  }
+  return !friction || tangents <= block->mu * block->mu * z[0] * z[0];
+}
+
+/* The factor that all rows ask for; 0: there is none. */
+static double common_factor(const ss_cp *problem, const double *z) {
+  static const double same = 1e-12;
+  const int n = problem->n;
+  double factor = 0;
+  for (int i = 0; i < n; i++) {
+    if (z[i] == 0) continue;
+    const double own = -problem->g[i] / row_dot(problem->G + (size_t)i * (size_t)n, z, n);
+    if (factor == 0) factor = own;
+    if (!(own > 0 && fabs(own - factor) <= same * factor)) return 0;
+  }
+  return factor;
+}
+
+static bool even_load_solves(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_result *result) {
+  cp_units units;
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (!press(problem, &problem->blocks[b], z + problem->blocks[b].first)) return false;
+  const double factor = common_factor(problem, z);
+  if (!(factor > 0 && factor < HUGE_VAL) || units_needed(problem, &units)) return false;
+  for (int i = 0; i < problem->n; i++) z[i] *= factor;
+  *result = (ss_cp_result){.outcome = SS_SOLVED, .iterations = 1, .solver = "active-set"};
+  result->residual = ss_cp_judge(problem, z, NULL);
+  return result->residual <= fmin(options->tolerance, polished);
+}
+
+/* No z passes the judge in rows with numbers that are not finite; where z = 0, they are looked for. */
+bool solve_at_once(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
+                   ss_cp_result *result) {
+  cp_units units;
+  if (!is_tiny_lcp(problem))
+    return zero_solves(problem, z, result) ? storage_finite(problem)
+                                           : problem->G && even_load_solves(problem, options, z, result);
+  if (!problem->G || units_needed(problem, &units)) return false;
+  (void)solve_tiny_lcp(problem, options, false, z, workspace, result, NULL);
+  result->solver = "lemke";
+  result->outcome = SS_SOLVED;
+  return result->residual <= fmin(options->tolerance, polished); /* else the ladder does it with more care */
+}
