@@ -14,7 +14,7 @@
 
 #include "cp/dense.h"
 #include "cp/reduce.h"
-#include "la/row_dot.h"
+#include "la/rows.h"
 
 enum { LARGE = 24 }; /* rows from which sparsity and the nearest solution are worth their administration */
 

@@ -5,7 +5,7 @@
 #include "cp/active.h"
 
 #include "cp/dense.h"
-#include "la/row_dot.h"
+#include "la/rows.h"
 
 #include <math.h>
 

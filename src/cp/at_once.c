@@ -13,7 +13,7 @@
 #include "cp/solver.h"
 #include "cp/storage.h"
 #include "cp/units.h"
-#include "la/row_dot.h"
+#include "la/rows.h"
 
 #include <math.h>
 
@@ -78,11 +78,13 @@ static bool even_load_solves(const ss_cp *problem, const ss_cp_options *options,
 /* No z passes the judge in rows with numbers that are not finite; where z = 0, they are looked for. */
 bool solve_at_once(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
                    ss_cp_result *result) {
+  enum { SOME_ROWS = 12 }; /* fewer of a plain LCP are solved as fast as they are compared */
+  if (zero_solves(problem, z, result)) return storage_finite(problem);
+  if (!problem->G) return false;
+  const bool tiny = is_tiny_lcp(problem);
+  if ((!tiny || problem->n > SOME_ROWS) && even_load_solves(problem, options, z, result)) return true;
   cp_units units;
-  if (!is_tiny_lcp(problem))
-    return zero_solves(problem, z, result) ? storage_finite(problem)
-                                           : problem->G && even_load_solves(problem, options, z, result);
-  if (!problem->G || units_needed(problem, &units)) return false;
+  if (!tiny || units_needed(problem, &units)) return false;
   (void)solve_tiny_lcp(problem, options, false, z, workspace, result, NULL);
   result->solver = "lemke";
   result->outcome = SS_SOLVED;

@@ -6,6 +6,8 @@
  * entry is tried, and if that fails the largest entry of all (complete pivoting), so that the rank is reliable. */
 #include "cp/dense.h"
 
+#include "la/rows.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,18 +75,6 @@ static void swap_columns(double *A, int rows, int stride, int *col, int a, int b
   col[b] = x;
 }
 
-/* target -= l source; short rows are frequent, so what is left of fours is not counted one by one. */
-static inline void subtract(double *restrict target, const double *restrict source, double l, int count) {
-  int j = 0;
-  for (; j + 4 <= count; j += 4)
-    for (int k = 0; k < 4; k++) target[j + k] -= l * source[j + k];
-  if (count & 2) {
-    for (int k = 0; k < 2; k++) target[j + k] -= l * source[j + k];
-    j += 2;
-  }
-  if (count & 1) target[j] -= l * source[j];
-}
-
 int dense_eliminate(double *A, int rows, int cols, int stride, int n, double tolerance, int *row, int *col) {
   for (int i = 0; i < n; i++) row[i] = col[i] = i;
   for (int k = 0; k < n; k++) {
@@ -99,7 +89,7 @@ int dense_eliminate(double *A, int rows, int cols, int stride, int n, double tol
       if (target[k] == 0) continue;
       const double l = target[k] * inverse;
       target[k] = l;
-      subtract(target + k + 1, pivot_row + k + 1, l, cols - k - 1);
+      row_subtract(target + k + 1, pivot_row + k + 1, l, cols - k - 1);
     }
   }
   return n;

@@ -12,7 +12,7 @@
 #include "cp/active.h"
 #include "cp/local.h"
 #include "cp/reduce.h"
-#include "la/row_dot.h"
+#include "la/rows.h"
 
 #include <math.h>
 

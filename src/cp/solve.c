@@ -12,6 +12,7 @@
 
 enum {
   FEW = 240,
+  PLAIN_ROWS = 12, /* up to which a plain LCP is solved before contacts are found in it */
   ACTIVE_ROWS = 1500,
   RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
   LAST_RESORT = 1200 /* rows up to which the dense solvers come to an end in bearable time */
@@ -79,7 +80,7 @@ static ss_status climb_as_friction(climb *c, bool warm, bool *ended, ss_error *e
   static const solver_row row = {"friction-form", solve_friction_form};
   ss_outcome outcome;
   *ended = false;
-  if (!warm && is_tiny_lcp(c->problem)) return SS_OK;
+  if (!warm && c->problem->n <= PLAIN_ROWS && is_tiny_lcp(c->problem)) return SS_OK;
   const ss_status status = try_row(c, &row, 0, warm ? c->start : NULL, &outcome, error);
   if (status || outcome == SS_NOT_ADMITTED) return status;
   *ended = c->result->outcome == SS_SOLVED || c->problem->n > FEW;
