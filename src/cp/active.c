@@ -43,18 +43,23 @@ int site_end_state(const site *s) {
   return 1 + s->slips * (block->extra > 0 ? 2 : 1);
 }
 
+bool active_describe(const ss_block *block, int row, ss_cp_workspace *w, site *s) {
+  *s = (site){.block = block, .row = row, .state = -1};
+  if (block->kind != SS_BLOCK_FRICTION) return true;
+  s->slips = slip_states(block);
+  if (block->size == 2 || block->cone != SS_CONE_POLYHEDRAL) return true;
+  s->corners = scratch_directions(w, block->directions);
+  return s->corners != NULL;
+}
+
 int active_list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites) {
   int count = 0;
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     if (block_is_free(block)) continue;
     const int rows = block->kind == SS_BLOCK_FRICTION ? 1 : block->size;
-    for (int i = 0; i < rows; i++) sites[count++] = (site){.block = block, .row = block->first + i, .state = -1};
-    if (block->kind != SS_BLOCK_FRICTION) continue;
-    sites[count - 1].slips = slip_states(block);
-    if (block->size == 2 || block->cone != SS_CONE_POLYHEDRAL) continue;
-    sites[count - 1].corners = scratch_directions(w, block->directions);
-    if (!sites[count - 1].corners) return -1;
+    for (int i = 0; i < rows; i++)
+      if (!active_describe(block, block->first + i, w, &sites[count++])) return -1;
   }
   return count;
 }

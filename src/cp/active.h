@@ -79,6 +79,9 @@ ss_status active_set_seek_nearest(active_set *a, ss_cp_workspace *w, ss_error *e
 ss_status active_set_create_bare(const ss_cp *problem, const double *diagonal, ss_cp_workspace *w, active_set *out,
                                  ss_error *error);
 
+/* The site of a row or of a friction block, without a state; false: out of memory. */
+bool active_describe(const ss_block *block, int row, ss_cp_workspace *w, site *s);
+
 /* The sites of a problem, at most its rows; returns how many, -1: out of memory. */
 int active_list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites);
 

@@ -37,7 +37,7 @@ static double long_product(const unknown *u, const double *p) {
 }
 
 /* `scale` times a row of G, in the unknowns. */
-static void take_row(const active_set *a, int m, const double *restrict G, double scale, double *restrict row) {
+static inline void take_row(const active_set *a, int m, const double *restrict G, double scale, double *restrict row) {
   const system_column *restrict columns = a->columns;
   for (int j = 0; j < m;) {
     const system_column *v = columns + j;
@@ -70,7 +70,7 @@ static void take_row(const active_set *a, int m, const double *restrict G, doubl
 
 /* The row of C^T G that tests an unknown: one of G, or several, which are added up in memory that the system leaves: there are
  * fewer unknowns than rows where a test has several. */
-static const double *test_row(const active_set *a, const unknown *u) {
+static inline const double *test_row(const active_set *a, const unknown *u) {
   const size_t n = (size_t)a->problem->n;
   const double *restrict G = a->problem->G + (size_t)u->first * n;
   if (u->c[0] == 1) return G;
@@ -85,7 +85,7 @@ static const double *test_row(const active_set *a, const unknown *u) {
 }
 
 /* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
-static void assemble_row(active_set *a, int m, int k, bool moved, const double *w) {
+static inline void assemble_row(active_set *a, int m, int k, bool moved, const double *w) {
   const unknown *u = &a->u[k];
   const double *test = test_row(a, u);
   double *row = a->A + (size_t)k * ((size_t)m + 1), sum = -u->value;
@@ -97,14 +97,18 @@ static void assemble_row(active_set *a, int m, int k, bool moved, const double *
   a->load = fabs(row[m]) > a->load ? fabs(row[m]) : a->load;
 }
 
+static void assemble(active_set *a, int m, bool moved, const double *w) {
+  a->load = 0;
+  for (int k = 0; k < m; k++) assemble_row(a, m, k, moved, w);
+}
+
 /* By elimination with pivots; undetermined unknowns keep their value, equations that contradict others are ignored. */
 static bool eliminate(active_set *a, double *z, const double *w) {
   const int m = active_set_unknowns(a, z), stride = m + 1;
   bool moved = false; /* from z to the reference */
   for (int i = 0; i < a->problem->n; i++) moved = moved || a->y[i] != 0;
   list_columns(a, m);
-  a->load = 0;
-  for (int k = 0; k < m; k++) assemble_row(a, m, k, moved, w);
+  assemble(a, m, moved, w);
   const int rank = dense_eliminate(a->A, m, stride, stride, m, rank_tolerance, a->row, a->col);
   a->unknowns = m;
   a->rank = rank;

@@ -1,8 +1,9 @@
 /* What is solved by the time that others have looked at it, from nothing:
  *
  *     z = 0: contacts that separate; no row of the matrix is needed.
+ *     each contact for itself (local.c): bodies that touch only what does not move.
  *     z = -a D^-1 g in the rows that are pressed, D the diagonal of G, one factor a for all of them: bodies that stand evenly on
- *     their contacts, walls on their lowest row of bricks, balls side by side. -g is an eigenvector of G D^-1 then, and the first
+ *     their contacts, walls on their lowest row of bricks. -g is an eigenvector of G D^-1 then, and the first
  *     step of conjugate gradients the last one. Row after row says its factor; the first two mostly say that they differ.
  *     A handful of rows without friction (tiny.c).
  *
@@ -10,6 +11,7 @@
 #include "cp/at_once.h"
 
 #include "cp/judge_zero.h"
+#include "cp/local.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
 #include "cp/units.h"
@@ -19,10 +21,19 @@
 
 static const double polished = 1e-13;
 
+/* Contacts with friction that all separate: the most frequent of these problems. */
+static bool all_separate(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    if (block->kind != SS_BLOCK_FRICTION || block->extra != 0 || !(problem->g[block->first] >= 0)) return false;
+  }
+  return true;
+}
+
 /* Whether z = 0 is the solution, up to rounding errors of g. */
 static bool zero_solves(const ss_cp *problem, double *z, ss_cp_result *result) {
   static const double rounding = 1e-15;
-  const double residual = judge_zero(problem);
+  const double residual = all_separate(problem) ? 0 : judge_zero(problem);
   if (residual > rounding) return false;
   double largest = 0;
   for (int i = 0; i < problem->n && residual > 0; i++)
@@ -31,6 +42,51 @@ static bool zero_solves(const ss_cp *problem, double *z, ss_cp_result *result) {
   for (int i = 0; i < problem->n; i++) z[i] = 0;
   *result = (ss_cp_result){.outcome = SS_SOLVED, .residual = residual, .solver = "active-set"};
   return true;
+}
+
+/* Whether z solves the problem to rounding errors, in units in which the judge can tell. */
+static bool accepted(const ss_cp *problem, const ss_cp_options *options, const double *z, ss_cp_result *result) {
+  cp_units units;
+  if (units_needed(problem, &units)) return false;
+  *result = (ss_cp_result){.outcome = SS_SOLVED, .iterations = 1, .solver = "active-set"};
+  result->residual = ss_cp_judge(problem, z, NULL);
+  return result->residual <= fmin(options->tolerance, polished);
+}
+
+/* The contact of a block without the others. */
+static bool solve_alone(const ss_cp *problem, const ss_block *block, double *z, ss_cp_workspace *workspace) {
+  double W[SS_FRICTION_ROWS * SS_FRICTION_ROWS];
+  site s;
+  const double *row = problem->G + (size_t)block->first * ((size_t)problem->n + 1);
+  for (int i = 0; i < block->size; i++, row += problem->n)
+    for (int j = 0; j < block->size; j++) W[i * block->size + j] = row[j];
+  return active_describe(block, block->first, workspace, &s) && local_friction(&s, W, problem->g + block->first, z);
+}
+
+/* Whether the contact of a block feels no other one in its normal row: a quick look that may be wrong. */
+static bool stands_alone(const ss_cp *problem, const ss_block *block) {
+  const int n = problem->n, end = block->first + block->size;
+  const double *row = problem->G + (size_t)block->first * (size_t)n;
+  for (int j = 0; j < n; j++)
+    if (row[j] != 0 && (j < block->first || j >= end)) return false;
+  return true;
+}
+
+/* Every contact solved as if it were the only one. Given up where the first one that is pressed feels another one. */
+static bool each_for_itself_solves(const ss_cp *problem, const ss_cp_options *options, double *z,
+                                   ss_cp_workspace *workspace, ss_cp_result *result) {
+  bool looked = false;
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    const bool pressed = problem->g[block->first] < 0;
+    if (block->kind != SS_BLOCK_FRICTION || block->extra > 0) return false;
+    for (int i = 0; i < block->size; i++) z[block->first + i] = 0;
+    if (!pressed) continue;
+    if (!looked && !stands_alone(problem, block)) return false;
+    looked = true;
+    if (!solve_alone(problem, block, z + block->first, workspace)) return false;
+  }
+  return accepted(problem, options, z, result);
 }
 
 /* z of a block's rows for a = 1; false where it would slide, or is not for this method. */
@@ -64,15 +120,12 @@ static double common_factor(const ss_cp *problem, const double *z) {
 }
 
 static bool even_load_solves(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_result *result) {
-  cp_units units;
   for (int b = 0; b < problem->n_blocks; b++)
     if (!press(problem, &problem->blocks[b], z + problem->blocks[b].first)) return false;
   const double factor = common_factor(problem, z);
-  if (!(factor > 0 && factor < HUGE_VAL) || units_needed(problem, &units)) return false;
+  if (!(factor > 0 && factor < HUGE_VAL)) return false;
   for (int i = 0; i < problem->n; i++) z[i] *= factor;
-  *result = (ss_cp_result){.outcome = SS_SOLVED, .iterations = 1, .solver = "active-set"};
-  result->residual = ss_cp_judge(problem, z, NULL);
-  return result->residual <= fmin(options->tolerance, polished);
+  return accepted(problem, options, z, result);
 }
 
 /* No z passes the judge in rows with numbers that are not finite; where z = 0, they are looked for. */
@@ -82,6 +135,7 @@ bool solve_at_once(const ss_cp *problem, const ss_cp_options *options, double *z
   if (zero_solves(problem, z, result)) return storage_finite(problem);
   if (!problem->G) return false;
   const bool tiny = is_tiny_lcp(problem);
+  if (!tiny && each_for_itself_solves(problem, options, z, workspace, result)) return true;
   if ((!tiny || problem->n > SOME_ROWS) && even_load_solves(problem, options, z, result)) return true;
   cp_units units;
   if (!tiny || units_needed(problem, &units)) return false;

@@ -6,6 +6,7 @@
 #include "cp/judge_zero.h"
 
 #include "core/arena.h"
+#include "core/wide.h"
 #include "la/sparse_factors.h"
 
 #include <math.h>
@@ -126,14 +127,20 @@ static double block_residual(const ss_block *block, int size, const double *z, c
   return worst;
 }
 
-/* Long rows in several sums, because each addition waits for the last. */
-static double dense_row(const double *row, const double *z, int n) {
+/* Rows in several sums, because each addition waits for the last. */
+static inline double dense_row(const double *row, const double *z, int n) {
   double sum[4] = {0};
   int j = 0;
   for (; n >= 8 && j + 4 <= n; j += 4)
     for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
   for (; j < n; j++) sum[0] += row[j] * z[j];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* w = G z + g. */
+WIDE static void dense_slacks(const ss_cp *problem, const double *z, double *w) {
+  const int n = problem->n;
+  for (int i = 0; i < n; i++) w[i] = problem->g[i] + dense_row(problem->G + (size_t)i * (size_t)n, z, n);
 }
 
 static double sparse_row(const ss_sparse *m, int i, const double *z) {
@@ -225,11 +232,11 @@ static double slack(const ss_cp *problem, const double *z, const double *v, int 
   return sum + dense_row(problem->G + (size_t)i * (size_t)problem->n, z, problem->n);
 }
 
-/* w = G z + g for some rows; returns false where a number is not finite. `apply` has been called before. */
-static bool apply(const ss_cp *problem, const double *z, const double *v, int first, int end, double *w) {
+/* w = G z + g for some rows, unless that has been done before; returns false where a number is not finite. */
+static bool apply(const ss_cp *problem, const double *z, const double *v, int first, int end, bool done, double *w) {
   double finite = 0; /* stays 0 while all numbers are finite */
   for (int i = first; i < end; i++) {
-    if (!problem->apply) w[i - first] = slack(problem, z, v, i);
+    if (!done) w[i - first] = slack(problem, z, v, i);
     finite += 0 * w[i - first] + 0 * z[i];
   }
   return finite == 0;
@@ -237,7 +244,9 @@ static bool apply(const ss_cp *problem, const double *z, const double *v, int fi
 
 static double judge(const ss_cp *problem, const double *z, const double *v, double *w) {
   enum { WINDOW = 256 };
-  double window[WINDOW], worst = 0, largest = 0;
+  double window[WINDOW], *all = w ? w : problem->n <= WINDOW ? window : NULL, worst = 0, largest = 0;
+  const bool dense = problem->G && all;
+  if (dense) dense_slacks(problem, z, all);
   for (int i = 0; i < problem->n; i++) largest = larger(largest, fabs(problem->g[i]));
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
@@ -245,8 +254,8 @@ static double judge(const ss_cp *problem, const double *z, const double *v, doub
     for (int row = block->first, size; row < end;
          row += size) { /* long blocks in pieces; only row-wise kinds are long */
       size = end - row < WINDOW ? end - row : WINDOW;
-      double *piece = w ? w + row : window;
-      if (!apply(problem, z, v, row, row + size, piece)) return HUGE_VAL;
+      double *piece = all ? all + row : window;
+      if (!apply(problem, z, v, row, row + size, dense || problem->apply, piece)) return HUGE_VAL;
       worst = larger(worst, block_residual(block, size, z + row, piece));
     }
   }

@@ -60,7 +60,7 @@ static inline void eliminate(tiny *t, int r, int c, int columns) {
     const double f = row[c];
     if (i == r || f == 0) continue;
     row[c] = 0;
-    row_subtract(row, p, f, columns);
+    row_subtract(row, p, f, 0, columns);
   }
 }
 

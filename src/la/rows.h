@@ -12,16 +12,14 @@ static inline double row_dot(const double *restrict a, const double *restrict b,
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* target -= f source; short rows are frequent, so what is left of fours is not counted one by one. */
-static inline void row_subtract(double *restrict target, const double *restrict source, double f, int n) {
-  int j = 0;
+/* target -= f source from column `from` on. Fours start at multiples of four, whatever `from` is: a number that was stored just now
+ * is loaded fast only in the pieces in which it was stored. */
+static inline void row_subtract(double *restrict target, const double *restrict source, double f, int from, int n) {
+  int j = from;
+  for (; j < n && j % 4; j++) target[j] -= f * source[j];
   for (; j + 4 <= n; j += 4)
     for (int k = 0; k < 4; k++) target[j + k] -= f * source[j + k];
-  if (n & 2) {
-    for (int k = 0; k < 2; k++) target[j + k] -= f * source[j + k];
-    j += 2;
-  }
-  if (n & 1) target[j] -= f * source[j];
+  for (; j < n; j++) target[j] -= f * source[j];
 }
 
 #endif
