@@ -36,6 +36,39 @@ static void accepts_solutions(void **state) {
   assert_true(judged(&p, 0, 0, 0) == 0); /* open */
 }
 
+/* The point of the k-gon with corners at radius one that is nearest to p, from all of its edges. */
+static void nearest_of_polygon(int k, const double *p, double *q) {
+  const double turn = 8 * atan(1.0) / k;
+  double best = HUGE_VAL;
+  bool inside = true;
+  for (int i = 0; i < k; i++) {
+    const double a[2] = {cos(turn * i), sin(turn * i)}, b[2] = {cos(turn * (i + 1)), sin(turn * (i + 1))};
+    const double d[2] = {b[0] - a[0], b[1] - a[1]}, at = (p[0] - a[0]) * d[0] + (p[1] - a[1]) * d[1];
+    const double t = fmin(fmax(at / (d[0] * d[0] + d[1] * d[1]), 0), 1), x = a[0] + t * d[0], y = a[1] + t * d[1];
+    inside = inside && d[0] * (p[1] - a[1]) - d[1] * (p[0] - a[0]) >= 0;
+    if (hypot(p[0] - x, p[1] - y) >= best) continue;
+    best = hypot(p[0] - x, p[1] - y);
+    q[0] = x;
+    q[1] = y;
+  }
+  for (int i = 0; i < 2 && inside; i++) q[i] = p[i];
+}
+
+static void projects_on_polygons(void **state) {
+  (void)state;
+  static const int sizes[] = {4, 6, 8, 12};
+  for (int s = 0; s < 4; s++)
+    for (int i = 0; i < 40; i++)
+      for (int j = 0; j < 40; j++) {
+        const double x[2] = {0.1 * (i - 20) + 0.003, 0.1 * (j - 20)}, zt[2] = {0.3, -0.2};
+        double q[2];
+        nearest_of_polygon(sizes[s], x, q);
+        owned_cp cp = one_contact(SS_CONE_POLYHEDRAL, sizes[s], 1, -1, -x[0], -x[1]); /* z_t - w_t = x */
+        const double off = hypot(zt[0] - q[0], zt[1] - q[1]), largest = fmax(1, fmax(fabs(x[0]), fabs(x[1])));
+        assert_true(fabs(judged(&cp, 1, zt[0], zt[1]) - off / (1 + largest)) <= 1e-14);
+      }
+}
+
 static void rejects_others(void **state) {
   (void)state;
   owned_cp p = one_contact(SS_CONE_QUADRATIC, 0, 0.5, -1, 3, 4);
@@ -121,7 +154,8 @@ static void validation(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(accepts_solutions), cmocka_unit_test(rejects_others), cmocka_unit_test(rows_and_boxes),
+      cmocka_unit_test(accepts_solutions), cmocka_unit_test(projects_on_polygons),
+      cmocka_unit_test(rejects_others),    cmocka_unit_test(rows_and_boxes),
       cmocka_unit_test(defects),           cmocka_unit_test(validation),
   };
   return cmocka_run_group_tests_name("cp_judge", tests, NULL, NULL);

@@ -14,18 +14,13 @@
 
 #include "cp/dense.h"
 #include "cp/reduce.h"
+#include "la/rows.h"
 
-static const double rank_tolerance = 1e-13;
 enum { LARGE = 24 }; /* rows from which sparsity and the nearest solution are worth their administration */
 
 void active_apply(const ss_cp *problem, const double *z, double *w) {
   const int n = problem->n;
-  for (int i = 0; i < n; i++) {
-    const double *row = problem->G + (size_t)i * (size_t)n;
-    double sum = problem->g[i];
-    for (int j = 0; j < n; j++) sum += row[j] * z[j];
-    w[i] = sum;
-  }
+  for (int i = 0; i < n; i++) w[i] = problem->g[i] + row_dot(problem->G + (size_t)i * (size_t)n, z, n);
 }
 
 static int slip_states(const ss_block *block) {
@@ -48,18 +43,23 @@ int site_end_state(const site *s) {
   return 1 + s->slips * (block->extra > 0 ? 2 : 1);
 }
 
+bool active_describe(const ss_block *block, int row, ss_cp_workspace *w, site *s) {
+  *s = (site){.block = block, .row = row, .state = -1};
+  if (block->kind != SS_BLOCK_FRICTION) return true;
+  s->slips = slip_states(block);
+  if (block->size == 2 || block->cone != SS_CONE_POLYHEDRAL) return true;
+  s->corners = scratch_directions(w, block->directions);
+  return s->corners != NULL;
+}
+
 int active_list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites) {
   int count = 0;
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     if (block_is_free(block)) continue;
     const int rows = block->kind == SS_BLOCK_FRICTION ? 1 : block->size;
-    for (int i = 0; i < rows; i++) sites[count++] = (site){.block = block, .row = block->first + i, .state = -1};
-    if (block->kind != SS_BLOCK_FRICTION) continue;
-    sites[count - 1].slips = slip_states(block);
-    if (block->size == 2 || block->cone != SS_CONE_POLYHEDRAL) continue;
-    sites[count - 1].corners = scratch_directions(w, block->directions);
-    if (!sites[count - 1].corners) return -1;
+    for (int i = 0; i < rows; i++)
+      if (!active_describe(block, block->first + i, w, &sites[count++])) return -1;
   }
   return count;
 }
@@ -113,7 +113,8 @@ ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set
   const ss_status status = create(problem, w, out, error);
   if (status != SS_OK) return status;
   out->A = SCRATCH(w, double, n *(n + 1));
-  if (!out->A) return out_of_memory(error);
+  out->columns = SCRATCH(w, system_column, n);
+  if (!out->A || !out->columns) return out_of_memory(error);
   set_rho(out);
   return SS_OK;
 }
@@ -220,10 +221,10 @@ static void add_row(active_set *a, int *m, int row) {
   u->b[0] = u->c[0] = 1;
 }
 
-/* A tangential unknown along t. */
-static unknown *add_tangent(active_set *a, int *m, const site *s, const double *t) {
-  unknown *u = add_unknown(a, m, s->row + 1, s->block->size - 1);
-  for (int i = 0; i < u->size; i++) u->b[i] = u->c[i] = t[i];
+/* A tangential unknown along t, n numbers. */
+static inline unknown *add_tangent(active_set *a, int *m, const site *s, const double *t, int n) {
+  unknown *u = add_unknown(a, m, s->row + 1, n);
+  for (int i = 0; i < n; i++) u->b[i] = u->c[i] = t[i];
   return u;
 }
 
@@ -245,7 +246,7 @@ static void slip_axes(active_set *a, int *m, const site *s, int slip, double loa
   }
 }
 
-static double along(const double *a, const double *b, int n) {
+static inline double along(const double *a, const double *b, int n) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
@@ -253,14 +254,13 @@ static double along(const double *a, const double *b, int n) {
 
 /* The k-th (1 .. n - 1) of unit vectors perpendicular to the unit vector d and to each other: column k of the reflection
  * that takes the first axis to d, or to -d where that is the nearer one to avoid. */
-static void perpendicular(const double *d, int n, int k, double *t) {
+static inline void perpendicular(const double *d, int n, int k, double *t) {
   const double sign = d[0] > 0 ? -1 : 1, v0 = d[0] - sign, scale = 1 / (1 - sign * d[0]);
   for (int i = 0; i < n; i++) t[i] = (i == k) - scale * d[k] * (i == 0 ? v0 : d[i]);
 }
 
-/* On the sphere: along `direction`, and free to turn away from it against the curvature. */
-static void slip_disc(active_set *a, int *m, const site *s, double load, double *slope, double *z) {
-  const int n = s->block->size - 1;
+/* On the sphere: along `direction`, and free to turn away from it against the curvature. n: its tangents. */
+static inline void slip_sphere(active_set *a, int *m, const site *s, int n, double load, double *slope, double *z) {
   const bool turning = s->stiffness < HUGE_VAL;
   const double *d = s->direction, *zt = z + s->row + 1, straight = along(d, zt, n);
   double kept[SS_FRICTION_ROWS], t[SS_FRICTION_ROWS];
@@ -271,23 +271,30 @@ static void slip_disc(active_set *a, int *m, const site *s, double load, double 
   }
   for (int k = 1; turning && k < n; k++) {
     perpendicular(d, n, k, t);
-    unknown *u = add_tangent(a, m, s, t);
+    unknown *u = add_tangent(a, m, s, t, n);
     u->diagonal = s->stiffness;
     u->value = -s->stiffness * along(t, kept, n);
   }
+}
+
+static void slip_disc(active_set *a, int *m, const site *s, double load, double *slope, double *z) {
+  if (s->block->size == 3)
+    slip_sphere(a, m, s, 2, load, slope, z); /* with its loops unrolled */
+  else
+    slip_sphere(a, m, s, s->block->size - 1, load, slope, z);
 }
 
 /* At a corner, or on an edge with w_t perpendicular to it wherever z_t is on it. */
 static void slip_polygon(active_set *a, int *m, const site *s, int slip, double load, double *slope, double *z) {
   const double *p = s->corners + (slip - 1) / 2 * 2, *q = p + 2, *zt = z + s->row + 1;
   const bool edge = slip % 2 == 0;
-  const double length = hypot(q[0] - p[0], q[1] - p[1]), t[2] = {(q[0] - p[0]) / length, (q[1] - p[1]) / length};
+  const double x = q[0] - p[0], y = q[1] - p[1], length = sqrt(x * x + y * y), t[2] = {x / length, y / length};
   const double kept = edge ? along(t, zt, 2) : 0;
   for (int i = 0; i < 2; i++) {
     slope[i] = s->block->mu * (edge ? (p[i] + q[i]) / 2 : p[i]);
     set_z(a, z, s->row + 1 + i, slope[i] * load + kept * t[i]);
   }
-  if (edge) add_tangent(a, m, s, t);
+  if (edge) (void)add_tangent(a, m, s, t, 2);
 }
 
 static void apply_friction(active_set *a, int *m, const site *s, double *z) {
@@ -347,75 +354,12 @@ int active_set_unknowns(active_set *a, double *z) {
   for (int k = 0; k < m; k++) {
     unknown *u = &a->u[k];
     double size = u->diagonal;
-    for (int i = 0; i < u->size; i++)
-      if (u->c[i] != 0) size = fmax(size, fabs(diagonal_of(a, u->first + i)));
+    for (int i = 0; i < u->size; i++) {
+      const double own = fabs(diagonal_of(a, u->first + i));
+      if (u->c[i] != 0 && own > size) size = own;
+    }
     u->scale = inverse_root_power(size);
     while (u->size > 1 && u->b[u->size - 1] == 0 && u->c[u->size - 1] == 0) u->size--;
   }
   return m;
-}
-
-/* Adds c times a row of G, in the unknowns. */
-static void add_to_row(const active_set *a, int m, const double *G, double c, double *row) {
-  for (int j = 0; j < m; j++) {
-    const unknown *v = &a->u[j];
-    const double *p = G + v->first;
-    double sum = p[0] * v->b[0];
-    if (v->size > 1) sum += p[1] * v->b[1];
-    if (v->size > 2) sum += p[2] * v->b[2];
-    for (int l = 3; l < v->size; l++) sum += p[l] * v->b[l];
-    row[j] += c * v->scale * sum;
-  }
-}
-
-/* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
-static void assemble_row(active_set *a, int m, int k) {
-  const size_t n = (size_t)a->problem->n;
-  const unknown *u = &a->u[k];
-  double *row = a->A + (size_t)k * ((size_t)m + 1);
-  for (int j = 0; j <= m; j++) row[j] = 0;
-  for (int i = 0; i < u->size; i++) {
-    if (u->c[i] == 0) continue;
-    const double c = u->scale * u->c[i];
-    add_to_row(a, m, a->problem->G + (size_t)(u->first + i) * n, c, row);
-    row[m] += c * a->w[u->first + i];
-  }
-  row[k] += u->scale * u->scale * u->diagonal + a->damping;
-  row[m] -= u->scale * u->value;
-}
-
-/* By elimination with pivots; undetermined unknowns keep their value, equations that contradict others are ignored. */
-static bool eliminate(active_set *a, double *z, const double *w) {
-  const ss_cp *problem = a->problem;
-  const int n = problem->n, m = active_set_unknowns(a, z), stride = m + 1;
-  for (int i = 0; i < n; i++) a->w[i] = w[i];
-  for (int j = 0; j < n; j++) { /* w at the reference */
-    if (a->y[j] == 0) continue;
-    for (int i = 0; i < n; i++) a->w[i] += problem->G[(size_t)i * (size_t)n + (size_t)j] * a->y[j];
-  }
-  for (int k = 0; k < m; k++) assemble_row(a, m, k);
-  const int rank = dense_eliminate(a->A, m, stride, stride, m, rank_tolerance, a->row, a->col);
-  a->unknowns = m;
-  a->rank = rank;
-  for (int k = 0; k < rank; k++) a->y[k] = -a->A[(size_t)k * (size_t)stride + (size_t)m];
-  dense_back(a->A, stride, rank, a->y);
-  double finite = 0;
-  for (int k = 0; k < rank; k++) {
-    const unknown *u = &a->u[a->col[k]];
-    const double y = u->scale * a->y[k];
-    finite += 0 * y;
-    for (int i = 0; i < u->size; i++) z[u->first + i] += u->b[i] * y;
-  }
-  return finite == 0;
-}
-
-bool active_set_solve(active_set *a, double *z, const double *w) {
-  const int n = a->problem->n;
-  a->loose = false;
-  if (a->large && !a->pivoting) {
-    for (int i = 0; i < n; i++) a->before[i] = z[i];
-    if (active_set_approach(a, active_set_unknowns(a, z), z)) return true;
-    for (int i = 0; i < n; i++) z[i] = a->before[i];
-  }
-  return eliminate(a, z, w);
 }

@@ -34,6 +34,16 @@ typedef struct unknown {
   double scale;
 } unknown;
 
+/* What a column of the system needs of it. */
+enum { COLUMN_LONG = 4, COLUMN_PAIR, COLUMN_RUN };
+typedef struct system_column {
+  int first;
+  int kind; /* 1, 2, 3 rows; COLUMN_LONG more; COLUMN_PAIR a contact that slides: three rows, and in the next column its last two;
+                * COLUMN_RUN single rows next to each other */
+  int run;     /* how many of these */
+  double b[3]; /* the first ones of b, scaled */
+} system_column;
+
 typedef struct active_set {
   const ss_cp *problem;
   int n_sites;
@@ -41,6 +51,7 @@ typedef struct active_set {
   double *rho;            /* [n] 1 / diagonal of G, alike for the tangential rows of a block */
   const double *diagonal; /* [n] of G, where the problem has no G */
   unknown *u;             /* [n] */
+  system_column *columns; /* [n] */
   double *A;              /* [n * (n + 1)] */
   double *y;              /* [n] */
   double *w;              /* [n] */
@@ -53,8 +64,9 @@ typedef struct active_set {
   double *blur;                /* [n] rounding errors of z - rho w, below which a state is not left */
   int *last, *begin;           /* [n], [n + 1] nearest.c */
   int unknowns,
-      rank; /* of the last system solved with pivots; A, row and col hold its factors (dense.h), stride unknowns
+      rank;    /* of the last system solved with pivots; A, row and col hold its factors (dense.h), stride unknowns
                          + 1 */
+  double load; /* the largest right-hand side of that system */
   double
       damping; /* added to the scaled diagonal: holds back what the equations hardly determine (redundant contacts) */
 } active_set;
@@ -66,6 +78,9 @@ ss_status active_set_seek_nearest(active_set *a, ss_cp_workspace *w, ss_error *e
 /* The same without a matrix: problem->G is not read, and active_set_solve not to be called. */
 ss_status active_set_create_bare(const ss_cp *problem, const double *diagonal, ss_cp_workspace *w, active_set *out,
                                  ss_error *error);
+
+/* The site of a row or of a friction block, without a state; false: out of memory. */
+bool active_describe(const ss_block *block, int row, ss_cp_workspace *w, site *s);
 
 /* The sites of a problem, at most its rows; returns how many, -1: out of memory. */
 int active_list_sites(const ss_cp *problem, ss_cp_workspace *w, site *sites);

@@ -6,6 +6,9 @@
  * entry is tried, and if that fails the largest entry of all (complete pivoting), so that the rank is reliable. */
 #include "cp/dense.h"
 
+#include "core/wide.h"
+#include "la/rows.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,22 +76,35 @@ static void swap_columns(double *A, int rows, int stride, int *col, int a, int b
   col[b] = x;
 }
 
+/* Eliminates column k from the rows below it. */
+static inline void eliminate_below(double *A, int rows, int cols, int stride, int k) {
+  const double *pivot_row = A + (size_t)k * (size_t)stride;
+  const double inverse = 1 / pivot_row[k];
+  for (int i = k + 1; i < rows; i++) {
+    double *target = A + (size_t)i * (size_t)stride;
+    if (target[k] == 0) continue;
+    const double l = target[k] * inverse;
+    target[k] = l;
+    row_subtract(target, pivot_row, l, k + 1, cols);
+  }
+}
+
+WIDE static void eliminate_wide(double *A, int rows, int cols, int stride, int k) {
+  eliminate_below(A, rows, cols, stride, k);
+}
+
 int dense_eliminate(double *A, int rows, int cols, int stride, int n, double tolerance, int *row, int *col) {
+  enum { LONG = 16 }; /* columns that wide vectors pay for */
   for (int i = 0; i < n; i++) row[i] = col[i] = i;
   for (int k = 0; k < n; k++) {
     int r, c;
     if (!choose_pivot(A, stride, n, k, tolerance, &r, &c)) return k;
     swap_rows(A, cols, stride, row, k, r);
     swap_columns(A, rows, stride, col, k, c);
-    const double *restrict pivot_row = A + (size_t)k * (size_t)stride;
-    const double inverse = 1 / pivot_row[k];
-    for (int i = k + 1; i < rows; i++) {
-      double *restrict target = A + (size_t)i * (size_t)stride;
-      if (target[k] == 0) continue;
-      const double l = target[k] * inverse;
-      target[k] = l;
-      for (int j = k + 1; j < cols; j++) target[j] -= l * pivot_row[j];
-    }
+    if (cols - k > LONG)
+      eliminate_wide(A, rows, cols, stride, k);
+    else
+      eliminate_below(A, rows, cols, stride, k);
   }
   return n;
 }
@@ -97,7 +113,8 @@ void dense_back(const double *A, int stride, int rank, double *x) {
   for (int i = rank - 1; i >= 0; i--) {
     const double *row = A + (size_t)i * (size_t)stride;
     double sum = x[i];
-    for (int j = i + 1; j < rank; j++) sum -= row[j] * x[j];
+    for (int j = rank - 1; j > i; j--)
+      sum -= row[j] * x[j]; /* the one that was found just now last: it is waited for */
     x[i] = sum / row[i];
   }
 }

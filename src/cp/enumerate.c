@@ -97,11 +97,8 @@ static void undetermined(collector *c, int k) {
 /* The equations that are left over contradict each other: nothing of this combination is a solution. */
 static bool contradictory(const active_set *a) {
   const size_t stride = (size_t)a->unknowns + 1;
-  double size = 0;
-  for (int k = 0; k < a->unknowns; k++)
-    for (int i = 0; i < a->u[k].size; i++) size = fmax(size, fabs(a->u[k].scale * a->w[a->u[k].first + i]));
   for (int k = a->rank; k < a->unknowns; k++)
-    if (fabs(a->A[(size_t)k * stride + stride - 1]) > contradiction * size) return true;
+    if (fabs(a->A[(size_t)k * stride + stride - 1]) > contradiction * a->load) return true;
   return false;
 }
 

@@ -12,6 +12,7 @@
 #include "cp/active.h"
 #include "cp/local.h"
 #include "cp/reduce.h"
+#include "la/rows.h"
 
 #include <math.h>
 
@@ -38,15 +39,8 @@ static bool admitted(const ss_cp *problem) {
   return true;
 }
 
-/* g + G z in one row, in several sums, because each addition waits for the last. */
 static double row_value(const ss_cp *problem, int i, const double *z) {
-  const double *row = problem->G + (size_t)i * (size_t)problem->n;
-  double sum[4] = {problem->g[i]};
-  int j = 0;
-  for (; j + 4 <= problem->n; j += 4)
-    for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
-  for (; j < problem->n; j++) sum[0] += row[j] * z[j];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  return problem->g[i] + row_dot(problem->G + (size_t)i * (size_t)problem->n, z, problem->n);
 }
 
 /* Solves one site for the others fixed; returns its change, as a velocity. */

@@ -6,6 +6,7 @@
 #include "cp/judge_zero.h"
 
 #include "core/arena.h"
+#include "core/wide.h"
 #include "la/sparse_factors.h"
 
 #include <math.h>
@@ -18,18 +19,39 @@ static const double pi = 3.14159265358979323846;
 static int tangents(const ss_block *block) { return block->size - 1; }
 
 static double norm(const double *p, int n) {
-  double squares = 0, largest = 0, sum = fabs(p[0]);
-  for (int i = 0; i < n; i++) {
-    squares += p[i] * p[i];
-    largest = larger(largest, fabs(p[i]));
-  }
-  if (largest == 0) return 0;
-  if (squares > 1e-280 && squares < 1e280) return n > 1 ? sqrt(squares) : sum;
-  for (int i = 1; i < n; i++) sum = hypot(sum, p[i]); /* where the squares leave the range of numbers */
+  if (n == 1) return fabs(p[0]);
+  double squares = 0, sum = 0;
+  for (int i = 0; i < n; i++) squares += p[i] * p[i];
+  if (squares > 1e-280 && squares < 1e280) return sqrt(squares);
+  for (int i = 0; i < n; i++) sum = hypot(sum, p[i]); /* where the squares leave the range of numbers */
   return sum;
 }
 
 static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
+
+/* Nearest point of a polygon's edge to p, where that lies beyond it: corners at radius r, (c, s) the direction of its middle,
+ * `half` of it seen from the centre. */
+static void project_edge(double *p, double r, double c, double s, double cos_half, double sin_half) {
+  const double out = c * p[0] + s * p[1], apothem = r * cos_half, reach = r * sin_half;
+  if (out <= apothem) return;
+  const double along = clamp(c * p[1] - s * p[0], -reach, reach);
+  p[0] = c * apothem - s * along;
+  p[1] = s * apothem + c * along;
+}
+
+/* Squares and octagons are symmetric about the axes, the octagon about the diagonal as well: p is folded to the first edge and back. */
+static void project_folded(double *p, double r, int k) {
+  static const double diagonal = 0.70710678118654752440, c = 0.92387953251128675613, s = 0.38268343236508977173;
+  double x[2] = {fabs(p[0]), fabs(p[1])};
+  const bool swap = k == 8 && x[1] > x[0];
+  double q[2] = {x[swap], x[!swap]};
+  if (k == 4)
+    project_edge(q, r, diagonal, diagonal, diagonal, diagonal);
+  else
+    project_edge(q, r, c, s, c, s);
+  p[0] = copysign(q[swap], p[0]);
+  p[1] = copysign(q[!swap], p[1]);
+}
 
 /* Nearest point of the regular k-gon with corners at radius r, the first on the x axis. By symmetry it lies on the edge
  * of the sector that holds p; in that edge's frame it is a clamp. */
@@ -39,14 +61,12 @@ static void project_polygon(double *p, double r, int k) {
     return;
   }
   if (4 * (p[0] * p[0] + p[1] * p[1]) <= r * r) return; /* within the circle that even a triangle holds */
-  const double half = pi / k;
-  const double middle = (2 * floor(atan2(p[1], p[0]) / (2 * half)) + 1) * half;
-  const double c = cos(middle), s = sin(middle);
-  const double out = c * p[0] + s * p[1], apothem = r * cos(half), reach = r * sin(half);
-  if (out <= apothem) return;
-  const double along = clamp(c * p[1] - s * p[0], -reach, reach);
-  p[0] = c * apothem - s * along;
-  p[1] = s * apothem + c * along;
+  if (k == 4 || k == 8) {
+    project_folded(p, r, k);
+    return;
+  }
+  const double half = pi / k, middle = (2 * floor(atan2(p[1], p[0]) / (2 * half)) + 1) * half;
+  project_edge(p, r, cos(middle), sin(middle), cos(half), sin(half));
 }
 
 /* Projection of p on the scaled section r S of a friction block. */
@@ -107,14 +127,20 @@ static double block_residual(const ss_block *block, int size, const double *z, c
   return worst;
 }
 
-/* Long rows in several sums, because each addition waits for the last. */
-static double dense_row(const double *row, const double *z, int n) {
+/* Rows in several sums, because each addition waits for the last. */
+static inline double dense_row(const double *row, const double *z, int n) {
   double sum[4] = {0};
   int j = 0;
-  for (; n >= 32 && j + 4 <= n; j += 4)
+  for (; n >= 8 && j + 4 <= n; j += 4)
     for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
   for (; j < n; j++) sum[0] += row[j] * z[j];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* w = G z + g. */
+WIDE static void dense_slacks(const ss_cp *problem, const double *z, double *w) {
+  const int n = problem->n;
+  for (int i = 0; i < n; i++) w[i] = problem->g[i] + dense_row(problem->G + (size_t)i * (size_t)n, z, n);
 }
 
 static double sparse_row(const ss_sparse *m, int i, const double *z) {
@@ -206,11 +232,11 @@ static double slack(const ss_cp *problem, const double *z, const double *v, int 
   return sum + dense_row(problem->G + (size_t)i * (size_t)problem->n, z, problem->n);
 }
 
-/* w = G z + g for some rows; returns false where a number is not finite. `apply` has been called before. */
-static bool apply(const ss_cp *problem, const double *z, const double *v, int first, int end, double *w) {
+/* w = G z + g for some rows, unless that has been done before; returns false where a number is not finite. */
+static bool apply(const ss_cp *problem, const double *z, const double *v, int first, int end, bool done, double *w) {
   double finite = 0; /* stays 0 while all numbers are finite */
   for (int i = first; i < end; i++) {
-    if (!problem->apply) w[i - first] = slack(problem, z, v, i);
+    if (!done) w[i - first] = slack(problem, z, v, i);
     finite += 0 * w[i - first] + 0 * z[i];
   }
   return finite == 0;
@@ -218,7 +244,9 @@ static bool apply(const ss_cp *problem, const double *z, const double *v, int fi
 
 static double judge(const ss_cp *problem, const double *z, const double *v, double *w) {
   enum { WINDOW = 256 };
-  double window[WINDOW], worst = 0, largest = 0;
+  double window[WINDOW], *all = w ? w : problem->n <= WINDOW ? window : NULL, worst = 0, largest = 0;
+  const bool dense = problem->G && all;
+  if (dense) dense_slacks(problem, z, all);
   for (int i = 0; i < problem->n; i++) largest = larger(largest, fabs(problem->g[i]));
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
@@ -226,8 +254,8 @@ static double judge(const ss_cp *problem, const double *z, const double *v, doub
     for (int row = block->first, size; row < end;
          row += size) { /* long blocks in pieces; only row-wise kinds are long */
       size = end - row < WINDOW ? end - row : WINDOW;
-      double *piece = w ? w + row : window;
-      if (!apply(problem, z, v, row, row + size, piece)) return HUGE_VAL;
+      double *piece = all ? all + row : window;
+      if (!apply(problem, z, v, row, row + size, dense || problem->apply, piece)) return HUGE_VAL;
       worst = larger(worst, block_residual(block, size, z + row, piece));
     }
   }
@@ -237,10 +265,6 @@ static double judge(const ss_cp *problem, const double *z, const double *v, doub
 double judge_zero(const ss_cp *problem) {
   static const double zero[SS_FRICTION_ROWS] = {0};
   double worst = 0, largest = 0, finite = 0;
-  for (int i = 0; i < problem->n; i++) {
-    largest = larger(largest, fabs(problem->g[i]));
-    finite += 0 * problem->g[i];
-  }
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     const double *w = problem->g + block->first;
@@ -251,6 +275,8 @@ double judge_zero(const ss_cp *problem) {
     const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
     for (int i = 0; i < block->size; i += together) worst = larger(worst, block_residual(block, together, zero, w + i));
   }
+  for (int i = 0; i < problem->n; i++) finite += 0 * problem->g[i];
+  for (int i = 0; i < problem->n && worst > 0; i++) largest = larger(largest, fabs(problem->g[i]));
   return finite == 0 ? worst / (1 + largest) : HUGE_VAL;
 }
 

@@ -19,7 +19,6 @@ enum trait {
   SPATIAL = 64,   /* contacts with two tangents or more */
   FLAT = 128,     /* these with polygons and pyramids only */
   DISC = 256,     /* discs: directions that are hard to guess where they slide */
-  NO_DISC = 512,  /* directions that are found exactly */
   NO_SET = 1024,  /* only free rows: nothing to guess */
   TINY = 2048,    /* an LCP of few rows or few pivots */
   UNTRIED = 4096, /* by continuation in large_solve.c */
@@ -55,11 +54,9 @@ static const rung ladder[] = {
     {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL, {LOOSE + 1, ALL}, {0, ALL}, 0},
-    {{"active-set", solve_at_rest}, COLD | DISC, {0, SOME - 1}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | NO_DISC, {0, LOOSE}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | DISC, {SOME, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD, {0, LOOSE}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | FRICTION, {0, SOME - 1}, {0, ALL}, 16},
     {{"lemke", solve_lemke}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
     {{"lemke-covered", solve_lemke_covered}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
@@ -104,7 +101,7 @@ enum { N_RUNGS = sizeof ladder / sizeof *ladder };
 
 static unsigned traits_of(const ss_cp *problem, bool warm) {
   const bool friction = has_friction(problem), spatial = has_spatial_friction(problem), disc = has_disc(problem);
-  return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : NO_DISC) | (spatial ? SPATIAL : 0U) |
+  return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : 0U) | (spatial ? SPATIAL : 0U) |
          (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
          (is_tiny_lcp(problem) ? TINY : 0U);
 }

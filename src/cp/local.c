@@ -218,6 +218,7 @@ typedef struct single {
   active_set set;
   double rho[SS_FRICTION_ROWS], w[SS_FRICTION_ROWS], numbers[SS_FRICTION_ROWS * (SS_FRICTION_ROWS + 3)];
   unknown unknowns[SS_FRICTION_ROWS];
+  system_column columns[SS_FRICTION_ROWS];
   int places[2 * SS_FRICTION_ROWS];
   double best, chosen[SS_FRICTION_ROWS]; /* lowest residual so far, and where */
 } single;
@@ -235,6 +236,7 @@ static void single_create(single *one, const site *s, const double *W, const dou
                           .sites = &one->where,
                           .rho = one->rho,
                           .u = one->unknowns,
+                          .columns = one->columns,
                           .A = one->numbers,
                           .y = one->numbers + (ptrdiff_t)MOST * (MOST + 1),
                           .w = one->numbers + (ptrdiff_t)MOST * (MOST + 2),

@@ -2,8 +2,8 @@
  *
  * Every z is judged from the problem's data. "auto": z = 0; contacts that were written as plain rows; large sparse problems
  * their own way (large_solve.c); then the ladder of dense solvers (ladder.c). */
+#include "cp/at_once.h"
 #include "cp/climb.h"
-#include "cp/judge_zero.h"
 #include "cp/storage.h"
 #include "cp/units.h"
 
@@ -12,12 +12,11 @@
 
 enum {
   FEW = 240,
+  PLAIN_ROWS = 12, /* up to which a plain LCP is solved before contacts are found in it */
   ACTIVE_ROWS = 1500,
   RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
   LAST_RESORT = 1200 /* rows up to which the dense solvers come to an end in bearable time */
 };
-
-static const double polished = 1e-13;
 
 static ss_status run_named(climb *c, bool warm, ss_error *error) {
   bool any_form;
@@ -84,7 +83,7 @@ static ss_status climb_as_friction(climb *c, bool warm, bool *ended, ss_error *e
   static const solver_row row = {"friction-form", solve_friction_form};
   ss_outcome outcome;
   *ended = false;
-  if (!warm && is_tiny_lcp(c->problem)) return SS_OK;
+  if (!warm && c->problem->n <= PLAIN_ROWS && is_tiny_lcp(c->problem)) return SS_OK;
   const ss_status status = try_row(c, &row, 0, warm ? c->start : NULL, &outcome, error);
   if (status || outcome == SS_NOT_ADMITTED) return status;
   *ended = c->result->outcome == SS_SOLVED || c->problem->n > FEW;
@@ -120,18 +119,6 @@ static void keep_zero(climb *c) {
   if (c->result->residual <= c->options->tolerance) c->result->outcome = SS_SOLVED;
 }
 
-/* Whether z = 0 is the solution, up to rounding errors of g: contacts that separate. No row of the matrix is needed. */
-static bool zero_solves(const ss_cp *problem, double *z, ss_cp_result *result) {
-  static const double rounding = 1e-15;
-  double largest = 0;
-  for (int i = 0; i < problem->n; i++) largest = fabs(problem->g[i]) > largest ? fabs(problem->g[i]) : largest;
-  const double residual = judge_zero(problem);
-  if (!(residual <= rounding * largest / (1 + largest))) return false;
-  for (int i = 0; i < problem->n; i++) z[i] = 0;
-  *result = (ss_cp_result){.outcome = SS_SOLVED, .residual = residual, .solver = "active-set"};
-  return true;
-}
-
 static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *options, bool automatic, bool warm,
                                 double *z, ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(workspace);
@@ -164,19 +151,6 @@ static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_op
   result->residual = ss_cp_judge(problem, z, NULL);
   *settled = result->residual < HUGE_VAL && (result->outcome != SS_SOLVED || result->residual <= options->tolerance);
   return status;
-}
-
-/* What is solved by the time that others have looked at it: a handful of rows without friction in usual units, or contacts that
- * separate. No z passes the judge in rows with numbers that are not finite; where z = 0, they are looked for. */
-static bool solve_at_once(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
-                          ss_cp_result *result) {
-  cp_units units;
-  if (!is_tiny_lcp(problem)) return zero_solves(problem, z, result) && storage_finite(problem);
-  if (!problem->G || units_needed(problem, &units)) return false;
-  (void)solve_tiny_lcp(problem, options, false, z, workspace, result, NULL);
-  result->solver = "lemke";
-  result->outcome = SS_SOLVED;
-  return result->residual <= fmin(options->tolerance, polished); /* else the ladder does it with more care */
 }
 
 ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

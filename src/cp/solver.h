@@ -50,7 +50,7 @@ cp_solve_function solve_combined; /* combine.c: likewise, with a diagonal for ro
 
 bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
 enum { CONTINUED_ROWS = 900 };           /* up to which solve_large tries continuation as well */
-enum { TINY_LCP_ROWS = 12 };
+enum { TINY_LCP_ROWS = 30 };
 bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
 
 /* kinds.c */

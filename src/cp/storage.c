@@ -4,6 +4,8 @@
  * after the other in a dense accumulator; the first pass only counts. */
 #include "cp/storage.h"
 
+#include "core/wide.h"
+
 #include "la/factor.h"
 #include "la/sparse_factors.h"
 
@@ -57,33 +59,44 @@ ss_status storage_check_operator(const ss_cp_operator *o, int n, ss_error *error
   return SS_OK;
 }
 
-static double finite_sum(const double *x, size_t count) {
-  double sum[8] = {0},
-         rest = 0; /* stay 0 while all numbers are finite; several, because each addition waits for the last */
+static inline double sum_of(const double *x, size_t count) {
+  double sum[8] = {0}, rest = 0; /* several, because each addition waits for the last */
   size_t i = 0;
   for (; i + 8 <= count; i += 8)
-    for (size_t k = 0; k < 8; k++) sum[k] += 0 * x[i + k];
-  for (; i < count; i++) rest += 0 * x[i];
-  return rest + (((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])));
+    for (size_t k = 0; k < 8; k++) sum[k] += x[i + k];
+  for (; i < count; i++) rest += x[i];
+  for (size_t k = 0; k < 4; k++) sum[k] += sum[k + 4];
+  return rest + ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
+WIDE static double wide_sum_of(const double *x, size_t count) { return sum_of(x, count); }
+
+/* Whether all numbers are finite: so is their sum then, unless it leaves the range of numbers. */
+static bool all_finite(const double *x, size_t count) {
+  enum { MANY = 256 };
+  const double sum = count < MANY ? sum_of(x, count) : wide_sum_of(x, count);
+  if (0 * sum == 0) return true;
+  for (size_t i = 0; i < count; i++)
+    if (!(0 * x[i] == 0)) return false;
+  return true;
+}
+
+static bool operator_finite(const ss_cp_operator *o, size_t n) {
+  size_t count = 0;
+  for (int b = 0; b < o->n_bodies; b++) {
+    const size_t size = (size_t)(o->first[b + 1] - o->first[b]);
+    count += size * size;
+  }
+  return all_finite(o->J.value, (size_t)o->J.start[n]) && all_finite(o->A, count) &&
+         (!o->R.start || all_finite(o->R.value, (size_t)o->R.start[n])) &&
+         (!o->whole.start || all_finite(o->whole.value, (size_t)o->whole.start[o->whole.rows]));
 }
 
 bool storage_finite(const ss_cp *problem) {
   const size_t n = (size_t)problem->n;
-  double sum = finite_sum(problem->g, n);
-  if (problem->G) sum += finite_sum(problem->G, n * n);
-  if (problem->sparse) sum += finite_sum(problem->sparse->value, (size_t)problem->sparse->start[n]);
-  if (problem->factors) {
-    const ss_cp_operator *o = problem->factors;
-    size_t count = 0;
-    for (int b = 0; b < o->n_bodies; b++) {
-      const size_t size = (size_t)(o->first[b + 1] - o->first[b]);
-      count += size * size;
-    }
-    sum += finite_sum(o->J.value, (size_t)o->J.start[n]) + finite_sum(o->A, count);
-    if (o->R.start) sum += finite_sum(o->R.value, (size_t)o->R.start[n]);
-    if (o->whole.start) sum += finite_sum(o->whole.value, (size_t)o->whole.start[o->whole.rows]);
-  }
-  return sum == 0;
+  return all_finite(problem->g, n) && (!problem->G || all_finite(problem->G, n * n)) &&
+         (!problem->sparse || all_finite(problem->sparse->value, (size_t)problem->sparse->start[n])) &&
+         (!problem->factors || operator_finite(problem->factors, n));
 }
 
 void sort_ascending(int *a, int n) {

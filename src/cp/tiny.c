@@ -3,9 +3,12 @@
  * cycle, and badly scaled data may lead it astray: it gives up early then, and the ladder goes on. */
 #include "cp/solver.h"
 
+#include "core/wide.h"
+#include "la/rows.h"
+
 #include <math.h>
 
-enum { LARGEST = 40, COLUMNS = LARGEST + 2, SOME = TINY_LCP_ROWS + 2, FEW = 8, FEWEST = 4 };
+enum { LARGEST = 40, COLUMNS = LARGEST + 4, SOME = 14, FEW = 8, FEWEST = 4 };
 static const double pivot_tolerance = 1e-9;
 
 /* Variables: y_j is j, x_j is n + j, the artificial one 2 n. x_B = rhs - T x_N, as in lemke.c. */
@@ -35,7 +38,7 @@ bool is_tiny_lcp(const ss_cp *problem) {
 
 static void set_up(tiny *t, const ss_cp *problem) {
   const int n = t->n = problem->n;
-  t->columns = n <= FEWEST - 2 ? FEWEST : n <= FEW - 2 ? FEW : n <= SOME - 2 ? SOME : n + 2;
+  t->columns = n <= FEWEST - 2 ? FEWEST : n <= FEW - 2 ? FEW : n <= SOME - 2 ? SOME : (n + 5) & ~3;
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < n; j++) t->T[i][j] = -problem->G[i * n + j];
     t->T[i][n] = -1;
@@ -48,18 +51,21 @@ static void set_up(tiny *t, const ss_cp *problem) {
 }
 
 static inline void eliminate(tiny *t, int r, int c, int columns) {
-  double *restrict p = t->T[r];
+  double *p = t->T[r];
   const double inverse = 1 / p[c];
   for (int j = 0; j < columns; j++) p[j] *= inverse;
   p[c] = inverse;
   for (int i = 0; i < t->n; i++) {
-    double *restrict row = t->T[i];
+    double *row = t->T[i];
     const double f = row[c];
     if (i == r || f == 0) continue;
     row[c] = 0;
-    for (int j = 0; j < columns; j++) row[j] -= f * p[j];
+    row_subtract(row, p, f, 0, columns);
   }
 }
+
+/* From some columns on wide vectors pay. */
+WIDE static void eliminate_many(tiny *t, int r, int c) { eliminate(t, r, c, t->columns & ~3); }
 
 static void pivot(tiny *t, int r, int c) {
   if (t->columns == FEWEST)
@@ -69,7 +75,7 @@ static void pivot(tiny *t, int r, int c) {
   else if (t->columns == SOME)
     eliminate(t, r, c, SOME);
   else
-    eliminate(t, r, c, t->columns);
+    eliminate_many(t, r, c);
   const int leaves = t->basic[r];
   t->basic[r] = t->outside[c];
   t->outside[c] = leaves;
@@ -94,13 +100,37 @@ static int ratio_test(const tiny *t, int c) {
   return best;
 }
 
+static int most_negative(const tiny *t) {
+  const int n = t->n;
+  int r = 0;
+  for (int i = 1; i < n; i++)
+    if (t->T[i][n + 1] < t->T[r][n + 1]) r = i;
+  return r;
+}
+
+/* Principal pivots on the most negative row (Bard), each row once at most: the problem that they leave is the same one with some z and
+ * w exchanged. True where no row is negative any more. */
+static bool exchange_negative(tiny *t, int *pivots) {
+  static const double good = 1e-6; /* of the largest diagonal */
+  const int n = t->n;
+  double least = 0;
+  for (int i = 0; i < n; i++) least = fabs(t->T[i][i]) > least ? fabs(t->T[i][i]) : least;
+  for (;;) {
+    const int r = most_negative(t);
+    if (t->T[r][n + 1] >= 0) return true;
+    if (t->basic[r] != r || !(-t->T[r][r] > good * least)) break;
+    pivot(t, r, r);
+    ++*pivots;
+  }
+  for (int i = 0; i < n; i++) t->T[i][n] = -1;
+  return false;
+}
+
 /* Returns true where the artificial variable has left. */
 static bool run(tiny *t, int *pivots) {
   const int n = t->n;
-  int r = 0, c = n;
-  for (int i = 1; i < n; i++)
-    if (t->T[i][n + 1] < t->T[r][n + 1]) r = i;
-  for (*pivots = 0; *pivots < 4 * n && r >= 0;) {
+  int r = most_negative(t), c = n;
+  for (const int most = *pivots + 3 * n; *pivots < most && r >= 0;) {
     const int leaves = t->basic[r], enters = leaves < n ? leaves + n : leaves - n;
     pivot(t, r, c);
     ++*pivots;
@@ -139,7 +169,7 @@ ss_status solve_tiny_lcp(const ss_cp *problem, const ss_cp_options *options, boo
   for (int i = 0; i < n && !triangular; i++) z[i] = 0;
   if (negative && !triangular) {
     set_up(&t, problem);
-    if (!run(&t, &result->iterations)) result->outcome = SS_LIMIT;
+    if (!exchange_negative(&t, &result->iterations) && !run(&t, &result->iterations)) result->outcome = SS_LIMIT;
     for (int i = 0; i < n; i++)
       if (t.basic[i] >= n && t.basic[i] < 2 * n) z[t.basic[i] - n] = t.T[i][n + 1];
   }

@@ -1,0 +1,14 @@
+/* Loops over numbers that are worth wider vectors than every x86-64 has: compiled twice, chosen when the program starts. The
+ * same operations in the same order, none of them fused, so the results are the same to the last bit. Sanitizers start after the
+ * choice is made, and other compilers and C libraries have no way to make it. */
+#ifndef SS_CORE_WIDE_H
+#define SS_CORE_WIDE_H
+
+#if defined __GNUC__ && !defined __clang__ && defined __x86_64__ && defined __gnu_linux__ && defined __OPTIMIZE__ &&   \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+#endif

@@ -1,0 +1,136 @@
+/* The linear system of an active set (active.c): C^T [G B, w_ref - e] + D, scaled, and its solution by elimination with pivots.
+ *
+ * Assembling it costs as much as solving it where there are few rows, so the columns are taken from a row of G in pieces: those
+ * of contacts that stick as they are, the two of a contact that slides together. */
+#include "cp/active.h"
+
+#include "cp/dense.h"
+#include "la/rows.h"
+
+#include <math.h>
+
+static const double rank_tolerance = 1e-13;
+
+/* How the columns hang together; the factors of single rows also go into a->w, one after the other. */
+static void list_columns(active_set *a, int m) {
+  enum { LONG = 4 };
+  system_column *next = NULL;
+  for (int k = m - 1, run = 0; k >= 0; k--) {
+    const unknown *u = &a->u[k];
+    system_column *v = &a->columns[k];
+    v->first = u->first;
+    for (int i = 0; i < u->size && i < 3; i++) v->b[i] = u->scale * u->b[i];
+    a->w[k] = v->b[0];
+    run = u->size > 1 ? 0 : run > 0 && next->first == u->first + 1 ? run + 1 : 1;
+    v->kind = u->size <= 3 ? u->size : COLUMN_LONG;
+    if (u->size == 3 && next && next->kind == 2 && next->first == u->first + 1) v->kind = COLUMN_PAIR;
+    v->run = run;
+    if (run >= LONG) v->kind = COLUMN_RUN;
+    next = v;
+  }
+}
+
+static double long_product(const unknown *u, const double *p) {
+  double sum = 0;
+  for (int i = 0; i < u->size; i++) sum += p[i] * u->b[i];
+  return u->scale * sum;
+}
+
+/* `scale` times a row of G, in the unknowns. */
+static inline void take_row(const active_set *a, int m, const double *restrict G, double scale, double *restrict row) {
+  const system_column *restrict columns = a->columns;
+  for (int j = 0; j < m;) {
+    const system_column *v = columns + j;
+    const double *restrict p = G + v->first, *restrict factor = a->w + j;
+    switch (v->kind) {
+    case COLUMN_PAIR:
+      row[j] = scale * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
+      row[j + 1] = scale * (p[1] * v[1].b[0] + p[2] * v[1].b[1]);
+      j += 2;
+      continue;
+    case COLUMN_RUN:
+      for (int l = 0; l < v->run; l++) row[j + l] = scale * factor[l] * p[l];
+      j += v->run;
+      continue;
+    case 1:
+      row[j++] = scale * v->b[0] * p[0];
+      continue;
+    case 2:
+      row[j++] = scale * (p[0] * v->b[0] + p[1] * v->b[1]);
+      continue;
+    case 3:
+      row[j++] = scale * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
+      continue;
+    default:
+      row[j] = scale * long_product(&a->u[j], p);
+      j++;
+    }
+  }
+}
+
+/* The row of C^T G that tests an unknown: one of G, or several, which are added up in memory that the system leaves: there are
+ * fewer unknowns than rows where a test has several. */
+static inline const double *test_row(const active_set *a, const unknown *u) {
+  const size_t n = (size_t)a->problem->n;
+  const double *restrict G = a->problem->G + (size_t)u->first * n;
+  if (u->c[0] == 1) return G;
+  double *restrict sum = a->A + n * n;
+  const double *restrict H = u->size > 1 ? G + n : G, c = u->c[0], d = u->size > 1 ? u->c[1] : 0;
+  for (size_t j = 0; j < n; j++) sum[j] = c * G[j] + d * H[j];
+  for (int i = 2; i < u->size; i++) {
+    H += n;
+    for (size_t j = 0; j < n; j++) sum[j] += u->c[i] * H[j];
+  }
+  return sum;
+}
+
+/* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
+static inline void assemble_row(active_set *a, int m, int k, bool moved, const double *w) {
+  const unknown *u = &a->u[k];
+  const double *test = test_row(a, u);
+  double *row = a->A + (size_t)k * ((size_t)m + 1), sum = -u->value;
+  for (int i = 0; i < u->size; i++) sum += u->c[i] * w[u->first + i];
+  if (moved) sum += row_dot(test, a->y, a->problem->n);
+  take_row(a, m, test, u->scale, row);
+  row[k] += u->scale * u->scale * u->diagonal + a->damping;
+  row[m] = u->scale * sum;
+  a->load = fabs(row[m]) > a->load ? fabs(row[m]) : a->load;
+}
+
+static void assemble(active_set *a, int m, bool moved, const double *w) {
+  a->load = 0;
+  for (int k = 0; k < m; k++) assemble_row(a, m, k, moved, w);
+}
+
+/* By elimination with pivots; undetermined unknowns keep their value, equations that contradict others are ignored. */
+static bool eliminate(active_set *a, double *z, const double *w) {
+  const int m = active_set_unknowns(a, z), stride = m + 1;
+  bool moved = false; /* from z to the reference */
+  for (int i = 0; i < a->problem->n; i++) moved = moved || a->y[i] != 0;
+  list_columns(a, m);
+  assemble(a, m, moved, w);
+  const int rank = dense_eliminate(a->A, m, stride, stride, m, rank_tolerance, a->row, a->col);
+  a->unknowns = m;
+  a->rank = rank;
+  for (int k = 0; k < rank; k++) a->y[k] = -a->A[(size_t)k * (size_t)stride + (size_t)m];
+  dense_back(a->A, stride, rank, a->y);
+  double finite = 0;
+  for (int k = 0; k < rank; k++) {
+    const unknown *u = &a->u[a->col[k]];
+    const double y = u->scale * a->y[k];
+    finite += 0 * y;
+    for (int i = 0; i < u->size; i++) z[u->first + i] += u->b[i] * y;
+  }
+  return finite == 0;
+}
+
+bool active_set_solve(active_set *a, double *z, const double *w) {
+  const int n = a->problem->n;
+  a->loose = false;
+  if (a->large && !a->pivoting) {
+    for (int i = 0; i < n; i++) a->before[i] = z[i];
+    if (active_set_approach(a, active_set_unknowns(a, z), z)) return true;
+    for (int i = 0; i < n; i++) z[i] = a->before[i];
+  }
+  return eliminate(a, z, w);
+}

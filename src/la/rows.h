@@ -1,0 +1,25 @@
+/* What the dense solvers do with rows of a matrix, many times over: short loops in fours, which compilers turn into vectors. */
+#ifndef SS_LA_ROWS_H
+#define SS_LA_ROWS_H
+
+/* In four sums, because each addition waits for the last. */
+static inline double row_dot(const double *restrict a, const double *restrict b, int n) {
+  double sum[4] = {0};
+  int j = 0;
+  for (; j + 4 <= n; j += 4)
+    for (int k = 0; k < 4; k++) sum[k] += a[j + k] * b[j + k];
+  for (; j < n; j++) sum[0] += a[j] * b[j];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* target -= f source from column `from` on. Fours start at multiples of four, whatever `from` is: a number that was stored just now
+ * is loaded fast only in the pieces in which it was stored. */
+static inline void row_subtract(double *restrict target, const double *restrict source, double f, int from, int n) {
+  int j = from;
+  for (; j < n && j % 4; j++) target[j] -= f * source[j];
+  for (; j + 4 <= n; j += 4)
+    for (int k = 0; k < 4; k++) target[j + k] -= f * source[j + k];
+  for (; j < n; j++) target[j] -= f * source[j];
+}
+
+#endif
