@@ -34,6 +34,7 @@ typedef struct descent {
   double (*D)[SS_FRICTION_ROWS];         /* [n] the z' that K has been made of */
   int *first, *last;                     /* [rank] envelope of H */
   int newtons, limit;
+  bool hurried; /* others are there to go on where it is slow */
 } descent;
 
 /* The anchor is not set. `share`: of the rows, that the rank may be; not admitted where it is more, or where the symmetric part

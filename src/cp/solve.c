@@ -30,28 +30,42 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
 }
 
 /* The way of large sparse problems, before the ladder: what is solved from its start or in the range of its matrix needs
- * no sweeps. *ended: that was all. */
+ * no sweeps. Moderate ones that are neither: some sweeps, from where they lead Newton's method in the range, and the path of
+ * smoothed problems. *ended: that was all. */
 static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
   static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
   static const solver_row without = {"large", solve_without_free}, active = {"active-set", solve_active_set};
   static const solver_row combined = {"large", solve_combined}, large = {"large", solve_large};
+  static const solver_row sweeps = {"nsgs-accelerated", solve_nsgs_accelerated};
+  static const solver_row range = {"range-newton", solve_range_newton}, smooth = {"smoothing", solve_smoothing_cheap};
+  static const solver_row curve = {"continuation", solve_continuation}, rest = {"large", solve_large_rest};
+  const bool moderate = c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem);
+  const bool anew = !warm && moderate;
   const struct {
     const solver_row *row;
     int limit;
-    bool wanted;
-  } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem)},
-               {&active, 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
-               {&without, 0, true},
-               {&combined, 0, true},
-               {&redundant, 300, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
-               {&large, 0, true}};
+    bool wanted, onward; /* from the best z so far */
+  } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem), false},
+               {&active, 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS, false}, /* a pile at rest */
+               {&without, 0, true, false},
+               {&combined, 0, true, false},
+               {&redundant, 300, moderate, false},
+               {&sweeps, 60, anew, false},
+               {&range, 200, anew, true},
+               {&curve, 100, anew, false},
+               {&smooth, 90, anew, false},
+               {&large, 0, true, anew}};
   enum { TRIES = sizeof tries / sizeof *tries };
+  bool range_tried = false;
   *ended = true;
   for (int k = 0; k < TRIES; k++) {
     if (!tries[k].wanted) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm ? c->start : NULL, &outcome, error);
+    const double *from = tries[k].onward ? c->z : warm ? c->start : NULL;
+    const solver_row *row = tries[k].row == &large && range_tried ? &rest : tries[k].row;
+    const ss_status status = try_row(c, row, tries[k].limit, from, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED) return status;
+    range_tried = range_tried || (row == &redundant && outcome != SS_NOT_ADMITTED);
     if (outcome != SS_NOT_ADMITTED || k == TRIES - 1) c->result->fallbacks++;
   }
   *ended = c->problem->n > LAST_RESORT;
