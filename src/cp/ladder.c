@@ -45,7 +45,7 @@ enum {
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
   MANY = 240,         /* sweeps get long */
   SMALL_LCP = 60,     /* variables: a dense tableau is the fastest */
-  SURE_LCP = 200,     /* pivots are faster than a curve */
+  SURE_LCP = 150,     /* pivots are faster than a curve */
   MEDIUM_LCP = 300,   /* still faster than many sweeps, where few have not helped */
   ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
   PLAIN_LCP = 2000,   /* without friction */

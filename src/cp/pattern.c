@@ -188,10 +188,14 @@ bool envelope_factor(double *A, int n, const int *first, const int *last) {
 void envelope_solve(const double *A, int n, const int *first, const int *last, double *x) {
   for (int i = 0; i < n; i++) {
     const double *row = A + (size_t)i * (size_t)n;
-    x[i] -= ss_dot(row + first[i], x + first[i], i - first[i]);
+    double sum = x[i];
+    for (int j = first[i]; j < i; j++) sum -= row[j] * x[j];
+    x[i] = sum;
   }
   for (int i = n - 1; i >= 0; i--) {
     const double *row = A + (size_t)i * (size_t)n;
-    x[i] = (x[i] - ss_dot(row + i + 1, x + i + 1, last[i] - i)) / row[i];
+    double sum = x[i];
+    for (int j = i + 1; j <= last[i]; j++) sum -= row[j] * x[j];
+    x[i] = sum / row[i];
   }
 }

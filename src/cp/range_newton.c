@@ -32,7 +32,7 @@ enum {
   SHORT_VAIN = 20 /* with a limit: most of what is solved at all never waits as long, and others may try */
 };
 static const double first_eps = 0.3, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1, inner = 0.03;
-static const double rounding = 1e-15, enough = 1e-14, nearly = 1e-12;
+static const double rounding = 2e-15, enough = 1e-14, nearly = 1e-12;
 
 typedef enum contact_law { COULOMB, CONE } contact_law;
 
@@ -84,10 +84,14 @@ static bool search_line(descent *d, contact_law law, double bound, double slope,
   return false;
 }
 
+/* Near rounding errors Newton's method gains digits at once or not at all. */
 static void coulomb_phase(descent *d, double goal) {
+  static const double less = 0.9, much_less = 0.1, last_digits = 1e-13;
   evaluate(d, COULOMB, &d->now);
-  while (d->now.norm > goal && d->newtons < d->limit)
-    if (!newton_step(d) || !search_line(d, COULOMB, 0.9 * d->now.norm, 0, HALVINGS)) return;
+  while (d->now.norm > goal && d->newtons < d->limit) {
+    const double bound = (d->now.norm > last_digits ? less : much_less) * d->now.norm;
+    if (!newton_step(d) || !search_line(d, COULOMB, bound, 0, HALVINGS)) return;
+  }
 }
 
 static void cone_phase(descent *d, double goal) {
@@ -102,8 +106,8 @@ static void cone_phase(descent *d, double goal) {
   }
 }
 
-/* One proximal step from the anchor; returns whether it was solved. `trial`: a larger eps is known to do as well, so that what
- * Newton's method does not solve at once is not worth the frozen shift. */
+/* One proximal step from the anchor; returns whether it was solved. `trial`: a larger eps is known to do as well, or the
+ * anchor is a solution already, so that what Newton's method does not solve at once is not worth the frozen shift. */
 static bool proximal_step(descent *d, double goal, bool trial) {
   goal = fmax(goal, rounding);
   coulomb_phase(d, goal);
@@ -196,7 +200,7 @@ static double go_far(descent *d, double residual) {
   return residual;
 }
 
-/* The nearer the start, the less it is held back. */
+/* The nearer the start, the less it is to be held back. */
 static double eps_for(double residual) {
   static const double share = 0.3;
   return fmin(first_eps, fmax(share * sqrt(residual), small_eps));
@@ -210,7 +214,7 @@ double descent_run(descent *d, bool warm, double tolerance) {
   bool going = true;
   if (warm) {
     keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
-    s.eps = eps_for(residual);
+    if (residual > tolerance) s.eps = eps_for(residual);
   } else
     for (int i = 0; i < n; i++) d->slack[i] = d->cp->g[i];
   while (going && residual > target && d->newtons < d->limit) {
@@ -218,7 +222,7 @@ double descent_run(descent *d, bool warm, double tolerance) {
     const double last = residual;
     d->eps = s.eps;
     for (int i = 0; i < d->range.rank; i++) d->now.y[i] = 0;
-    const bool trial = s.easy < HUGE_VAL && s.eps < s.easy && s.vain < STUCK;
+    const bool trial = residual <= tolerance || (s.easy < HUGE_VAL && s.eps < s.easy && s.vain < STUCK);
     const bool solved = proximal_step(d, inner * fmin(residual, 1), trial);
     const double there = ss_cp_judge(d->cp, d->now.z.z, d->w);
     bool straight = false;

@@ -72,6 +72,14 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
   return SS_OK;
 }
 
+/* After work on a dense copy, whose sums have other rounding errors. */
+static void judge_as_given(climb *c, const ss_cp *given) {
+  c->problem = given;
+  if (!(c->result->residual < HUGE_VAL)) return;
+  c->result->residual = ss_cp_judge(given, c->z, NULL);
+  if (c->result->outcome == SS_SOLVED && c->result->residual > c->options->tolerance) c->result->outcome = SS_STALLED;
+}
+
 static ss_status climb_any(climb *c, bool warm, ss_error *error) {
   bool ended = false;
   const ss_status status = large_wanted(c->problem) ? climb_large(c, warm, &ended, error) : SS_OK;
@@ -85,7 +93,7 @@ static ss_status climb_any(climb *c, bool warm, ss_error *error) {
     c->problem = &dense;
   }
   const ss_status climbed = climb_ladder(c, warm, error);
-  c->problem = given;
+  if (c->problem != given) judge_as_given(c, given);
   return climbed;
 }
 
@@ -121,7 +129,7 @@ static ss_status climb_or_run(climb *c, bool automatic, bool warm, ss_error *err
     c->problem = &dense;
   }
   const ss_status status = automatic ? climb_any(c, warm, error) : run_named(c, warm, error);
-  c->problem = given;
+  if (c->problem != given) judge_as_given(c, given);
   return status;
 }
 
