@@ -69,6 +69,12 @@ static bool newton_step(descent *d) {
   return true;
 }
 
+static void exchange_points(descent *d) {
+  const point last = d->now;
+  d->now = d->trial;
+  d->trial = last;
+}
+
 /* Goes along the step until the merit is at most `bound` plus a part of the slope; false where it never is. */
 static bool search_line(descent *d, contact_law law, double bound, double slope, int halvings) {
   double length = 1;
@@ -76,18 +82,43 @@ static bool search_line(descent *d, contact_law law, double bound, double slope,
     for (int k = 0; k < d->range.rank; k++) d->trial.y[k] = d->now.y[k] + length * d->step[k];
     evaluate(d, law, &d->trial);
     if (!(d->trial.merit <= bound + 1e-4 * length * slope)) continue;
-    const point last = d->now;
-    d->now = d->trial;
-    d->trial = last;
+    exchange_points(d);
     return true;
   }
   return false;
 }
 
-/* Near rounding errors Newton's method gains digits at once or not at all. */
+/* Where the next step ends if the law stays what it is around the end of the last one, z + z' (x - its x), at d->trial. d->now is
+ * still that end. */
+static bool foresee(descent *d) {
+  const pattern *p = &d->pattern;
+  double(*D)[SS_FRICTION_ROWS] = d->now.z.D;
+  for (int i = 0; i < d->cp->n; i++) d->w[i] = d->anchor[i] - d->slack[i] / d->eps - d->last_x[i];
+  for (int g = 0; g < p->n; g++)
+    for (int i = p->row[g]; i < p->row[g] + p->size[g]; i++) {
+      d->change[i] = 0;
+      for (int j = 0; j < p->size[g]; j++) d->change[i] += D[i][j] * d->w[p->row[g] + j];
+    }
+  range_collect(&d->range, d->change, d->trial.y);
+  if (!descent_factor(d, D)) return false;
+  descent_solve(d, d->trial.y);
+  evaluate(d, COULOMB, &d->trial);
+  return true;
+}
+
+/* d->now at the better of what is foreseen and the anchor. */
+static void begin_step(descent *d, double goal) {
+  const bool foreseen = d->settled && foresee(d);
+  if (foreseen) exchange_points(d);
+  if (foreseen && d->now.norm <= goal) return;
+  for (int i = 0; i < d->range.rank; i++) d->trial.y[i] = 0;
+  evaluate(d, COULOMB, &d->trial);
+  if (!(foreseen && d->now.norm < d->trial.norm)) exchange_points(d);
+}
+
+/* From d->now, where everything is evaluated. Near rounding errors Newton's method gains digits at once or not at all. */
 static void coulomb_phase(descent *d, double goal) {
   static const double less = 0.9, much_less = 0.1, last_digits = 1e-13;
-  evaluate(d, COULOMB, &d->now);
   while (d->now.norm > goal && d->newtons < d->limit) {
     const double bound = (d->now.norm > last_digits ? less : much_less) * d->now.norm;
     if (!newton_step(d) || !search_line(d, COULOMB, bound, 0, HALVINGS)) return;
@@ -110,9 +141,11 @@ static void cone_phase(descent *d, double goal) {
  * anchor is a solution already, so that what Newton's method does not solve at once is not worth the frozen shift. */
 static bool proximal_step(descent *d, double goal, bool trial) {
   goal = fmax(goal, rounding);
+  begin_step(d, goal);
   coulomb_phase(d, goal);
   for (int k = 0; k < TURNS && d->now.norm > goal && d->cones && !trial && d->newtons < d->limit; k++) {
     cone_phase(d, goal);
+    evaluate(d, COULOMB, &d->now);
     coulomb_phase(d, goal);
   }
   return d->now.norm <= goal;
@@ -177,6 +210,7 @@ static bool move_anchor(descent *d) {
     before += d->drift[i] * d->drift[i];
     now += step * step;
     d->drift[i] = step;
+    d->last_x[i] = d->x[i];
     d->anchor[i] = d->now.z.z[i];
     d->slack[i] = d->w[i];
   }
@@ -212,6 +246,7 @@ double descent_run(descent *d, bool warm, double tolerance) {
   double residual = HUGE_VAL, lowest = HUGE_VAL;
   schedule s = {.eps = first_eps, .easy = HUGE_VAL, .milestone = HUGE_VAL, .most_vain = d->hurried ? SHORT_VAIN : VAIN};
   bool going = true;
+  d->settled = false;
   if (warm) {
     keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
     if (residual > tolerance) s.eps = eps_for(residual);
@@ -221,17 +256,20 @@ double descent_run(descent *d, bool warm, double tolerance) {
     const int before = d->newtons;
     const double last = residual;
     d->eps = s.eps;
-    for (int i = 0; i < d->range.rank; i++) d->now.y[i] = 0;
     const bool trial = residual <= tolerance || (s.easy < HUGE_VAL && s.eps < s.easy && s.vain < STUCK);
     const bool solved = proximal_step(d, inner * fmin(residual, 1), trial);
     const double there = ss_cp_judge(d->cp, d->now.z.z, d->w);
     bool straight = false;
+    d->settled = solved;
     if (solved || there < residual) {
       straight = move_anchor(d);
       residual = there;
     }
     keep_best(d, residual, &lowest);
-    if (solved && straight && residual > 0.7 * last) residual = go_far(d, residual);
+    if (solved && straight && residual > 0.7 * last) {
+      residual = go_far(d, residual);
+      d->settled = false;
+    }
     next_eps(&s, solved, d->newtons - before, last, residual);
     going = promising(&s, solved, residual, tolerance);
   }
