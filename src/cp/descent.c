@@ -54,7 +54,7 @@ ss_status descent_create(descent *d, const ss_cp *problem, double share, int lim
   if (!status)
     status = range_create(d->cp, &d->pattern, (int)fmin(share * d->cp->n, MOST_RANK), w, &d->range, admitted, error);
   if (status || !*admitted) return status;
-  d->anchor = SCRATCH(w, double, 10 * n);
+  d->anchor = SCRATCH(w, double, 11 * n);
   if (!d->anchor) return out_of_memory(error);
   d->slack = d->anchor + n;
   d->best = d->slack + n;
@@ -65,6 +65,7 @@ ss_status descent_create(descent *d, const ss_cp *problem, double share, int lim
   d->none = d->shift + n;
   d->drift = d->none + n;
   d->diagonal = d->drift + n;
+  d->last_x = d->diagonal + n;
   for (size_t i = 0; i < n; i++) d->none[i] = d->shift[i] = d->drift[i] = 0;
   for (size_t i = 0; i < n && d->cp->sparse; i++) d->diagonal[i] = sparse_diagonal(d->cp->sparse, (int)i);
   status = active_set_create_bare(d->cp, d->cp->sparse ? d->diagonal : NULL, w, &d->set, error);

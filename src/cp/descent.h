@@ -29,11 +29,14 @@ typedef struct descent {
   point now, trial;
   double *anchor, *slack, *best, *drift; /* [n] a and G a + g; the best a so far; its last step */
   double *w, *x, *change, *shift, *none; /* [n]; change: z - a; none: zeros */
+  double *last_x;                        /* [n] x at the end of the last step */
   double *diagonal;                      /* [n] of a sparse matrix */
   double *K, *H, *step, *T;              /* [rank][rank], [rank]; K = U^T z' L; T: of its change */
   double (*D)[SS_FRICTION_ROWS];         /* [n] the z' that K has been made of */
   int *first, *last;                     /* [rank] envelope of H */
   int newtons, limit;
+  bool settled; /* the anchor is the end of a step that was solved, d->now, at last_x */
+  bool hurried; /* others are there to go on where it is slow */
 } descent;
 
 /* The anchor is not set. `share`: of the rows, that the rank may be; not admitted where it is more, or where the symmetric part

@@ -10,18 +10,20 @@
 
 /* What a problem is like; a rung names what it needs. */
 enum trait {
-  COLD = 1,       /* no starting guess */
-  WARM = 2,       /* the last step's z */
-  NEARLY = 4,     /* the best z so far is nearly a solution: the rung starts from it */
-  PLAIN = 8,      /* no friction: pivots are few, and sure */
-  FRICTION = 16,  /* with mu > 0 */
-  PLANAR = 32,    /* friction in the plane only */
-  SPATIAL = 64,   /* contacts with two tangents or more */
-  FLAT = 128,     /* these with polygons and pyramids only */
-  DISC = 256,     /* discs: directions that are hard to guess where they slide */
-  NO_SET = 1024,  /* only free rows: nothing to guess */
-  TINY = 2048,    /* an LCP of few rows or few pivots */
-  UNTRIED = 4096, /* by continuation in large_solve.c */
+  COLD = 1,         /* no starting guess */
+  WARM = 2,         /* the last step's z */
+  NEARLY = 4,       /* the best z so far is nearly a solution: the rung starts from it */
+  ONWARD = 8,       /* the rung starts from the best z so far, however far it is */
+  PLAIN = 16,       /* no friction: pivots are few, and sure */
+  FRICTION = 32,    /* with mu > 0 */
+  PLANAR = 64,      /* friction in the plane only */
+  SPATIAL = 128,    /* contacts with two tangents or more */
+  NO_SPATIAL = 256, /* rows, boxes, the plane: sweeps and Newton steps seldom fail */
+  FLAT = 512,       /* spatial, with polygons and pyramids only */
+  DISC = 1024,      /* discs: directions that are hard to guess where they slide */
+  NO_SET = 2048,    /* only free rows: nothing to guess */
+  TINY = 4096,      /* an LCP of few rows or few pivots */
+  UNTRIED = 8192    /* on the way of large problems (solve.c, large_solve.c) */
 };
 
 typedef struct span {
@@ -42,6 +44,7 @@ enum {
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
   MANY = 240,         /* sweeps get long */
   SMALL_LCP = 60,     /* variables: a dense tableau is the fastest */
+  SURE_LCP = 150,     /* pivots are faster than a curve */
   MEDIUM_LCP = 300,   /* still faster than many sweeps, where few have not helped */
   ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
   PLAIN_LCP = 2000,   /* without friction */
@@ -63,18 +66,24 @@ static const rung ladder[] = {
     {{"lemke", solve_lemke_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
     {{"keller", solve_keller_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
     {{"lemke-restarted", solve_lemke_restarted}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
-    {{"range-newton", solve_redundant}, DISC, {SOME, ALL}, {0, ALL}, 200},
-    {{"range-newton", solve_redundant}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 120},
+    {{"range-newton", solve_redundant}, DISC | UNTRIED, {SOME, ALL}, {0, ALL}, 200},
+    {{"range-newton", solve_redundant}, FLAT | UNTRIED, {SOME_FLAT, ALL}, {0, ALL}, 120},
     {{"active-set", solve_at_rest}, COLD | FRICTION, {LOOSE + 1, MANY}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | FRICTION, {SOME, LOOSE}, {0, ALL}, 40},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {SOME_FLAT + 1, MANY}, {0, ALL}, 60},
-    {{"nsgs-newton", solve_nsgs_newton}, 0, {0, MANY}, {0, ALL}, 40},
+    {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD | SPATIAL | UNTRIED, {MANY + 1, ALL}, {0, ALL}, 60},
+    {{"nsgs-newton", solve_nsgs_newton}, WARM, {0, MANY}, {0, ALL}, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, COLD, {0, LOOSE}, {0, ALL}, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, COLD | NO_SPATIAL, {LOOSE + 1, MANY}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
     {{"ray", solve_refuted}, FRICTION, {0, ALL}, {0, ALL}, 0},
     {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
+    {{"continuation", solve_continuation}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {SURE_LCP + 1, ALL}, 60},
     {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
     {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
     {{"lemke", solve_lemke}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ATTEMPT_LCP}, 2000},
+    {{"range-newton", solve_range_newton}, COLD | SPATIAL | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
+    {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 60},
     {{"continuation", solve_continuation}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ALL}, 400},
     {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 0},
@@ -101,7 +110,7 @@ enum { N_RUNGS = sizeof ladder / sizeof *ladder };
 
 static unsigned traits_of(const ss_cp *problem, bool warm) {
   const bool friction = has_friction(problem), spatial = has_spatial_friction(problem), disc = has_disc(problem);
-  return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : 0U) | (spatial ? SPATIAL : 0U) |
+  return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : 0U) | (spatial ? SPATIAL : NO_SPATIAL) |
          (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
          (is_tiny_lcp(problem) ? TINY : 0U);
 }
@@ -110,9 +119,9 @@ static bool within(span s, int x) { return s.least <= x && x <= s.most; }
 
 static bool worth_trying(const climb *c, const rung *r, unsigned traits, int variables) {
   const unsigned missing = r->needs & ~traits;
-  if (missing & ~(unsigned)(NEARLY | UNTRIED)) return false;
+  if (missing & ~(unsigned)(NEARLY | ONWARD | UNTRIED)) return false;
   if (!within(r->rows, c->problem->n) || !within(r->variables, variables)) return false;
-  if (missing & NEARLY) return c->result->residual < polish_below;
+  if (missing & NEARLY && !(c->result->residual < polish_below)) return false;
   return !(missing & UNTRIED) || c->problem->n > CONTINUED_ROWS || !large_wanted(c->problem);
 }
 
@@ -153,7 +162,7 @@ ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
   for (const rung *r = ladder; r < ladder + N_RUNGS; r++) {
     if (!worth_trying(c, r, traits, variables)) continue;
     ss_outcome outcome;
-    const double *from = r->needs & NEARLY ? c->z : warm ? c->start : NULL;
+    const double *from = r->needs & (NEARLY | ONWARD) ? c->z : warm ? c->start : NULL;
     const ss_status status = try_row(c, &r->row, r->limit, from, &outcome, error);
     if (status) return status;
     if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;

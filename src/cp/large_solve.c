@@ -58,11 +58,10 @@ bool large_wanted(const ss_cp *problem) {
 
 /* ---- one island ---- */
 
+static double sweep_operations(const large *l) { return 4.0 * (double)l->G.at[l->G.start[l->G.nodes] - 1]; }
+
 /* Operations that a factorisation may take: as many as some hundred sweeps. */
-static double affordable(const large *l) {
-  const double sweep = 4.0 * (double)l->G.at[l->G.start[l->G.nodes] - 1];
-  return fmax(least_operations, sweeps_worth * sweep);
-}
+static double affordable(const large *l) { return fmax(least_operations, sweeps_worth * sweep_operations(l)); }
 
 /* `wanted` iterations, or what the caller has left of his own. */
 static int allowed(const large *l, int wanted) {
@@ -276,6 +275,14 @@ static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_err
   return large_smoothing(l, z ? fmin(1, 3 * l->residual) : 1, l->limit > 0 ? l->limit : 200, HUGE_VAL, w, error);
 }
 
+/* In walls the factors fill up, and the range of the matrix is the better place. */
+static ss_status cheap_smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  static const double worth = 250;
+  (void)z;
+  large_start(l, NULL);
+  return large_smoothing(l, 1, allowed(l, SMOOTHING_STEPS), worth * sweep_operations(l), w, error);
+}
+
 ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   result->outcome = SS_NOT_ADMITTED;
@@ -286,6 +293,11 @@ ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, 
 ss_status solve_smoothing(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, smoothing, warm, z, workspace, result, error);
+}
+
+ss_status solve_smoothing_cheap(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                                ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  return run(problem, options, cheap_smoothing, warm, z, workspace, result, error);
 }
 
 ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
@@ -317,18 +329,18 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
 
 /* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, and up to CONTINUED_ROWS an attempt of Lemke's method and continuation. Leaves z
  * as it is where none finds a solution. */
-static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
-                          ss_cp_result *result, ss_error *error) {
+static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, bool newton_too, double *z,
+                          ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   const bool moderate = problem->n <= CONTINUED_ROWS;
   const int variables = lcp_variables(problem);
   const struct {
     cp_solve_function *solve;
     int limit;
     bool wanted;
-  } tries[] = {
-      {problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton, moderate ? FEW_RANGE_STEPS : RANGE_STEPS, true},
-      {solve_lemke, variables + variables / 2, moderate && variables <= LEMKE_VARIABLES},
-      {solve_continuation, CONTINUATION_STEPS, moderate && has_spatial_friction(problem)}};
+  } tries[] = {{problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton,
+                moderate ? FEW_RANGE_STEPS : RANGE_STEPS, newton_too},
+               {solve_lemke, variables + variables / 2, moderate && variables <= LEMKE_VARIABLES},
+               {solve_continuation, CONTINUATION_STEPS, moderate && has_spatial_friction(problem)}};
   enum { TRIES = sizeof tries / sizeof *tries };
   const scratch_mark mark = scratch_now(w);
   ss_cp dense;
@@ -356,14 +368,14 @@ static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, do
 }
 
 /* Moderately large ones that sweeps do not solve go along range-newton before the rounds of patches. */
-static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options, bool warm, bool newton_too, double *z,
                              ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   if (problem->n > REDUNDANT_ROWS || operator_has_bodies(problem->factors))
     return run(problem, options, take_turns, warm, z, w, result, error);
   ss_status status = run(problem, options, begin, warm, z, w, result, error);
   if (status || result->outcome == SS_SOLVED || result->outcome == SS_NOT_ADMITTED) return status;
   int iterations = result->iterations;
-  status = by_range(problem, options, z, w, result, error);
+  status = by_range(problem, options, newton_too, z, w, result, error);
   result->iterations = iterations += result->iterations;
   if (status || result->outcome == SS_SOLVED) return status;
   status = run(problem, options, go_on_from, true, z, w, result, error);
@@ -375,14 +387,14 @@ static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options,
 
 /* Solves island k and copies its z. */
 static ss_status solve_island(const islands *s, int k, const ss_cp *problem, const ss_sparse *G,
-                              const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
+                              const ss_cp_options *options, bool warm, bool newton_too, double *z, ss_cp_workspace *w,
                               ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   island i;
   ss_cp_result own = {0};
   ss_status status = island_create(&i, s, k, problem, G, z, w, error);
   if (!status && i.cp.n > ISLAND_ROWS)
-    status = solve_whole(&i.cp, options, warm, i.z, w, &own, error);
+    status = solve_whole(&i.cp, options, warm, newton_too, i.z, w, &own, error);
   else if (!status)
     status = ss_cp_solve(&i.cp, options, warm, i.z, w, &own, error);
   for (int m = s->start[k]; m < s->start[k + 1] && !status; m++)
@@ -393,8 +405,9 @@ static ss_status solve_island(const islands *s, int k, const ss_cp *problem, con
   return status;
 }
 
-ss_status solve_large(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+/* `range_tried`: by range-newton, as a whole, which is in vain once more for the only island. */
+static ss_status solve_islands(const ss_cp *problem, const ss_cp_options *options, bool warm, bool range_tried,
+                               double *z, ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(workspace);
   ss_cp_options own = *options;
   own.solver = "auto";
@@ -408,7 +421,17 @@ ss_status solve_large(const ss_cp *problem, const ss_cp_options *options, bool w
   s.amplitude = 1 / inverse_power(largest);
   result->outcome = SS_SOLVED;
   for (int k = 0; k < s.count && !status; k++)
-    status = solve_island(&s, k, problem, &G, &own, warm, z, workspace, result, error);
+    status = solve_island(&s, k, problem, &G, &own, warm, !range_tried || s.count > 1, z, workspace, result, error);
   scratch_release(workspace, mark);
   return status;
+}
+
+ss_status solve_large(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  return solve_islands(problem, options, warm, false, z, workspace, result, error);
+}
+
+ss_status solve_large_rest(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  return solve_islands(problem, options, warm, true, z, workspace, result, error);
 }

@@ -25,7 +25,8 @@ static void project_disc(const double *x, double R, int n, projection *p) {
 static void project_polygon(const site *s, int slip, const double *x, double R, projection *p) {
   const double *c = s->corners + (slip - 1) / 2 * 2, *d = c + 2;
   const bool edge = slip % 2 == 0;
-  const double length = hypot(d[0] - c[0], d[1] - c[1]), t[2] = {(d[0] - c[0]) / length, (d[1] - c[1]) / length};
+  const double e[2] = {d[0] - c[0], d[1] - c[1]}, length = sqrt(e[0] * e[0] + e[1] * e[1]);
+  const double t[2] = {e[0] / length, e[1] / length};
   for (int i = 0; i < 2; i++) {
     p->by_R[i] = edge ? (c[i] + d[i]) / 2 : c[i];
     p->P[i] = R * p->by_R[i];

@@ -12,6 +12,7 @@
 #include "cp/range.h"
 
 #include "cp/storage.h"
+#include "la/blocked_lu.h"
 
 #include <math.h>
 
@@ -20,8 +21,7 @@ enum { ENOUGH_ROWS = 1000 };
 static const double hopeless = 1.3; /* times as many pivots as may be, if it goes on as in so many rows */
 
 static double rest(const double *l, const double *u, int first, int end, double entry) {
-  for (int k = first; k < end; k++) entry -= l[k] * u[k];
-  return entry;
+  return first < end ? entry - ss_dot(l + first, u + first, end - first) : entry;
 }
 
 /* Sets column c of row j. */
@@ -164,9 +164,8 @@ ss_status range_create(const ss_cp *problem, const pattern *order, int most, ss_
 void range_apply(const range *r, const double *g, const double *y, double *w) {
   for (int i = 0; i < r->n; i++) {
     const double *row = r->L + (size_t)i * (size_t)r->stride;
-    double sum = g[i];
-    for (int k = r->first[i]; k < r->end[i]; k++) sum += row[k] * y[k];
-    w[i] = sum;
+    const int first = r->first[i];
+    w[i] = r->end[i] > first ? g[i] + ss_dot(row + first, y + first, r->end[i] - first) : g[i];
   }
 }
 

@@ -19,9 +19,20 @@
 
 #include <math.h>
 
-enum { DEFAULT_LIMIT = 1000, VERY_EASY = 1, EASY = 6, BEARABLE = 15, TURNS = 1, CONE_STEPS = 10, MOST_VAIN = 60 };
-static const double first_eps = 1e-1, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1, inner = 0.03;
-static const double rounding = 1e-15, enough = 1e-14, nearly = 1e-12;
+enum {
+  DEFAULT_LIMIT = 1000,
+  VERY_EASY = 1,
+  EASY = 6,
+  BEARABLE = 15,
+  TURNS = 1,
+  CONE_STEPS = 10,
+  HALVINGS = 5,
+  STUCK = 4,      /* steps without clear success after which every step is worth all that there is; */
+  VAIN = 60,      /* after which it ends; */
+  SHORT_VAIN = 20 /* with a limit: most of what is solved at all never waits as long, and others may try */
+};
+static const double first_eps = 0.3, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1, inner = 0.03;
+static const double rounding = 2e-15, enough = 1e-14, nearly = 1e-12;
 
 typedef enum contact_law { COULOMB, CONE } contact_law;
 
@@ -58,6 +69,12 @@ static bool newton_step(descent *d) {
   return true;
 }
 
+static void exchange_points(descent *d) {
+  const point last = d->now;
+  d->now = d->trial;
+  d->trial = last;
+}
+
 /* Goes along the step until the merit is at most `bound` plus a part of the slope; false where it never is. */
 static bool search_line(descent *d, contact_law law, double bound, double slope, int halvings) {
   double length = 1;
@@ -65,18 +82,47 @@ static bool search_line(descent *d, contact_law law, double bound, double slope,
     for (int k = 0; k < d->range.rank; k++) d->trial.y[k] = d->now.y[k] + length * d->step[k];
     evaluate(d, law, &d->trial);
     if (!(d->trial.merit <= bound + 1e-4 * length * slope)) continue;
-    const point last = d->now;
-    d->now = d->trial;
-    d->trial = last;
+    exchange_points(d);
     return true;
   }
   return false;
 }
 
+/* Where the next step ends if the law stays what it is around the end of the last one, z + z' (x - its x), at d->trial. d->now is
+ * still that end. */
+static bool foresee(descent *d) {
+  const pattern *p = &d->pattern;
+  double(*D)[SS_FRICTION_ROWS] = d->now.z.D;
+  for (int i = 0; i < d->cp->n; i++) d->w[i] = d->anchor[i] - d->slack[i] / d->eps - d->last_x[i];
+  for (int g = 0; g < p->n; g++)
+    for (int i = p->row[g]; i < p->row[g] + p->size[g]; i++) {
+      d->change[i] = 0;
+      for (int j = 0; j < p->size[g]; j++) d->change[i] += D[i][j] * d->w[p->row[g] + j];
+    }
+  range_collect(&d->range, d->change, d->trial.y);
+  if (!descent_factor(d, D)) return false;
+  descent_solve(d, d->trial.y);
+  evaluate(d, COULOMB, &d->trial);
+  return true;
+}
+
+/* d->now at the better of what is foreseen and the anchor. */
+static void begin_step(descent *d, double goal) {
+  const bool foreseen = d->settled && foresee(d);
+  if (foreseen) exchange_points(d);
+  if (foreseen && d->now.norm <= goal) return;
+  for (int i = 0; i < d->range.rank; i++) d->trial.y[i] = 0;
+  evaluate(d, COULOMB, &d->trial);
+  if (!(foreseen && d->now.norm < d->trial.norm)) exchange_points(d);
+}
+
+/* From d->now, where everything is evaluated. Near rounding errors Newton's method gains digits at once or not at all. */
 static void coulomb_phase(descent *d, double goal) {
-  evaluate(d, COULOMB, &d->now);
-  while (d->now.norm > goal && d->newtons < d->limit)
-    if (!newton_step(d) || !search_line(d, COULOMB, 0.9 * d->now.norm, 0, 3)) return;
+  static const double less = 0.9, much_less = 0.1, last_digits = 1e-13;
+  while (d->now.norm > goal && d->newtons < d->limit) {
+    const double bound = (d->now.norm > last_digits ? less : much_less) * d->now.norm;
+    if (!newton_step(d) || !search_line(d, COULOMB, bound, 0, HALVINGS)) return;
+  }
 }
 
 static void cone_phase(descent *d, double goal) {
@@ -91,12 +137,15 @@ static void cone_phase(descent *d, double goal) {
   }
 }
 
-/* One proximal step from the anchor; returns whether it was solved. */
-static bool proximal_step(descent *d, double goal) {
+/* One proximal step from the anchor; returns whether it was solved. `trial`: a larger eps is known to do as well, or the
+ * anchor is a solution already, so that what Newton's method does not solve at once is not worth the frozen shift. */
+static bool proximal_step(descent *d, double goal, bool trial) {
   goal = fmax(goal, rounding);
+  begin_step(d, goal);
   coulomb_phase(d, goal);
-  for (int k = 0; k < TURNS && d->now.norm > goal && d->cones && d->newtons < d->limit; k++) {
+  for (int k = 0; k < TURNS && d->now.norm > goal && d->cones && !trial && d->newtons < d->limit; k++) {
     cone_phase(d, goal);
+    evaluate(d, COULOMB, &d->now);
     coulomb_phase(d, goal);
   }
   return d->now.norm <= goal;
@@ -107,7 +156,8 @@ typedef struct schedule {
   double eps;
   double floor, release; /* a step has failed below floor; the residual from which on that is forgotten */
   double milestone;      /* residual of the last clear success */
-  int vain;              /* steps since then */
+  double easy;           /* eps of the last step that was solved */
+  int vain, most_vain;   /* steps since the last clear success, and how many of them are borne */
 } schedule;
 
 /* Lower where the step was easy or brought little, higher where it was too hard; what has failed is approached slowly, until
@@ -115,6 +165,7 @@ typedef struct schedule {
 static void next_eps(schedule *s, bool solved, int newtons, double last, double residual) {
   static const double above_failure = 2.5, much_better = 0.03;
   if (residual <= s->release) s->floor = 0;
+  if (solved) s->easy = s->eps;
   if (!solved) {
     s->floor = fmin(above_failure * s->eps, most_eps);
     s->release = much_better * residual;
@@ -140,7 +191,7 @@ static bool promising(schedule *s, bool solved, double residual, double toleranc
     return true;
   }
   s->vain++;
-  return residual > nearly && s->vain < (residual <= tolerance ? 2 : MOST_VAIN);
+  return residual > nearly && s->vain < (residual <= tolerance ? 2 : s->most_vain);
 }
 
 static void keep_best(descent *d, double residual, double *lowest) {
@@ -159,6 +210,7 @@ static bool move_anchor(descent *d) {
     before += d->drift[i] * d->drift[i];
     now += step * step;
     d->drift[i] = step;
+    d->last_x[i] = d->x[i];
     d->anchor[i] = d->now.z.z[i];
     d->slack[i] = d->w[i];
   }
@@ -182,48 +234,76 @@ static double go_far(descent *d, double residual) {
   return residual;
 }
 
+/* The nearer the start, the less it is to be held back. */
+static double eps_for(double residual) {
+  static const double share = 0.3;
+  return fmin(first_eps, fmax(share * sqrt(residual), small_eps));
+}
+
 double descent_run(descent *d, bool warm, double tolerance) {
   const int n = d->cp->n;
   const double target = enough * fmax(1, n / 96.0);
   double residual = HUGE_VAL, lowest = HUGE_VAL;
-  schedule s = {.eps = first_eps, .milestone = HUGE_VAL};
+  schedule s = {.eps = first_eps, .easy = HUGE_VAL, .milestone = HUGE_VAL, .most_vain = d->hurried ? SHORT_VAIN : VAIN};
   bool going = true;
-  if (warm)
+  d->settled = false;
+  if (warm) {
     keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
-  else
+    if (residual > tolerance) s.eps = eps_for(residual);
+  } else
     for (int i = 0; i < n; i++) d->slack[i] = d->cp->g[i];
   while (going && residual > target && d->newtons < d->limit) {
     const int before = d->newtons;
     const double last = residual;
     d->eps = s.eps;
-    for (int i = 0; i < d->range.rank; i++) d->now.y[i] = 0;
-    const bool solved = proximal_step(d, inner * fmin(residual, 1));
+    const bool trial = residual <= tolerance || (s.easy < HUGE_VAL && s.eps < s.easy && s.vain < STUCK);
+    const bool solved = proximal_step(d, inner * fmin(residual, 1), trial);
     const double there = ss_cp_judge(d->cp, d->now.z.z, d->w);
     bool straight = false;
+    d->settled = solved;
     if (solved || there < residual) {
       straight = move_anchor(d);
       residual = there;
     }
     keep_best(d, residual, &lowest);
-    if (solved && straight && residual > 0.7 * last) residual = go_far(d, residual);
+    if (solved && straight && residual > 0.7 * last) {
+      residual = go_far(d, residual);
+      d->settled = false;
+    }
     next_eps(&s, solved, d->newtons - before, last, residual);
     going = promising(&s, solved, residual, tolerance);
   }
   return lowest;
 }
 
-/* Whether contacts are many for the directions in which their bodies can move, or fairly many and either a Newton step is cheap
- * beside what the rows of G cost, or the problem is so large that sweeps are no match. */
-static bool redundant(const descent *d) {
-  static const double many = 0.42, cheap = 4;
-  enum { LARGE_ROWS = 240 };
-  double operations = 0;
+/* Of one factorisation. */
+static double operations(const descent *d) {
+  double sum = 0;
   for (int k = 0; k < d->range.rank; k++) {
     const double width = d->last[k] - d->first[k] + 1;
-    operations += width * width;
+    sum += width * width;
   }
+  return sum;
+}
+
+/* Of G, as far as contacts meet: what a sweep goes through. */
+static double entries(const pattern *p) {
+  double sum = 0;
+  for (int g = 0; g < p->n; g++)
+    for (int e = p->start[g]; e < p->start[g + 1]; e++) sum += (double)p->size[g] * p->size[p->meets[e]];
+  return sum;
+}
+
+/* Whether contacts are many for the directions in which their bodies can move, or fairly many and either a Newton step is cheap
+ * beside what the rows of G cost, or the problem is so large that sweeps are no match. But where a Newton step costs several
+ * sweeps, as in heaps, some sweeps come first. */
+static bool redundant(const descent *d) {
+  static const double many = 0.42, cheap = 4, several_sweeps = 45;
+  enum { LARGE_ROWS = 240 };
   const int n = d->cp->n;
-  return d->range.rank <= many * n || n > LARGE_ROWS || operations <= cheap * n * n;
+  const double step = operations(d);
+  if (step > several_sweeps * entries(&d->pattern)) return false;
+  return d->range.rank <= many * n || n > LARGE_ROWS || step <= cheap * n * n;
 }
 
 static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool warm, bool only_redundant, double *z,
@@ -237,6 +317,7 @@ static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool 
   if (status || !admitted || (only_redundant && !redundant(&d))) return status;
   for (int i = 0; i < d.cp->n; i++) d.anchor[i] = 0;
   if (warm) subproblem_start(&d.sub, z, d.anchor);
+  d.hurried = options->iteration_limit > 0;
   const double residual = descent_run(&d, warm, options->tolerance);
   result->iterations = d.newtons;
   result->outcome = residual <= options->tolerance ? SS_SOLVED : SS_LIMIT;

@@ -84,10 +84,24 @@ static void project_ball(const double *d, int rows, double r, double sigma, doub
 }
 
 typedef struct polygon {
-  const double *corners; /* [k + 1] pairs */
+  const double *corners; /* [k + 1] pairs, on the unit circle */
   int k;
+  double apothem;     /* of the one with these corners */
   double r, strength; /* sigma^2 */
 } polygon;
+
+static polygon polygon_of(const double *corners, int k, double r, double sigma) {
+  const double m[2] = {(corners[0] + corners[2]) / 2, (corners[1] + corners[3]) / 2};
+  return (polygon){corners, k, sqrt(m[0] * m[0] + m[1] * m[1]), r, sigma * sigma};
+}
+
+static void normal_of(const polygon *g, int edge, double *n) {
+  const double *a = g->corners + (size_t)2 * (size_t)edge, half = 0.5 / g->apothem;
+  n[0] = half * (a[0] + a[2]);
+  n[1] = half * (a[1] + a[3]);
+}
+
+static double norm2(const double *x) { return sqrt(x[0] * x[0] + x[1] * x[1]); }
 
 /* Gradient and matrix of the function at x, and the derivative of the gradient by r; false outside. */
 static bool barrier_at(const polygon *g, const double *d, const double *x, double *gradient, double *H, double *by_r) {
@@ -96,22 +110,21 @@ static bool barrier_at(const polygon *g, const double *d, const double *x, doubl
     H[3 * i] = 1;
     by_r[i] = 0;
   }
-  H[1] = H[2] = 0;
+  H[1] = 0;
   for (int e = 0; e < g->k; e++) {
-    const double *a = g->corners + (size_t)2 * (size_t)e;
-    double n[2] = {(a[0] + a[2]) / 2, (a[1] + a[3]) / 2};
-    const double apothem = hypot(n[0], n[1]);
-    n[0] /= apothem;
-    n[1] /= apothem;
-    const double slack = g->r * apothem - n[0] * x[0] - n[1] * x[1];
+    double n[2];
+    normal_of(g, e, n);
+    const double slack = g->r * g->apothem - n[0] * x[0] - n[1] * x[1];
     if (!(slack > 0)) return false;
     const double force = g->strength / slack, stiffness = force / slack;
     for (int i = 0; i < 2; i++) {
       gradient[i] += force * n[i];
-      by_r[i] -= stiffness * apothem * n[i];
-      for (int j = 0; j < 2; j++) H[2 * i + j] += stiffness * n[i] * n[j];
+      by_r[i] -= stiffness * g->apothem * n[i];
+      H[3 * i] += stiffness * n[i] * n[i];
     }
+    H[1] += stiffness * n[0] * n[1];
   }
+  H[2] = H[1];
   return true;
 }
 
@@ -122,20 +135,43 @@ static void solve_two(const double *H, const double *b, double *x) {
   x[0] = first;
 }
 
-/* Newton's method from the middle, with steps that stay inside and lower the decrement's bound: the function is
- * self-concordant up to the factor sigma^2, the path from the middle keeps it fast. */
+/* Near the solution: the edge that d is nearest to, and the one beside it, as if either were the only one. */
+static void guess(const polygon *g, const double *d, double *x) {
+  double n[2], best[2] = {1, 0}, out = -HUGE_VAL;
+  for (int e = 0; e < g->k; e++) {
+    normal_of(g, e, n);
+    if (n[0] * d[0] + n[1] * d[1] <= out) continue;
+    out = n[0] * d[0] + n[1] * d[1];
+    best[0] = n[0];
+    best[1] = n[1];
+  }
+  const double a = g->apothem, sigma = sqrt(g->strength), cosine = 2 * a * a - 1, sine = 2 * a * sqrt(1 - a * a);
+  const double along = best[0] * d[1] - best[1] * d[0];
+  const double level = fmax(g->r * a - smooth_plus(g->r * a - out, sigma), 0), end = (g->r * a - cosine * level) / sine;
+  const double beside = copysign(fmax(end - smooth_plus(end - fabs(along), sigma), 0), along);
+  x[0] = best[0] * level - best[1] * beside;
+  x[1] = best[1] * level + best[0] * beside;
+}
+
+/* Newton's method with steps that stay inside and lower the gradient, as far as rounding errors of the slacks allow: these are
+ * multiplied by the matrix. */
 static void project_polygon(const polygon *g, const double *d, double *p, double *slope, double *by_radius) {
   enum { STEPS = 60 };
-  double x[2] = {0, 0}, gradient[2], H[4], by_r[2], step[2], trial[2], other[2], matrix[4], by[2];
-  (void)barrier_at(g, d, x, gradient, H, by_r);
+  static const double rounding = 0x1p-51, shortest = 1e-12;
+  double x[2], gradient[2], H[4], by_r[2], step[2], trial[2], other[2], matrix[4], by[2];
+  guess(g, d, x);
+  if (!barrier_at(g, d, x, gradient, H, by_r)) {
+    x[0] = x[1] = 0;
+    (void)barrier_at(g, d, x, gradient, H, by_r);
+  }
   for (int k = 0; k < STEPS; k++) {
-    const double size = hypot(gradient[0], gradient[1]);
-    if (size <= 1e-15 * (hypot(d[0], d[1]) + g->r)) break;
+    const double size = norm2(gradient);
+    if (size <= rounding * (norm2(d) + (H[0] + H[3]) * g->r)) break;
     solve_two(H, gradient, step);
     bool moved = false;
-    for (double length = 1; length > 1e-12 && !moved; length *= 0.5) {
+    for (double length = 1; length > shortest && !moved; length *= 0.5) {
       for (int i = 0; i < 2; i++) trial[i] = x[i] - length * step[i];
-      moved = barrier_at(g, d, trial, other, matrix, by) && hypot(other[0], other[1]) < size;
+      moved = barrier_at(g, d, trial, other, matrix, by) && norm2(other) < size;
     }
     if (!moved) break;
     for (int i = 0; i < 2; i++) {
@@ -167,7 +203,7 @@ void smooth_section(const ss_block *block, const double *corners, const double *
   } else if (block->cone == SS_CONE_QUADRATIC) {
     project_ball(d, rows, r, sigma, p, slope, by_radius);
   } else {
-    const polygon g = {corners, block->directions, r, sigma * sigma};
+    const polygon g = polygon_of(corners, block->directions, r, sigma);
     project_polygon(&g, d, p, slope, by_radius);
   }
 }

@@ -29,35 +29,57 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
 }
 
 /* The way of large sparse problems, before the ladder: what is solved from its start or in the range of its matrix needs
- * no sweeps. *ended: that was all. */
+ * no sweeps. Moderate ones that are neither: some sweeps, from where they lead Newton's method in the range, and the path of
+ * smoothed problems. *ended: that was all. */
 static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
   static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
   static const solver_row without = {"large", solve_without_free}, active = {"active-set", solve_active_set};
   static const solver_row combined = {"large", solve_combined}, large = {"large", solve_large};
+  static const solver_row sweeps = {"nsgs-accelerated", solve_nsgs_accelerated};
+  static const solver_row range = {"range-newton", solve_range_newton}, smooth = {"smoothing", solve_smoothing_cheap};
+  static const solver_row curve = {"continuation", solve_continuation}, rest = {"large", solve_large_rest};
   static const solver_row refuted = {"ray", solve_refuted};
+  const bool moderate = c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem);
+  const bool anew = !warm && moderate;
   const struct {
     const solver_row *row;
     int limit;
-    bool wanted;
-  } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem)},
-               {&active, 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS}, /* a pile at rest */
-               {&without, 0, true},
-               {&combined, 0, true},
-               {&redundant, 300, c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem)},
-               {&refuted, 0, c->problem->G && c->problem->n <= RANGE_ROWS},
-               {&large, 0, true}};
+    bool wanted, onward; /* from the best z so far */
+  } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem), false},
+               {&active, 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS, false}, /* a pile at rest */
+               {&without, 0, true, false},
+               {&combined, 0, true, false},
+               {&redundant, 300, moderate, false},
+               {&sweeps, 60, anew, false},
+               {&range, 200, anew, true},
+               {&refuted, 0, moderate, false},
+               {&curve, 100, anew, false},
+               {&smooth, 90, anew, false},
+               {&large, 0, true, anew}};
   enum { TRIES = sizeof tries / sizeof *tries };
+  bool range_tried = false;
   *ended = true;
   for (int k = 0; k < TRIES; k++) {
     if (!tries[k].wanted) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm ? c->start : NULL, &outcome, error);
+    const double *from = tries[k].onward ? c->z : warm ? c->start : NULL;
+    const solver_row *row = tries[k].row == &large && range_tried ? &rest : tries[k].row;
+    const ss_status status = try_row(c, row, tries[k].limit, from, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED) return status;
+    range_tried = range_tried || (row == &redundant && outcome != SS_NOT_ADMITTED);
     if (outcome != SS_NOT_ADMITTED || k == TRIES - 1) c->result->fallbacks++;
     if (proved_impossible(c)) return SS_OK;
   }
   *ended = c->problem->n > LAST_RESORT;
   return SS_OK;
+}
+
+/* After work on a dense copy, whose sums have other rounding errors. */
+static void judge_as_given(climb *c, const ss_cp *given) {
+  c->problem = given;
+  if (!(c->result->residual < HUGE_VAL)) return;
+  c->result->residual = ss_cp_judge(given, c->z, NULL);
+  if (c->result->outcome == SS_SOLVED && c->result->residual > c->options->tolerance) c->result->outcome = SS_STALLED;
 }
 
 static ss_status climb_any(climb *c, bool warm, ss_error *error) {
@@ -73,7 +95,7 @@ static ss_status climb_any(climb *c, bool warm, ss_error *error) {
     c->problem = &dense;
   }
   const ss_status climbed = climb_ladder(c, warm, error);
-  c->problem = given;
+  if (c->problem != given) judge_as_given(c, given);
   return climbed;
 }
 
@@ -109,7 +131,7 @@ static ss_status climb_or_run(climb *c, bool automatic, bool warm, ss_error *err
     c->problem = &dense;
   }
   const ss_status status = automatic ? climb_any(c, warm, error) : run_named(c, warm, error);
-  c->problem = given;
+  if (c->problem != given) judge_as_given(c, given);
   return status;
 }
 

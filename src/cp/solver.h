@@ -35,6 +35,7 @@ cp_solve_function solve_enumeration;    /* enumerate.c */
 cp_solve_function solve_refuted;        /* ray.c: a proof that there is no solution, else not admitted */
 
 cp_solve_function solve_large;         /* large_solve.c; these take matrices of every form */
+cp_solve_function solve_large_rest;    /* the same where range-newton has been tried */
 cp_solve_function solve_friction_form; /* friction_form.c */
 cp_solve_function solve_nsgs_sparse;
 cp_solve_function solve_nsgs_accelerated;
@@ -42,6 +43,7 @@ cp_solve_function solve_newton_sparse;
 cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
 cp_solve_function solve_smoothing;
+cp_solve_function solve_smoothing_cheap; /* where its factors are; for rungs of the ladder */
 cp_solve_function solve_body_newton;
 cp_solve_function
     solve_without_free; /* condense.c: the ladder on what remains; not admitted where there is nothing to do */

@@ -73,7 +73,7 @@ int ss_blocked_lu(double *A, int n, double tolerance, int *row) {
 }
 
 /* Several sums at a time: one addition need not wait for the last. */
-static double dot(const double *restrict a, const double *restrict b, int n) {
+double ss_dot(const double *restrict a, const double *restrict b, int n) {
   double sum[LANES] = {0};
   int i = 0;
   for (; i + LANES <= n; i += LANES)
@@ -84,10 +84,10 @@ static double dot(const double *restrict a, const double *restrict b, int n) {
 }
 
 void ss_blocked_lu_solve(const double *A, int n, double *x) {
-  for (int i = 1; i < n; i++) x[i] -= dot(A + (size_t)i * (size_t)n, x, i);
+  for (int i = 1; i < n; i++) x[i] -= ss_dot(A + (size_t)i * (size_t)n, x, i);
   for (int i = n - 1; i >= 0; i--) {
     const double *row = A + (size_t)i * (size_t)n;
-    x[i] = (x[i] - dot(row + i + 1, x + i + 1, n - 1 - i)) / row[i];
+    x[i] = (x[i] - ss_dot(row + i + 1, x + i + 1, n - 1 - i)) / row[i];
   }
 }
 

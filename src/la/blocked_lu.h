@@ -15,4 +15,7 @@ void ss_subtract_rows(double *A, int stride, int i, int first, int end, int from
 /* target += sum of factor[k] column[k], `count` columns of n numbers. */
 void ss_add_columns(double *target, const double *const *column, const double *factor, int count, int n);
 
+/* a . b, in an order of its own. */
+double ss_dot(const double *a, const double *b, int n);
+
 #endif
