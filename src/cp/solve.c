@@ -117,13 +117,16 @@ static void keep_zero(climb *c) {
   if (c->result->residual <= c->options->tolerance) c->result->outcome = SS_SOLVED;
 }
 
-/* Whether z = 0 is the solution, up to rounding errors of g: contacts that separate. No row of the matrix is needed. */
+/* Whether z = 0 is the solution, up to rounding errors of g: contacts that separate. No row of the matrix is needed, but where the
+ * residual is not zero its diagonal tells whether that is much: in narrow boxes, beside large speeds, every residual is small. */
 static bool zero_solves(const ss_cp *problem, double *z, ss_cp_result *result) {
   static const double rounding = 1e-15;
   double largest = 0;
   for (int i = 0; i < problem->n; i++) largest = fabs(problem->g[i]) > largest ? fabs(problem->g[i]) : largest;
   const double residual = judge_zero(problem);
+  cp_units units;
   if (!(residual <= rounding * largest / (1 + largest))) return false;
+  if (residual > 0 && units_needed(problem, &units)) return false;
   for (int i = 0; i < problem->n; i++) z[i] = 0;
   *result = (ss_cp_result){.outcome = SS_SOLVED, .residual = residual, .solver = "active-set"};
   return true;
