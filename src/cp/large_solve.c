@@ -37,6 +37,7 @@ enum {
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
   SMOOTHING_STEPS = 150,
+  SHORT_SMOOTHING = 60, /* within which most problems that it solves are solved */
   NEWTON_STEPS = 20,
   PATH_ROWS = 600
 };
@@ -315,20 +316,22 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
   return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
 }
 
-/* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, and up to CONTINUED_ROWS an attempt of Lemke's method and continuation. Leaves z
- * as it is where none finds a solution. */
-static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
-                          ss_cp_result *result, ss_error *error) {
+/* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, unless the caller has tried it on
+ * the same problem, and up to CONTINUED_ROWS attempts of the smoothing method, of Lemke's and of continuation. Leaves z as it is
+ * where none finds a solution. */
+static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, bool range_tried, double *z,
+                          ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   const bool moderate = problem->n <= CONTINUED_ROWS;
   const int variables = lcp_variables(problem);
   const struct {
     cp_solve_function *solve;
     int limit;
     bool wanted;
-  } tries[] = {
-      {problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton, moderate ? FEW_RANGE_STEPS : RANGE_STEPS, true},
-      {solve_lemke, variables + variables / 2, moderate && variables <= LEMKE_VARIABLES},
-      {solve_continuation, CONTINUATION_STEPS, moderate && has_spatial_friction(problem)}};
+  } tries[] = {{problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton,
+                moderate ? FEW_RANGE_STEPS : RANGE_STEPS, !range_tried},
+               {solve_smoothing, SHORT_SMOOTHING, moderate && has_spatial_friction(problem)},
+               {solve_lemke, variables + variables / 2, moderate && variables <= LEMKE_VARIABLES},
+               {solve_continuation, CONTINUATION_STEPS, moderate && has_spatial_friction(problem)}};
   enum { TRIES = sizeof tries / sizeof *tries };
   const scratch_mark mark = scratch_now(w);
   ss_cp dense;
@@ -356,14 +359,14 @@ static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, do
 }
 
 /* Moderately large ones that sweeps do not solve go along range-newton before the rounds of patches. */
-static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options, bool range_tried, bool warm, double *z,
                              ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   if (problem->n > REDUNDANT_ROWS || operator_has_bodies(problem->factors))
     return run(problem, options, take_turns, warm, z, w, result, error);
   ss_status status = run(problem, options, begin, warm, z, w, result, error);
   if (status || result->outcome == SS_SOLVED || result->outcome == SS_NOT_ADMITTED) return status;
   int iterations = result->iterations;
-  status = by_range(problem, options, z, w, result, error);
+  status = by_range(problem, options, range_tried, z, w, result, error);
   result->iterations = iterations += result->iterations;
   if (status || result->outcome == SS_SOLVED) return status;
   status = run(problem, options, go_on_from, true, z, w, result, error);
@@ -375,14 +378,14 @@ static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options,
 
 /* Solves island k and copies its z. */
 static ss_status solve_island(const islands *s, int k, const ss_cp *problem, const ss_sparse *G,
-                              const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
+                              const ss_cp_options *options, bool range_tried, bool warm, double *z, ss_cp_workspace *w,
                               ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   island i;
   ss_cp_result own = {0};
   ss_status status = island_create(&i, s, k, problem, G, z, w, error);
   if (!status && i.cp.n > ISLAND_ROWS)
-    status = solve_whole(&i.cp, options, warm, i.z, w, &own, error);
+    status = solve_whole(&i.cp, options, range_tried && s->count == 1, warm, i.z, w, &own, error);
   else if (!status)
     status = ss_cp_solve(&i.cp, options, warm, i.z, w, &own, error);
   for (int m = s->start[k]; m < s->start[k + 1] && !status; m++)
@@ -393,8 +396,8 @@ static ss_status solve_island(const islands *s, int k, const ss_cp *problem, con
   return status;
 }
 
-ss_status solve_large(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+static ss_status by_islands(const ss_cp *problem, const ss_cp_options *options, bool range_tried, bool warm, double *z,
+                            ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(workspace);
   ss_cp_options own = *options;
   own.solver = "auto";
@@ -408,7 +411,17 @@ ss_status solve_large(const ss_cp *problem, const ss_cp_options *options, bool w
   s.amplitude = 1 / inverse_power(largest);
   result->outcome = SS_SOLVED;
   for (int k = 0; k < s.count && !status; k++)
-    status = solve_island(&s, k, problem, &G, &own, warm, z, workspace, result, error);
+    status = solve_island(&s, k, problem, &G, &own, range_tried, warm, z, workspace, result, error);
   scratch_release(workspace, mark);
   return status;
+}
+
+ss_status solve_large(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  return by_islands(problem, options, false, warm, z, workspace, result, error);
+}
+
+ss_status solve_large_after_range(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                                  ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  return by_islands(problem, options, true, warm, z, workspace, result, error);
 }

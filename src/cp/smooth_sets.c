@@ -89,31 +89,34 @@ typedef struct polygon {
   double r, strength; /* sigma^2 */
 } polygon;
 
-/* Gradient and matrix of the function at x, and the derivative of the gradient by r; false outside. */
+/* Gradient and matrix of the function at x, and the derivative of the gradient by r; false outside. With m the middle of an
+ * edge, the distance from it is (r m^2 - m x) / |m|: the lengths |m| cancel. */
 static bool barrier_at(const polygon *g, const double *d, const double *x, double *gradient, double *H, double *by_r) {
-  for (int i = 0; i < 2; i++) {
-    gradient[i] = x[i] - d[i];
-    H[3 * i] = 1;
-    by_r[i] = 0;
-  }
-  H[1] = H[2] = 0;
+  double force[2] = {0, 0}, stiffness[3] = {0, 0, 0}, by[2] = {0, 0};
   for (int e = 0; e < g->k; e++) {
     const double *a = g->corners + (size_t)2 * (size_t)e;
-    double n[2] = {(a[0] + a[2]) / 2, (a[1] + a[3]) / 2};
-    const double apothem = hypot(n[0], n[1]);
-    n[0] /= apothem;
-    n[1] /= apothem;
-    const double slack = g->r * apothem - n[0] * x[0] - n[1] * x[1];
+    const double m[2] = {(a[0] + a[2]) / 2, (a[1] + a[3]) / 2}, square = m[0] * m[0] + m[1] * m[1];
+    const double slack = g->r * square - m[0] * x[0] - m[1] * x[1];
     if (!(slack > 0)) return false;
-    const double force = g->strength / slack, stiffness = force / slack;
+    const double inverse = 1 / slack, f[2] = {inverse * m[0], inverse * m[1]};
     for (int i = 0; i < 2; i++) {
-      gradient[i] += force * n[i];
-      by_r[i] -= stiffness * apothem * n[i];
-      for (int j = 0; j < 2; j++) H[2 * i + j] += stiffness * n[i] * n[j];
+      force[i] += f[i];
+      by[i] += square * inverse * f[i];
     }
+    stiffness[0] += f[0] * f[0];
+    stiffness[1] += f[0] * f[1];
+    stiffness[2] += f[1] * f[1];
   }
+  for (int i = 0; i < 2; i++) {
+    gradient[i] = x[i] - d[i] + g->strength * force[i];
+    by_r[i] = -g->strength * by[i];
+    H[3 * i] = 1 + g->strength * stiffness[2 * i];
+  }
+  H[1] = H[2] = g->strength * stiffness[1];
   return true;
 }
+
+static double length_of(const double *x) { return sqrt(x[0] * x[0] + x[1] * x[1]); }
 
 static void solve_two(const double *H, const double *b, double *x) {
   const double determinant = H[0] * H[3] - H[1] * H[2];
@@ -129,13 +132,13 @@ static void project_polygon(const polygon *g, const double *d, double *p, double
   double x[2] = {0, 0}, gradient[2], H[4], by_r[2], step[2], trial[2], other[2], matrix[4], by[2];
   (void)barrier_at(g, d, x, gradient, H, by_r);
   for (int k = 0; k < STEPS; k++) {
-    const double size = hypot(gradient[0], gradient[1]);
-    if (size <= 1e-15 * (hypot(d[0], d[1]) + g->r)) break;
+    const double size = length_of(gradient);
+    if (size <= 1e-15 * (length_of(d) + g->r)) break;
     solve_two(H, gradient, step);
     bool moved = false;
     for (double length = 1; length > 1e-12 && !moved; length *= 0.5) {
       for (int i = 0; i < 2; i++) trial[i] = x[i] - length * step[i];
-      moved = barrier_at(g, d, trial, other, matrix, by) && hypot(other[0], other[1]) < size;
+      moved = barrier_at(g, d, trial, other, matrix, by) && length_of(other) < size;
     }
     if (!moved) break;
     for (int i = 0; i < 2; i++) {

@@ -35,6 +35,7 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
   static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
   static const solver_row without = {"large", solve_without_free}, active = {"active-set", solve_active_set};
   static const solver_row combined = {"large", solve_combined}, large = {"large", solve_large};
+  static const solver_row after_range = {"large", solve_large_after_range};
   const struct {
     const solver_row *row;
     int limit;
@@ -47,12 +48,15 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
                {&large, 0, true}};
   enum { TRIES = sizeof tries / sizeof *tries };
   *ended = true;
+  bool range_tried = false;
   for (int k = 0; k < TRIES; k++) {
     if (!tries[k].wanted) continue;
     ss_outcome outcome;
-    const ss_status status = try_row(c, tries[k].row, tries[k].limit, warm ? c->start : NULL, &outcome, error);
+    const solver_row *row = range_tried && tries[k].row == &large ? &after_range : tries[k].row;
+    const ss_status status = try_row(c, row, tries[k].limit, warm ? c->start : NULL, &outcome, error);
     if (status || c->result->outcome == SS_SOLVED) return status;
     if (outcome != SS_NOT_ADMITTED || k == TRIES - 1) c->result->fallbacks++;
+    range_tried = tries[k].row == &redundant && outcome != SS_NOT_ADMITTED && !warm;
   }
   *ended = c->problem->n > LAST_RESORT;
   return SS_OK;

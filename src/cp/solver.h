@@ -33,8 +33,9 @@ cp_solve_function solve_few_contacts;   /* few.c */
 cp_solve_function solve_facets;         /* facets.c */
 cp_solve_function solve_enumeration;    /* enumerate.c */
 
-cp_solve_function solve_large;         /* large_solve.c; these take matrices of every form */
-cp_solve_function solve_friction_form; /* friction_form.c */
+cp_solve_function solve_large;             /* large_solve.c; these take matrices of every form */
+cp_solve_function solve_large_after_range; /* the same, where range-newton has failed on the whole from nothing */
+cp_solve_function solve_friction_form;     /* friction_form.c */
 cp_solve_function solve_nsgs_sparse;
 cp_solve_function solve_nsgs_accelerated;
 cp_solve_function solve_newton_sparse;
