@@ -56,19 +56,26 @@ static void games(void **state) {
   }
 }
 
-/* The same problem in other units has the same solution, to as many digits. */
+/* The same problem in other units has the same solution, to as many digits; z = 0 is none of them, however small its residual is
+ * where the bounds are narrow. */
 static void tiny_units(void **state) {
   (void)state;
   const double G[4] = {2, 1, 1, 2}, g[2] = {-3, -3}; /* z = (1, 1) */
-  for (int a = -12; a <= 12; a += 4)
-    for (int b = -12; b <= 12; b += 4) {
-      owned_cp p = make_lcp(2, G, g);
-      change_units(&p, pow(10, a), pow(10, b));
-      const ss_cp_result r = solve_with(&p, "auto", false, workspace);
-      assert_int_equal(r.outcome, SS_SOLVED);
-      for (int i = 0; i < 2; i++) assert_true(fabs(p.z[i] * pow(10, a) - 1) < 1e-9);
-      owned_free(&p);
-    }
+  for (int boxes = 0; boxes < 2; boxes++)
+    for (int a = -12; a <= 12; a += 4)
+      for (int b = -12; b <= 12; b += 4) {
+        owned_cp p = owned_create(2, 2);
+        memcpy(p.G, G, sizeof G);
+        memcpy(p.g, g, sizeof g);
+        for (int k = 0; k < 2; k++)
+          add_block(&p, boxes ? (ss_block){.kind = SS_BLOCK_BOX, .size = 1, .lower = -2, .upper = 2}
+                              : (ss_block){.kind = SS_BLOCK_NONNEGATIVE, .size = 1});
+        change_units(&p, pow(10, a), pow(10, b));
+        const ss_cp_result r = solve_with(&p, "auto", false, workspace);
+        assert_int_equal(r.outcome, SS_SOLVED);
+        for (int i = 0; i < 2; i++) assert_true(fabs(p.z[i] * pow(10, a) - 1) < 1e-9);
+        owned_free(&p);
+      }
 }
 
 /* Numbers that are none, and what grows beyond all bounds: no claim of success, nothing that is not finite is returned. */

@@ -38,7 +38,10 @@ static bool zero_solves(const ss_cp *problem, double *z, ss_cp_result *result) {
   double largest = 0;
   for (int i = 0; i < problem->n && residual > 0; i++)
     largest = fabs(problem->g[i]) > largest ? fabs(problem->g[i]) : largest;
+  cp_units units;
   if (residual > rounding * largest / (1 + largest)) return false;
+  if (residual > 0 && units_needed(problem, &units))
+    return false; /* in narrow boxes beside large speeds every residual is small */
   for (int i = 0; i < problem->n; i++) z[i] = 0;
   *result = (ss_cp_result){.outcome = SS_SOLVED, .residual = residual, .solver = "active-set"};
   return true;

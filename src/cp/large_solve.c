@@ -37,6 +37,7 @@ enum {
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
   SMOOTHING_STEPS = 150,
+  SHORT_SMOOTHING = 60, /* within which most problems that it solves are solved */
   NEWTON_STEPS = 20,
   PATH_ROWS = 600
 };
@@ -327,8 +328,9 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
   return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
 }
 
-/* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, and up to CONTINUED_ROWS an attempt of Lemke's method and continuation. Leaves z
- * as it is where none finds a solution. */
+/* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, and a short attempt of the smoothing
+ * method, unless the caller has tried both on the same problem (`newton_too` is false), and up to CONTINUED_ROWS attempts of Lemke's
+ * method and of continuation. Leaves z as it is where none finds a solution. */
 static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, bool newton_too, double *z,
                           ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   const bool moderate = problem->n <= CONTINUED_ROWS;
@@ -339,6 +341,7 @@ static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, bo
     bool wanted;
   } tries[] = {{problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton,
                 moderate ? FEW_RANGE_STEPS : RANGE_STEPS, newton_too},
+               {solve_smoothing, SHORT_SMOOTHING, newton_too && moderate && has_spatial_friction(problem)},
                {solve_lemke, variables + variables / 2, moderate && variables <= LEMKE_VARIABLES},
                {solve_continuation, CONTINUATION_STEPS, moderate && has_spatial_friction(problem)}};
   enum { TRIES = sizeof tries / sizeof *tries };

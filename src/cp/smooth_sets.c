@@ -103,28 +103,30 @@ static void normal_of(const polygon *g, int edge, double *n) {
 
 static double norm2(const double *x) { return sqrt(x[0] * x[0] + x[1] * x[1]); }
 
-/* Gradient and matrix of the function at x, and the derivative of the gradient by r; false outside. */
+/* Gradient and matrix of the function at x, and the derivative of the gradient by r; false outside. With m the middle of an
+ * edge, the distance from it is (r m^2 - m x) / |m|: the lengths |m| cancel. */
 static bool barrier_at(const polygon *g, const double *d, const double *x, double *gradient, double *H, double *by_r) {
-  for (int i = 0; i < 2; i++) {
-    gradient[i] = x[i] - d[i];
-    H[3 * i] = 1;
-    by_r[i] = 0;
-  }
-  H[1] = 0;
+  double force[2] = {0, 0}, stiffness[3] = {0, 0, 0}, by[2] = {0, 0};
   for (int e = 0; e < g->k; e++) {
-    double n[2];
-    normal_of(g, e, n);
-    const double slack = g->r * g->apothem - n[0] * x[0] - n[1] * x[1];
+    const double *a = g->corners + (size_t)2 * (size_t)e;
+    const double m[2] = {(a[0] + a[2]) / 2, (a[1] + a[3]) / 2}, square = m[0] * m[0] + m[1] * m[1];
+    const double slack = g->r * square - m[0] * x[0] - m[1] * x[1];
     if (!(slack > 0)) return false;
-    const double force = g->strength / slack, stiffness = force / slack;
+    const double inverse = 1 / slack, f[2] = {inverse * m[0], inverse * m[1]};
     for (int i = 0; i < 2; i++) {
-      gradient[i] += force * n[i];
-      by_r[i] -= stiffness * g->apothem * n[i];
-      H[3 * i] += stiffness * n[i] * n[i];
+      force[i] += f[i];
+      by[i] += square * inverse * f[i];
     }
-    H[1] += stiffness * n[0] * n[1];
+    stiffness[0] += f[0] * f[0];
+    stiffness[1] += f[0] * f[1];
+    stiffness[2] += f[1] * f[1];
   }
-  H[2] = H[1];
+  for (int i = 0; i < 2; i++) {
+    gradient[i] = x[i] - d[i] + g->strength * force[i];
+    by_r[i] = -g->strength * by[i];
+    H[3 * i] = 1 + g->strength * stiffness[2 * i];
+  }
+  H[1] = H[2] = g->strength * stiffness[1];
   return true;
 }
 
