@@ -58,9 +58,9 @@ ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, s
  * interior points do; where a factorisation takes more than `most` operations, steps go through the bodies, if there are factors. */
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error);
 
-/* Proximal steps in the velocities of the bodies from l->x, at most `limit` Newton steps (body_newton.c). Nothing where the
- * problem is not given by factors. */
-ss_status large_bodies(large *l, int limit, ss_cp_workspace *w, ss_error *error);
+/* Proximal steps in the velocities of the bodies from l->x, at most `limit` Newton steps, until `patience` of them have brought
+ * little (body_newton.c). Nothing where the problem is not given by factors. */
+ss_status large_bodies(large *l, int limit, int patience, ss_cp_workspace *w, ss_error *error);
 
 /* Solves the worst places of l->x, `size` nodes each and at most `most` of them, with everything else fixed (patches.c). */
 ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error);

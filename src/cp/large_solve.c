@@ -30,9 +30,9 @@ enum {
   PATIENCE = 200,       /* sweeps without progress */
   LITTLE_PATIENCE = 50, /* the same where there is another way */
   LONG_PATIENCE = 2000, /* plain sweeps are slow */
-  TURNS = 8,
-  BODY_STEPS = 100,
-  MOST_SMOOTHING = 2, /* attempts */
+  LEAST_PATIENCE = 3,   /* proximal steps without progress, in the first turn */
+  MOST_PATIENCE = 48,   /* in the last one */
+  BODY_STEPS = 1000,
   PLAIN_ROUNDS = 3,
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
@@ -144,19 +144,35 @@ static ss_status smooth(large *l, double most, ss_cp_workspace *w, ss_error *err
   return large_smoothing(l, fmin(1, 10 * l->residual), allowed(l, SMOOTHING_STEPS), most, w, error);
 }
 
-/* Sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck the other goes on. Ends where a turn has
- * brought little. */
+/* One attempt of the smoothing method, through the bodies where a factorisation costs too much. It would follow the same path again
+ * from near where it has failed: it waits until the residual is much lower. */
+static ss_status smooth_once(large *l, double *failed, ss_cp_workspace *w, ss_error *error) {
+  static const double much = 0.1;
+  const double before = l->residual;
+  if (before > much * *failed) return SS_OK;
+  const ss_status status =
+      large_smoothing(l, fmin(1, sqrt(before)), allowed(l, SMOOTHING_STEPS), affordable(l), w, error);
+  if (l->residual > much * before) *failed = before;
+  return status;
+}
+
+/* Sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck another one goes on. Which of them will
+ * cannot be foreseen: the steps of the bodies, which get stuck least but are slow then, have little patience at first and twice
+ * as much in every turn. Ends where the longest one has brought little. */
 static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   static const double little = 0.5;
+  double failed = HUGE_VAL;
   large_start(l, z);
   ss_status status = SS_OK;
-  for (int k = 0; k < TURNS && !status && l->residual > l->goal; k++) {
+  for (int patience = LEAST_PATIENCE; !status && l->residual > l->goal;) {
     const double before = l->residual;
     status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
-    if (!status) status = newton(l, w, error);
-    if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), w, error);
-    if (!status && l->residual > l->goal && k < MOST_SMOOTHING) status = smooth(l, affordable(l), w, error);
-    if (l->residual > little * before) break;
+    if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), patience, w, error);
+    if (!status && l->residual > l->goal) status = smooth_once(l, &failed, w, error);
+    if (patience < MOST_PATIENCE)
+      patience *= 2;
+    else if (l->residual > little * before)
+      break;
   }
   return status;
 }
