@@ -144,10 +144,11 @@ static ss_status smooth(large *l, double most, ss_cp_workspace *w, ss_error *err
   return large_smoothing(l, fmin(1, 10 * l->residual), allowed(l, SMOOTHING_STEPS), most, w, error);
 }
 
+static const double much = 0.1; /* the residual over an earlier one, where a lot has been reached */
+
 /* One attempt of the smoothing method, through the bodies where a factorisation costs too much. It would follow the same path again
  * from near where it has failed: it waits until the residual is much lower. */
 static ss_status smooth_once(large *l, double *failed, ss_cp_workspace *w, ss_error *error) {
-  static const double much = 0.1;
   const double before = l->residual;
   if (before > much * *failed) return SS_OK;
   const ss_status status =
@@ -158,7 +159,8 @@ static ss_status smooth_once(large *l, double *failed, ss_cp_workspace *w, ss_er
 
 /* Sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck another one goes on. Which of them will
  * cannot be foreseen: the steps of the bodies, which get stuck least but are slow then, have little patience at first and twice
- * as much in every turn. Ends where the longest one has brought little. */
+ * as much in every turn; the smoothing method comes where a turn has not brought much. Ends where the longest one has brought
+ * little. */
 static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   static const double little = 0.5;
   double failed = HUGE_VAL;
@@ -167,8 +169,10 @@ static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, s
   for (int patience = LEAST_PATIENCE; !status && l->residual > l->goal;) {
     const double before = l->residual;
     status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
+    const double swept = l->residual;
     if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), patience, w, error);
-    if (!status && l->residual > l->goal) status = smooth_once(l, &failed, w, error);
+    const bool stuck = l->residual > l->goal && l->residual > much * swept;
+    if (!status && stuck) status = smooth_once(l, &failed, w, error);
     if (patience < MOST_PATIENCE)
       patience *= 2;
     else if (l->residual > little * before)

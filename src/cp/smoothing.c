@@ -333,8 +333,8 @@ static bool handed_over(const smoothing *k, double begin) {
 
 /* From the point `start`. */
 static void follow(smoothing *k, const double *start, int limit) {
-  static const double slowest = 0.8, fastest = 1e-3, first = 0.3, progress = 0.3;
-  enum { STEPS = 10, EASY = 3, HARD = 6, SLOW = 4 * STEPS };
+  static const double slowest = 0.8, fastest = 1e-3, first = 0.3, progress = 0.5;
+  enum { STEPS = 10, EASY = 3, HARD = 6, SLOW = 25 };
   large *l = k->l;
   const double begin = l->residual;
   const double least = k->polygons ? 1e-7 : 1e-13;
