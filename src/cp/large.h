@@ -19,10 +19,11 @@ typedef struct large {
   double goal;      /* residual at which to end */
   double tolerance; /* of the original problem */
   int iterations;
-  bool stalled;      /* the method has found that it cannot go on */
-  int limit;         /* iterations that the caller allows; 0: the method's own choice */
-  double factor;     /* of over-relaxation; 0: none */
-  ss_cp_order order; /* of the sweeps */
+  bool stalled;                    /* the method has found that it cannot go on */
+  int limit;                       /* iterations that the caller allows; 0: the method's own choice */
+  double factor;                   /* of over-relaxation; 0: none */
+  ss_cp_order order;               /* of the sweeps */
+  const struct body_sweep *bodies; /* that sweeps go through; NULL: by the rows of G */
 } large;
 
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */

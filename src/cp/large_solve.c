@@ -8,6 +8,7 @@
  * (patches.c); last, where a factorisation of the whole is possible, the smoothing method and interior points. Facets: more
  * sweeps and Newton steps instead of what follows range-newton. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
  * problems (velocities as free rows) are not admitted. */
+#include "cp/bodies.h"
 #include "cp/dense.h"
 #include "cp/islands.h"
 #include "cp/large.h"
@@ -157,14 +158,13 @@ static ss_status smooth_once(large *l, double *failed, ss_cp_workspace *w, ss_er
   return status;
 }
 
-/* Sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck another one goes on. Which of them will
+/* From l->x: sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck another one goes on. Which of them will
  * cannot be foreseen: the steps of the bodies, which get stuck least but are slow then, have little patience at first and twice
  * as much in every turn; the smoothing method comes where a turn has not brought much. Ends where the longest one has brought
  * little. */
-static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+static ss_status turn_about(large *l, ss_cp_workspace *w, ss_error *error) {
   static const double little = 0.5;
   double failed = HUGE_VAL;
-  large_start(l, z);
   ss_status status = SS_OK;
   for (int patience = LEAST_PATIENCE; !status && l->residual > l->goal;) {
     const double before = l->residual;
@@ -178,6 +178,20 @@ static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, s
     else if (l->residual > little * before)
       break;
   }
+  return status;
+}
+
+static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  const scratch_mark mark = scratch_now(w);
+  body_sweep bodies;
+  bool admitted;
+  large_start(l, z);
+  ss_status status = body_sweep_create(&bodies, l, w, &admitted, error);
+  if (status) return status;
+  if (admitted) l->bodies = &bodies;
+  status = turn_about(l, w, error);
+  l->bodies = NULL;
+  scratch_release(w, mark);
   return status;
 }
 
