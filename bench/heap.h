@@ -24,6 +24,8 @@ typedef struct heap_spec {
   double density;     /* largest over smallest density */
   double skin;        /* gap up to which spheres are in contact */
   double mu;
+  int facets;  /* 0: discs */
+  double tilt; /* of gravity, degrees, towards x: a chute */
   double shaking, restitution, rate;
   uint64_t seed;
 } heap_spec;
@@ -216,11 +218,12 @@ static inline void heap_load(packing *p, const heap_spec *spec) {
     for (int k = 0; k < 36; k++) p->A[36 * (size_t)a + (size_t)k] *= heavy;
   }
   for (int i = 0; i < 6 * p->spheres; i++) p->v[i] = spec->shaking * (2 * packing_random(p) - 1);
+  const double angle = spec->tilt * acos(-1) / 180, along = sin(angle), down = -cos(angle);
   for (int row = 0; row < p->cp.n; row++) {
     double before = 0, fall = 0;
     for (int k = p->start[row]; k < p->start[row + 1]; k++) {
       before += p->J[k] * p->v[p->col[k]];
-      fall -= p->col[k] % 6 == 2 ? p->J[k] : 0;
+      fall += p->col[k] % 6 == 2 ? down * p->J[k] : p->col[k] % 6 == 0 ? along * p->J[k] : 0;
     }
     p->g[row] = before + fall;
     if (row % 3) continue;
@@ -231,7 +234,8 @@ static inline void heap_load(packing *p, const heap_spec *spec) {
 /* false: out of memory. The problem refers to p, which must not be moved. */
 static inline bool heap_create(packing *p, const heap_spec *spec) {
   *p = (packing){.random = spec->seed + 1000 * (uint64_t)spec->spheres};
-  const bool made = heap_place(p, spec) && packing_rows(p, SS_CONE_QUADRATIC, 0, spec->mu, 0);
+  const ss_cone cone = spec->facets > 0 ? SS_CONE_POLYHEDRAL : SS_CONE_QUADRATIC;
+  const bool made = heap_place(p, spec) && packing_rows(p, cone, spec->facets, spec->mu, 0);
   if (made)
     heap_load(p, spec);
   else

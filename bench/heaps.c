@@ -1,7 +1,7 @@
 /* One random packing (bench/heap.h) solved by "auto" or SOLVER, as a row of a Markdown table.
  *
  * usage: bench_heaps SPHERES [NAME=VALUE]... [solver=NAME] [write=FILE] [sparse]
- * names: slenderness spread density skin mu shaking restitution rate seed; write: the problem goes to a file, nothing is solved;
+ * names: slenderness spread density skin mu facets tilt shaking restitution rate seed; write: the problem goes to a file, nothing is solved;
  * sparse: without the factors J and A, as a sparse matrix G */
 #include "cp/storage.h"
 #include "heap.h"
@@ -18,12 +18,17 @@ static bool set(heap_spec *spec, const char *text) {
                  {"mu=", &spec->mu},
                  {"shaking=", &spec->shaking},
                  {"restitution=", &spec->restitution},
-                 {"rate=", &spec->rate}};
+                 {"rate=", &spec->rate},
+                 {"tilt=", &spec->tilt}};
   for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
     if (strncmp(text, numbers[k].name, strlen(numbers[k].name)) == 0) {
       *numbers[k].value = strtod(text + strlen(numbers[k].name), NULL);
       return true;
     }
+  if (strncmp(text, "facets=", 7) == 0) {
+    spec->facets = (int)strtol(text + 7, NULL, 10);
+    return true;
+  }
   if (strncmp(text, "seed=", 5) != 0) return false;
   spec->seed = strtoull(text + 5, NULL, 10);
   return true;

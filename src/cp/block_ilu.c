@@ -32,6 +32,23 @@ static void subtract_product(double *c, const double *a, const double *b, int ro
     subtract(c, a, b, rows, inner, cols);
 }
 
+/* y -= a x, a: rows x cols */
+static inline void subtract_image(double *restrict y, const double *restrict a, const double *restrict x, int rows,
+                                  int cols) {
+  for (int i = 0; i < rows; i++) {
+    double sum = 0;
+    for (int j = 0; j < cols; j++) sum += a[i * cols + j] * x[j];
+    y[i] -= sum;
+  }
+}
+
+static void subtract_vector(double *y, const double *a, const double *x, int rows, int cols) {
+  if (rows == 6 && cols == 6)
+    subtract_image(y, a, x, 6, 6);
+  else
+    subtract_image(y, a, x, rows, cols);
+}
+
 static bool invert(double *a, int n) {
   double lu[SS_CP_BODY_ROWS * SS_CP_BODY_ROWS];
   int pivot[SS_CP_BODY_ROWS];
@@ -76,17 +93,17 @@ void block_ilu_solve(const block_ilu *ilu, const double *b, double *x) {
   for (int i = 0; i < H->bodies; i++)
     for (int e = H->start[i]; e < H->diagonal[i]; e++) {
       const int k = H->col[e];
-      subtract_product(x + H->first[i], ilu->value + H->at[e], x + H->first[k], H->first[i + 1] - H->first[i],
-                       H->first[k + 1] - H->first[k], 1);
+      subtract_vector(x + H->first[i], ilu->value + H->at[e], x + H->first[k], H->first[i + 1] - H->first[i],
+                      H->first[k + 1] - H->first[k]);
     }
   for (int i = H->bodies - 1; i >= 0; i--) {
     const int rows = H->first[i + 1] - H->first[i];
     double *own = x + H->first[i], y[SS_CP_BODY_ROWS] = {0};
     for (int e = H->diagonal[i] + 1; e < H->start[i + 1]; e++) {
       const int k = H->col[e];
-      subtract_product(own, ilu->value + H->at[e], x + H->first[k], rows, H->first[k + 1] - H->first[k], 1);
+      subtract_vector(own, ilu->value + H->at[e], x + H->first[k], rows, H->first[k + 1] - H->first[k]);
     }
-    subtract_product(y, ilu->value + H->at[H->diagonal[i]], own, rows, rows, 1);
+    subtract_vector(y, ilu->value + H->at[H->diagonal[i]], own, rows, rows);
     for (int n = 0; n < rows; n++) own[n] = -y[n];
   }
 }

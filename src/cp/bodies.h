@@ -38,6 +38,21 @@ bool body_space_velocity(const body_space *s, const double *z, double *u);      
 void body_space_assemble(body_space *s, double rho, const double (*D)[SS_FRICTION_ROWS]);  /* H = A + rho J^T D J */
 void body_matrix_apply(const body_matrix *H, const double *x, double *y);
 
+/* G x + g node by node while x changes (body_sweep.c). */
+typedef struct body_sweep {
+  body_space s; /* its J is J L^-T, its A holds L, A = L L^T */
+  double *u;    /* [m] J^T x by that J */
+  double
+      *W; /* the diagonal blocks of G, one after the other: in G each of them is a way of its own through the memory */
+  size_t *W_at; /* [nodes] */
+} body_sweep;
+
+/* *admitted is false where the body space is not, or A is not symmetric and positive definite. */
+ss_status body_sweep_create(body_sweep *b, const large *l, ss_cp_workspace *w, bool *admitted, ss_error *error);
+void body_sweep_begin(const body_sweep *b, const double *x);
+void body_sweep_row(const body_sweep *b, int p, double *q);             /* the rows of node p */
+void body_sweep_move(const body_sweep *b, int p, const double *change); /* x has changed in node p */
+
 /* Incomplete LU factors on the pattern of a matrix (block_ilu.c): blocks of L, of U, and the inverses of the diagonal. */
 typedef struct block_ilu {
   const body_matrix *H;

@@ -19,10 +19,11 @@ typedef struct large {
   double goal;      /* residual at which to end */
   double tolerance; /* of the original problem */
   int iterations;
-  bool stalled;      /* the method has found that it cannot go on */
-  int limit;         /* iterations that the caller allows; 0: the method's own choice */
-  double factor;     /* of over-relaxation; 0: none */
-  ss_cp_order order; /* of the sweeps */
+  bool stalled;                    /* the method has found that it cannot go on */
+  int limit;                       /* iterations that the caller allows; 0: the method's own choice */
+  double factor;                   /* of over-relaxation; 0: none */
+  ss_cp_order order;               /* of the sweeps */
+  const struct body_sweep *bodies; /* that sweeps go through; NULL: by the rows of G */
 } large;
 
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
@@ -58,9 +59,9 @@ ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, s
  * interior points do; where a factorisation takes more than `most` operations, steps go through the bodies, if there are factors. */
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error);
 
-/* Proximal steps in the velocities of the bodies from l->x, at most `limit` Newton steps (body_newton.c). Nothing where the
- * problem is not given by factors. */
-ss_status large_bodies(large *l, int limit, ss_cp_workspace *w, ss_error *error);
+/* Proximal steps in the velocities of the bodies from l->x, at most `limit` Newton steps, until `patience` of them have brought
+ * little (body_newton.c). Nothing where the problem is not given by factors. */
+ss_status large_bodies(large *l, int limit, int patience, ss_cp_workspace *w, ss_error *error);
 
 /* Solves the worst places of l->x, `size` nodes each and at most `most` of them, with everything else fixed (patches.c). */
 ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error);

@@ -8,6 +8,7 @@
  * (patches.c); last, where a factorisation of the whole is possible, the smoothing method and interior points. Facets: more
  * sweeps and Newton steps instead of what follows range-newton. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
  * problems (velocities as free rows) are not admitted. */
+#include "cp/bodies.h"
 #include "cp/dense.h"
 #include "cp/islands.h"
 #include "cp/large.h"
@@ -30,9 +31,9 @@ enum {
   PATIENCE = 200,       /* sweeps without progress */
   LITTLE_PATIENCE = 50, /* the same where there is another way */
   LONG_PATIENCE = 2000, /* plain sweeps are slow */
-  TURNS = 8,
-  BODY_STEPS = 100,
-  MOST_SMOOTHING = 2, /* attempts */
+  LEAST_PATIENCE = 3,   /* proximal steps without progress, in the first turn */
+  MOST_PATIENCE = 48,   /* in the last one */
+  BODY_STEPS = 1000,
   PLAIN_ROUNDS = 3,
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
@@ -144,20 +145,53 @@ static ss_status smooth(large *l, double most, ss_cp_workspace *w, ss_error *err
   return large_smoothing(l, fmin(1, 10 * l->residual), allowed(l, SMOOTHING_STEPS), most, w, error);
 }
 
-/* Sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck the other goes on. Ends where a turn has
- * brought little. */
-static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+static const double much = 0.1; /* the residual over an earlier one, where a lot has been reached */
+
+/* One attempt of the smoothing method, through the bodies where a factorisation costs too much. It would follow the same path again
+ * from near where it has failed: it waits until the residual is much lower. */
+static ss_status smooth_once(large *l, double *failed, ss_cp_workspace *w, ss_error *error) {
+  const double before = l->residual;
+  if (before > much * *failed) return SS_OK;
+  const ss_status status =
+      large_smoothing(l, fmin(1, sqrt(before)), allowed(l, SMOOTHING_STEPS), affordable(l), w, error);
+  if (l->residual > much * before) *failed = before;
+  return status;
+}
+
+/* From l->x: sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck another one goes on. Which of them will
+ * cannot be foreseen: the steps of the bodies, which get stuck least but are slow then, have little patience at first and twice
+ * as much in every turn; the smoothing method comes where a turn has not brought much. Ends where the longest one has brought
+ * little. */
+static ss_status turn_about(large *l, ss_cp_workspace *w, ss_error *error) {
   static const double little = 0.5;
-  large_start(l, z);
+  double failed = HUGE_VAL;
   ss_status status = SS_OK;
-  for (int k = 0; k < TURNS && !status && l->residual > l->goal; k++) {
+  for (int patience = LEAST_PATIENCE; !status && l->residual > l->goal;) {
     const double before = l->residual;
     status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
-    if (!status) status = newton(l, w, error);
-    if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), w, error);
-    if (!status && l->residual > l->goal && k < MOST_SMOOTHING) status = smooth(l, affordable(l), w, error);
-    if (l->residual > little * before) break;
+    const double swept = l->residual;
+    if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), patience, w, error);
+    const bool stuck = l->residual > l->goal && l->residual > much * swept;
+    if (!status && stuck) status = smooth_once(l, &failed, w, error);
+    if (patience < MOST_PATIENCE)
+      patience *= 2;
+    else if (l->residual > little * before)
+      break;
   }
+  return status;
+}
+
+static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  const scratch_mark mark = scratch_now(w);
+  body_sweep bodies;
+  bool admitted;
+  large_start(l, z);
+  ss_status status = body_sweep_create(&bodies, l, w, &admitted, error);
+  if (status) return status;
+  if (admitted) l->bodies = &bodies;
+  status = turn_about(l, w, error);
+  l->bodies = NULL;
+  scratch_release(w, mark);
   return status;
 }
 

@@ -11,7 +11,7 @@
  * dropped, the last good sweep taken up again and followed by plain ones, more of them each time.
  *
  * Coulomb's law is not associated, and the sweeps may go round for ever in some places: they fail by stagnation. */
-#include "cp/large.h"
+#include "cp/bodies.h"
 
 #include "cp/local.h"
 #include "cp/ordering.h"
@@ -35,23 +35,39 @@ typedef struct relaxation {
   int restarts, rest;              /* how often that was; plain sweeps still to be made before it begins anew */
 } relaxation;
 
-static void relax_node(const relaxation *a, int r, double *x) {
-  const large *l = a->l;
-  const int row = l->G.first[r], size = l->G.first[r + 1] - row;
-  const double *W = l->G.value + l->G.at[l->G.diagonal[r]];
+/* The node's impulse x that solves it for the others as they are, G x + g of it being q, and W its block of G. */
+static void solve_node(const large *l, int r, const double *W, double *q, double *x) {
+  const int size = l->G.first[r + 1] - l->G.first[r];
   const site *s = l->site[r] < 0 ? NULL : &l->set.sites[l->site[r]];
-  double q[SS_FRICTION_ROWS];
-  nodes_row(&l->G, r, l->g, x, q);
   if (s && s->block->kind == SS_BLOCK_FRICTION) {
     for (int i = 0; i < size; i++)
-      for (int j = 0; j < size; j++) q[i] -= W[i * size + j] * x[row + j];
-    (void)local_friction(s, W, q, x + row); /* no local solution: the node keeps its impulse in this pass */
+      for (int j = 0; j < size; j++) q[i] -= W[i * size + j] * x[j];
+    (void)local_friction(s, W, q, x); /* no local solution: the node keeps its impulse in this pass */
     return;
   }
-  double y = x[row] - q[0] / W[0];
+  double y = x[0] - q[0] / W[0];
   if (s && s->block->kind == SS_BLOCK_NONNEGATIVE) y = fmax(y, 0);
   if (s && s->block->kind == SS_BLOCK_BOX) y = fmin(fmax(y, s->block->lower), s->block->upper);
-  x[row] = y;
+  x[0] = y;
+}
+
+static void relax_node(const relaxation *a, int r, double *x) {
+  const node_matrix *G = &a->l->G;
+  double q[SS_FRICTION_ROWS];
+  nodes_row(G, r, a->l->g, x, q);
+  solve_node(a->l, r, G->value + G->at[G->diagonal[r]], q, x + G->first[r]);
+}
+
+/* The same, where the velocities of the bodies are known and go along. */
+static void relax_between_bodies(const relaxation *a, int r, double *x) {
+  const large *l = a->l;
+  const int row = l->G.first[r], size = l->G.first[r + 1] - row;
+  double q[SS_FRICTION_ROWS], change[SS_FRICTION_ROWS];
+  body_sweep_row(l->bodies, r, q);
+  for (int i = 0; i < size; i++) change[i] = -x[row + i];
+  solve_node(l, r, l->bodies->W + l->bodies->W_at[r], q, x + row);
+  for (int i = 0; i < size; i++) change[i] += x[row + i];
+  body_sweep_move(l->bodies, r, change);
 }
 
 static void relax_longer(const relaxation *a, int r, double *x) {
@@ -66,9 +82,12 @@ static void relax_longer(const relaxation *a, int r, double *x) {
 static void sweep(const relaxation *a, double *x) {
   const int nodes = a->l->G.nodes;
   const bool longer = a->l->factor > 0 && a->l->factor != 1;
+  if (a->l->bodies) body_sweep_begin(a->l->bodies, x);
   for (int k = 0; k < 2 * nodes; k++) {
     const int next = k < nodes ? k : 2 * nodes - 1 - k, r = a->order ? a->order[next] : next;
-    if (longer)
+    if (a->l->bodies)
+      relax_between_bodies(a, r, x);
+    else if (longer)
       relax_longer(a, r, x);
     else
       relax_node(a, r, x);

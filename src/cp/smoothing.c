@@ -7,7 +7,8 @@
  *
  * (Fukushima, Luo & Tseng 2002). For sigma > 0 the equations F = z - P(z - u) = 0 are differentiable, and Newton's
  * method with a search along the line on |F|^2 leads from anywhere to the path of solutions sigma -> 0, which is followed:
- * sigma is lowered where F is below it, and raised where the search fails. Unlike interior points the iterates do not stick to the
+ * sigma is lowered where F is below it, and raised where the search fails. On the path impulse times slack is about sigma^2, so that
+ * a start with the residual r, a slack beside impulses of size one, is met at sigma = sqrt(r). Unlike interior points the iterates do not stick to the
  * boundary, and a good start saves most of the path. One linear system per step,
  *
  *     (1 - P' + delta + P' u' G) dz = -F
@@ -221,15 +222,15 @@ static void swap(double **a, double **b) {
   *b = keep;
 }
 
-/* Along dx to a lower |F|; false where there is none. */
-static bool search_line(smoothing *k, double *square, double *length) {
+/* Along dx to an |F|^2 below `bound`; false where there is none. */
+static bool search_line(smoothing *k, double bound, double *square, double *length) {
   static const double descent = 1e-3, shortest = 1e-3;
   const int n = k->l->cp.n;
   for (*length = 1; *length > shortest; *length *= 0.5) {
     for (int i = 0; i < n; i++) k->candidate[i] = k->x[i] + *length * k->dx[i];
     nodes_apply(&k->l->G, k->l->g, k->candidate, k->cw);
     const double now = evaluate(k, k->candidate, k->cw, k->cF);
-    if (!(now <= (1 - 2 * descent * *length) * *square)) continue;
+    if (!(now <= (1 - 2 * descent * *length) * bound)) continue;
     *square = now;
     swap(&k->x, &k->candidate);
     swap(&k->w, &k->cw);
@@ -278,19 +279,24 @@ static ss_status prepare(smoothing *k, large *l, double most, ss_cp_workspace *w
   return node_system_create(&k->system, l, most, w, affordable, error);
 }
 
-/* Newton steps at the present sigma until |F| is well below it, at most `most`; false where they lead nowhere. */
+/* Newton steps at the present sigma until |F| is well below it, at most `most`; false where they lead nowhere. |F| need only
+ * be below the largest one of the last steps (Grippo, Lampariello & Lucidi 1986): else a handful of contacts that must change their
+ * states would hold up thousands of others. */
 static bool correct(smoothing *k, int most, int limit) {
   static const double far = 0.05;
-  enum { SHORT = 3 };
+  enum { SHORT = 3, MEMORY = 5 };
   large *l = k->l;
-  double square = evaluate(k, k->x, k->w, k->F), length;
+  double square = evaluate(k, k->x, k->w, k->F), last[MEMORY], bound, length;
   for (int i = 0, slow = 0; i <= most && slow < SHORT && l->iterations < limit; i++) {
     if (largest(k->F, l->cp.n) <= on_path * k->sigma || l->residual <= l->goal) {
       k->steps = i;
       return true;
     }
     l->iterations++;
-    if (!factor(k) || !solve(k) || !search_line(k, &square, &length)) return false;
+    bound = 0;
+    last[i % MEMORY] = square;
+    for (int j = 0; j <= i && j < MEMORY; j++) bound = fmax(bound, last[j]);
+    if (!factor(k) || !solve(k) || !search_line(k, bound, &square, &length)) return false;
     slow += length < far;
     if (!k->shift) (void)keep(k);
   }
@@ -318,11 +324,19 @@ static bool correct_frozen(smoothing *k, int limit) {
   return false;
 }
 
+/* Whether others may go on from here: the states are those of the solution by now, or nearly so, and the rest of the path, with
+ * inexact steps some dozen of them, is a matter of few exact ones (body_newton.c). */
+static bool handed_over(const smoothing *k, double begin) {
+  static const double much = 0.1;
+  return k->system.through_bodies && k->l->residual < much * begin;
+}
+
 /* From the point `start`. */
 static void follow(smoothing *k, const double *start, int limit) {
-  static const double slowest = 0.8, fastest = 1e-3, first = 0.3;
-  enum { STEPS = 10, EASY = 3, HARD = 6 };
+  static const double slowest = 0.8, fastest = 1e-3, first = 0.3, progress = 0.5;
+  enum { STEPS = 10, EASY = 3, HARD = 6, SLOW = 25 };
   large *l = k->l;
+  const double begin = l->residual;
   const double least = k->polygons ? 1e-7 : 1e-13;
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   memcpy(k->x, start, bytes);
@@ -333,7 +347,14 @@ static void follow(smoothing *k, const double *start, int limit) {
   }
   double ratio = first, reached = k->sigma;
   memcpy(k->known, k->x, bytes);
-  while (l->residual > l->goal && l->iterations < limit && reached > least) {
+  int since = l->iterations;
+  double milestone = reached;
+  while (l->residual > l->goal && l->iterations < limit && reached > least && !handed_over(k, begin)) {
+    if (reached < progress * milestone) {
+      milestone = reached;
+      since = l->iterations;
+    }
+    if (k->system.through_bodies && l->iterations > since + SLOW) return;
     k->sigma = fmin(ratio, slowest) * reached;
     if (correct(k, STEPS, limit) || (ratio > slowest && correct_frozen(k, limit))) {
       reached = k->sigma;
