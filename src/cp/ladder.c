@@ -55,6 +55,7 @@ enum {
 static const rung ladder[] = {
     /* solver, needs, rows, variables, limit */
     {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
+    {{"active-set", solve_alike}, COLD, {SOME, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL, {LOOSE + 1, ALL}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
@@ -83,6 +84,7 @@ static const rung ladder[] = {
     {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
     {{"lemke", solve_lemke}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ATTEMPT_LCP}, 2000},
     {{"range-newton", solve_range_newton}, COLD | SPATIAL | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
+    {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
     {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 60},
     {{"continuation", solve_continuation}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ALL}, 400},
     {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},

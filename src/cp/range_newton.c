@@ -33,6 +33,7 @@ enum {
 };
 static const double first_eps = 0.3, small_eps = 1e-5, least_eps = 1e-12, most_eps = 1, inner = 0.03;
 static const double rounding = 2e-15, enough = 1e-14, nearly = 1e-12;
+static const double polished = 1e-13; /* residual of a start that is left as it is */
 
 typedef enum contact_law { COULOMB, CONE } contact_law;
 
@@ -157,6 +158,7 @@ typedef struct schedule {
   double floor, release; /* a step has failed below floor; the residual from which on that is forgotten */
   double milestone;      /* residual of the last clear success */
   double easy;           /* eps of the last step that was solved */
+  int refused;           /* steps that have failed within the tolerance */
   int vain, most_vain;   /* steps since the last clear success, and how many of them are borne */
 } schedule;
 
@@ -181,10 +183,16 @@ static void next_eps(schedule *s, bool solved, int newtons, double last, double 
   s->eps = next < s->floor ? fmin(s->eps, s->floor) : next;
 }
 
-/* Whether to go on after a proximal step. */
-static bool promising(schedule *s, bool solved, double residual, double tolerance) {
-  if (residual <= tolerance && !solved) return false; /* rounding errors, most likely */
-  if (!(residual < HUGE_VAL)) return false;           /* beyond the range of numbers: no step leads back */
+/* Whether to go on after a proximal step. What fails within the tolerance does so for rounding errors of x = a - w / eps, most likely:
+ * once more with a large eps. */
+static bool promising(schedule *s, bool solved, double last, double residual, double tolerance) {
+  static const double exact_eps = 1e-2;
+  if (residual <= polished && last <= nearly) return false;
+  if (residual <= tolerance && !solved) {
+    s->eps = fmax(s->eps, exact_eps);
+    return s->refused++ == 0;
+  }
+  if (!(residual < HUGE_VAL)) return false; /* beyond the range of numbers: no step leads back */
   if (residual <= 0.3 * s->milestone) {
     s->milestone = residual;
     s->vain = 0;
@@ -250,6 +258,7 @@ double descent_run(descent *d, bool warm, double tolerance) {
   if (warm) {
     keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
     if (residual > tolerance) s.eps = eps_for(residual);
+    going = residual > polished;
   } else
     for (int i = 0; i < n; i++) d->slack[i] = d->cp->g[i];
   while (going && residual > target && d->newtons < d->limit) {
@@ -271,7 +280,7 @@ double descent_run(descent *d, bool warm, double tolerance) {
       d->settled = false;
     }
     next_eps(&s, solved, d->newtons - before, last, residual);
-    going = promising(&s, solved, residual, tolerance);
+    going = promising(&s, solved, last, residual, tolerance);
   }
   return lowest;
 }
@@ -298,7 +307,7 @@ static double entries(const pattern *p) {
  * beside what the rows of G cost, or the problem is so large that sweeps are no match. But where a Newton step costs several
  * sweeps, as in heaps, some sweeps come first. */
 static bool redundant(const descent *d) {
-  static const double many = 0.42, cheap = 4, several_sweeps = 45;
+  static const double many = 0.42, cheap = 4, several_sweeps = 60;
   enum { LARGE_ROWS = 240 };
   const int n = d->cp->n;
   const double step = operations(d);
