@@ -32,8 +32,7 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
  * no sweeps. Moderate ones that are neither: some sweeps, from where they lead Newton's method in the range, and the path of
  * smoothed problems. *ended: that was all. */
 static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
-  static const solver_row alike = {"active-set", solve_alike}, weak = {"nsgs", solve_weakly_coupled},
-                          redundant = {"range-newton", solve_redundant};
+  static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
   static const solver_row without = {"large", solve_without_free}, active = {"active-set", solve_active_set};
   static const solver_row combined = {"large", solve_combined}, large = {"large", solve_large};
   static const solver_row sweeps = {"nsgs-accelerated", solve_nsgs_accelerated};
@@ -46,8 +45,7 @@ static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) 
     const solver_row *row;
     int limit;
     bool wanted, onward; /* from the best z so far */
-  } tries[] = {{&alike, 0, !warm && c->problem->G, false},
-               {&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem), false},
+  } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem), false},
                {&active, 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS, false}, /* a pile at rest */
                {&without, 0, true, false},
                {&combined, 0, true, false},
