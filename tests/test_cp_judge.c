@@ -61,7 +61,7 @@ static void projects_on_polygons(void **state) {
     for (int i = 0; i < 40; i++)
       for (int j = 0; j < 40; j++) {
         const double x[2] = {0.1 * (i - 20) + 0.003, 0.1 * (j - 20)}, zt[2] = {0.3, -0.2};
-        double q[2];
+        double q[2] = {0};
         nearest_of_polygon(sizes[s], x, q);
         owned_cp cp = one_contact(SS_CONE_POLYHEDRAL, sizes[s], 1, -1, -x[0], -x[1]); /* z_t - w_t = x */
         const double off = hypot(zt[0] - q[0], zt[1] - q[1]), largest = fmax(1, fmax(fabs(x[0]), fabs(x[1])));

@@ -5,11 +5,19 @@
 #include "cp/active.h"
 
 #include "cp/dense.h"
-#include "la/rows.h"
 
 #include <math.h>
 
 static const double rank_tolerance = 1e-13;
+
+/* The slack of a row at the reference: that at z, and what the step to it changes, y. */
+static double reference_slack(const active_set *a, bool moved, const double *w, int i) {
+  const int n = a->problem->n;
+  const double *row = a->problem->G + (size_t)i * (size_t)n;
+  double sum = w[i];
+  for (int j = 0; moved && j < n; j++) sum += row[j] * a->y[j];
+  return sum;
+}
 
 /* How the columns hang together; the factors of single rows also go into a->w, one after the other. */
 static void list_columns(active_set *a, int m) {
@@ -36,70 +44,62 @@ static double long_product(const unknown *u, const double *p) {
   return u->scale * sum;
 }
 
-/* `scale` times a row of G, in the unknowns. */
-static inline void take_row(const active_set *a, int m, const double *restrict G, double scale, double *restrict row) {
+/* c times a row of G, in the unknowns: the row of the system, or what is added to it. */
+static inline void take_row(const active_set *a, int m, const double *restrict G, double c, bool add,
+                            double *restrict row) {
   const system_column *restrict columns = a->columns;
   for (int j = 0; j < m;) {
     const system_column *v = columns + j;
     const double *restrict p = G + v->first, *restrict factor = a->w + j;
+    double x;
     switch (v->kind) {
     case COLUMN_PAIR:
-      row[j] = scale * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
-      row[j + 1] = scale * (p[1] * v[1].b[0] + p[2] * v[1].b[1]);
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
+      row[j] = add ? row[j] + x : x;
+      x = c * (p[1] * v[1].b[0] + p[2] * v[1].b[1]);
+      row[j + 1] = add ? row[j + 1] + x : x;
       j += 2;
       continue;
     case COLUMN_RUN:
-      for (int l = 0; l < v->run; l++) row[j + l] = scale * factor[l] * p[l];
+      for (int l = 0; l < v->run; l++) row[j + l] = (add ? row[j + l] : 0) + c * (p[l] * factor[l]);
       j += v->run;
       continue;
     case 1:
-      row[j++] = scale * v->b[0] * p[0];
-      continue;
+      x = c * (p[0] * v->b[0]);
+      break;
     case 2:
-      row[j++] = scale * (p[0] * v->b[0] + p[1] * v->b[1]);
-      continue;
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1]);
+      break;
     case 3:
-      row[j++] = scale * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
-      continue;
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
+      break;
     default:
-      row[j] = scale * long_product(&a->u[j], p);
-      j++;
+      x = c * long_product(&a->u[j], p);
     }
+    row[j] = add ? row[j] + x : x;
+    j++;
   }
-}
-
-/* The row of C^T G that tests an unknown: one of G, or several, which are added up in memory that the system leaves: there are
- * fewer unknowns than rows where a test has several. */
-static inline const double *test_row(const active_set *a, const unknown *u) {
-  const size_t n = (size_t)a->problem->n;
-  const double *restrict G = a->problem->G + (size_t)u->first * n;
-  if (u->c[0] == 1) return G;
-  double *restrict sum = a->A + n * n;
-  const double *restrict H = u->size > 1 ? G + n : G, c = u->c[0], d = u->size > 1 ? u->c[1] : 0;
-  for (size_t j = 0; j < n; j++) sum[j] = c * G[j] + d * H[j];
-  for (int i = 2; i < u->size; i++) {
-    H += n;
-    for (size_t j = 0; j < n; j++) sum[j] += u->c[i] * H[j];
-  }
-  return sum;
 }
 
 /* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
-static inline void assemble_row(active_set *a, int m, int k, bool moved, const double *w) {
+static void assemble_row(active_set *a, int m, int k, bool moved, const double *w) {
+  const size_t n = (size_t)a->problem->n;
   const unknown *u = &a->u[k];
-  const double *test = test_row(a, u);
-  double *row = a->A + (size_t)k * ((size_t)m + 1), sum = -u->value;
-  for (int i = 0; i < u->size; i++) sum += u->c[i] * w[u->first + i];
-  if (moved) sum += row_dot(test, a->y, a->problem->n);
-  take_row(a, m, test, u->scale, row);
+  double *row = a->A + (size_t)k * ((size_t)m + 1), sum = 0;
+  bool begun = false;
+  for (int i = 0; i < u->size; i++) {
+    if (u->c[i] == 0) continue;
+    const double c = u->scale * u->c[i], *G = a->problem->G + (size_t)(u->first + i) * n;
+    if (begun)
+      take_row(a, m, G, c, true, row);
+    else
+      take_row(a, m, G, c, false, row);
+    begun = true;
+    sum += c * reference_slack(a, moved, w, u->first + i);
+  }
   row[k] += u->scale * u->scale * u->diagonal + a->damping;
-  row[m] = u->scale * sum;
+  row[m] = sum - u->scale * u->value;
   a->load = fabs(row[m]) > a->load ? fabs(row[m]) : a->load;
-}
-
-static void assemble(active_set *a, int m, bool moved, const double *w) {
-  a->load = 0;
-  for (int k = 0; k < m; k++) assemble_row(a, m, k, moved, w);
 }
 
 /* By elimination with pivots; undetermined unknowns keep their value, equations that contradict others are ignored. */
@@ -108,7 +108,8 @@ static bool eliminate(active_set *a, double *z, const double *w) {
   bool moved = false; /* from z to the reference */
   for (int i = 0; i < a->problem->n; i++) moved = moved || a->y[i] != 0;
   list_columns(a, m);
-  assemble(a, m, moved, w);
+  a->load = 0;
+  for (int k = 0; k < m; k++) assemble_row(a, m, k, moved, w);
   const int rank = dense_eliminate(a->A, m, stride, stride, m, rank_tolerance, a->row, a->col);
   a->unknowns = m;
   a->rank = rank;

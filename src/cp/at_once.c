@@ -20,6 +20,7 @@
 #include <math.h>
 
 static const double polished = 1e-13;
+static const double exact = 2e-15; /* what bodies at rest need: what is left of a speed makes them creep */
 
 /* Contacts with friction that all separate: the most frequent of these problems. */
 static bool all_separate(const ss_cp *problem) {
@@ -53,7 +54,7 @@ static bool accepted(const ss_cp *problem, const ss_cp_options *options, const d
   if (units_needed(problem, &units)) return false;
   *result = (ss_cp_result){.outcome = SS_SOLVED, .iterations = 1, .solver = "active-set"};
   result->residual = ss_cp_judge(problem, z, NULL);
-  return result->residual <= fmin(options->tolerance, polished);
+  return result->residual <= fmin(options->tolerance, exact);
 }
 
 /* The contact of a block without the others. */
@@ -97,10 +98,10 @@ static bool press(const ss_cp *problem, const ss_block *block, double *z) {
   const size_t next = (size_t)problem->n + 1;
   const double *g = problem->g + block->first, *d = problem->G + (size_t)block->first * next;
   const bool friction = block->kind == SS_BLOCK_FRICTION;
-  if (block->kind == SS_BLOCK_BOX || (friction && block->extra > 0)) return false;
+  if (block->kind == SS_BLOCK_BOX || block->kind == SS_BLOCK_FREE || (friction && block->extra > 0)) return false;
   double tangents = 0;
   for (int i = 0; i < block->size; i++, d += next) {
-    const bool rests = block->kind != SS_BLOCK_FREE && !(g[friction ? 0 : i] < 0);
+    const bool rests = !(g[friction ? 0 : i] < 0);
     z[i] = rests ? 0 : -g[i] / *d;
     if (!rests && !(*d > 0)) return false;
     if (i > 0) tangents += z[i] * z[i];

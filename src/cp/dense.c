@@ -113,8 +113,7 @@ void dense_back(const double *A, int stride, int rank, double *x) {
   for (int i = rank - 1; i >= 0; i--) {
     const double *row = A + (size_t)i * (size_t)stride;
     double sum = x[i];
-    for (int j = rank - 1; j > i; j--)
-      sum -= row[j] * x[j]; /* the one that was found just now last: it is waited for */
+    for (int j = i + 1; j < rank; j++) sum -= row[j] * x[j];
     x[i] = sum / row[i];
   }
 }

@@ -127,11 +127,11 @@ static double block_residual(const ss_block *block, int size, const double *z, c
   return worst;
 }
 
-/* Rows in several sums, because each addition waits for the last. */
+/* Long rows in several sums, because each addition waits for the last. */
 static inline double dense_row(const double *row, const double *z, int n) {
   double sum[4] = {0};
   int j = 0;
-  for (; n >= 8 && j + 4 <= n; j += 4)
+  for (; n >= 32 && j + 4 <= n; j += 4)
     for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
   for (; j < n; j++) sum[0] += row[j] * z[j];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
