@@ -205,7 +205,7 @@ double descent_run(descent *d, bool warm, double tolerance) {
       residual = there;
     }
     keep_best(d, residual, &lowest);
-    if (solved && straight && residual > 0.7 * last) residual = go_far(d, residual);
+    if (solved && straight && residual > 0.7 * last) keep_best(d, residual = go_far(d, residual), &lowest);
     next_eps(&s, solved, d->newtons - before, last, residual);
     going = promising(&s, solved, residual, tolerance);
   }
