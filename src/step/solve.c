@@ -151,19 +151,35 @@ static double to_natural_units(ss_problem *p, double speed) {
   return s;
 }
 
+ss_status ss_solve_from(ss_sim *sim, const ss_cp *problem, const ss_cp_options *options, double *z,
+                        ss_cp_result *result, ss_error *error) {
+  bool guessed = false;
+  for (int i = 0; i < problem->n && problem->sparse; i++) guessed |= z[i] != 0;
+  ss_status status = ss_cp_solve(problem, options, true, z, sim->cp, result, error);
+  if (status != SS_OK || !guessed || !sim->automatic || result->residual <= options->tolerance) return status;
+  const int iterations = result->iterations, fallbacks = result->fallbacks;
+  status = ss_cp_solve(problem, options, false, z, sim->cp, result, error);
+  result->iterations += iterations;
+  result->fallbacks += fallbacks + 1;
+  return status;
+}
+
 /* With a solver that knows of complementarity; in natural units. */
 static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
   const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
-  const ss_cp_options options = {
-      .solver = sim->options.solver, .tolerance = sim->options.residual, .iteration_limit = sim->iteration_limit};
+  const ss_cp_options options = {.solver = sim->options.solver,
+                                 .tolerance = sim->options.residual,
+                                 .iteration_limit = sim->iteration_limit,
+                                 .stop = sim->stop,
+                                 .stop_user = sim->stop_user};
   ss_cp_result result = {0};
   const double start = ss_seconds();
   bool done;
   ss_status status = ss_solve_islands(sim, &options, &result, &done, error);
-  if (status == SS_OK && !done) status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
+  if (status == SS_OK && !done) status = ss_solve_from(sim, &problem, &options, p->z, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
   solves->rows += p->n;
