@@ -157,6 +157,26 @@ static int enter_directory(void **state) {
 }
 
 /* Velocities that no joint allows are said by `run` too, once. */
+/* Neighbours whose shapes meet at their joint. */
+static void joined_bodies_that_touch_are_noted(void **state) {
+  (void)state;
+  for (int exempt = 0; exempt < 2; exempt++) {
+    char text[800];
+    (void)snprintf(text, sizeof text,
+                   "gravity: [0, 0, 0]\n%s"
+                   "bodies:\n"
+                   "  - {name: upper, density: 1, position: [0, 0, 1], shapes: [{type: box, size: [1, 1, 1]}]}\n"
+                   "  - {name: lower, density: 1, position: [0, 0, 0], shapes: [{type: box, size: [1, 1, 1]}]}\n"
+                   "joints: [{type: revolute, between: [upper, lower], at: [0, 0, 0.5], axis: z}]\n"
+                   "simulation: {scheme: moreau, step: 0.01, duration: 0.05}\n",
+                   exempt ? "contacts: [{between: [upper, lower], collide: false}]\n" : "");
+    write_text("hinge.yaml", text);
+    const char *note = exempt ? NULL : "contacts: [{between: [upper, lower], collide: false}]";
+    free(expect("check hinge.yaml", 0, note));
+    free(expect("run hinge.yaml", 0, note));
+  }
+}
+
 static void run_notes_start_velocities(void **state) {
   (void)state;
   for (int torn = 0; torn < 2; torn++) {
@@ -177,10 +197,11 @@ static void run_notes_start_velocities(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(run_notes_start_velocities),       cmocka_unit_test(check_finds_the_wedge),
-      cmocka_unit_test(check_finds_the_paradox),          cmocka_unit_test(check_adds_up_parts),
-      cmocka_unit_test(check_leaves_out_large_parts),     cmocka_unit_test(run_lists_three_solutions),
-      cmocka_unit_test(converge_tells_bounded_variation), cmocka_unit_test(converge_measures_graphs),
+      cmocka_unit_test(run_notes_start_velocities), cmocka_unit_test(joined_bodies_that_touch_are_noted),
+      cmocka_unit_test(check_finds_the_wedge),      cmocka_unit_test(check_finds_the_paradox),
+      cmocka_unit_test(check_adds_up_parts),        cmocka_unit_test(check_leaves_out_large_parts),
+      cmocka_unit_test(run_lists_three_solutions),  cmocka_unit_test(converge_tells_bounded_variation),
+      cmocka_unit_test(converge_measures_graphs),
   };
   return cmocka_run_group_tests(tests, enter_directory, remove_directory);
 }

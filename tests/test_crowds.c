@@ -159,9 +159,81 @@ static void what_rests_elsewhere_stays(void **state) {
   run_close(&r);
 }
 
+/* Boxes dropped on each other. With alpha = 1/2 what the impacts leave would swing for ever, and every step be a problem of
+ * its own. */
+static void a_tower_comes_to_rest(void **state) {
+  (void)state;
+  enum { BOXES = 6, LAST = 10 };
+  char text[TEXT];
+  run r;
+  begin(text, "[0, 0, -9.81]", "0.3", 0.5);
+  add(text, "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\nbodies:\n");
+  for (int i = 0; i < BOXES; i++)
+    add(text, "  - {name: b%d, density: 1000, position: [%g, 0, %g], shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}\n",
+        i, 0.003 * column(i, 3), 0.1 + 0.205 * i);
+  add_end(text, 0.01, 1);
+  run_parse(&r, text, NULL);
+  double energy = ss_sim_report(r.sim)->energy.initial;
+  ss_solves before = {0};
+  while (!ss_sim_done(r.sim)) {
+    if (ss_sim_state(r.sim)->step == 100 - LAST) before = ss_sim_report(r.sim)->solves;
+    run_step(&r);
+    const ss_energy *e = &ss_sim_report(r.sim)->energy;
+    check_below(e->final, energy + 1e-12 * e->initial, "energy after a step");
+    energy = e->final;
+  }
+  run_check(&r);
+  const ss_report *report = ss_sim_report(r.sim);
+  check_below(report->energy.kinetic, 1e-12 * report->energy.initial, "kinetic energy");
+  assert_int_equal(report->solves.count - before.count, LAST);
+  check_below((double)(report->solves.iterations - before.iterations), 2.5 * LAST, "iterations at rest");
+  run_close(&r);
+}
+
+static bool after_some(void *user) {
+  int *left = user;
+  return --*left < 0;
+}
+
+/* A step that is stopped has not happened. */
+static void a_step_can_be_stopped(void **state) {
+  (void)state;
+  char text[TEXT];
+  run r, other;
+  begin(text, "[0, 0, -9.81]", "0.3", 0.5);
+  add_bin(text, 1);
+  add(text, "bodies:\n");
+  for (int i = 0; i < 4; i++)
+    add(text, "  - {name: b%d, mass: 1, position: [%g, 0.5, %g], shapes: [{type: sphere, radius: 0.1}]}\n", i,
+        0.5 + 0.02 * i, 0.101 + 0.21 * i);
+  add_end(text, 0.01, 0.5);
+  run_parse(&r, text, NULL);
+  run_parse(&other, text, NULL);
+  int stopped = 0;
+  while (!ss_sim_done(r.sim)) {
+    const double t = ss_sim_state(r.sim)->t;
+    int left = (int)(ss_sim_state(r.sim)->step % 5);
+    ss_error error = {0};
+    ss_sim_stop_when(r.sim, after_some, &left);
+    const ss_status status = ss_sim_step(r.sim, &error);
+    ss_sim_stop_when(r.sim, NULL, NULL);
+    run_step(&other);
+    if (status == SS_OK) continue;
+    assert_int_equal(status, SS_ERROR_STOPPED);
+    assert_true(ss_sim_state(r.sim)->t == t && ss_sim_report(r.sim)->certificate.certified);
+    stopped++;
+    run_step(&r);
+  }
+  assert_true(stopped > 5);
+  for (int i = 0; i < 4; i++) check_near(run_distance(run_position(&r, i), run_position(&other, i)), 0, 0, "place");
+  run_close(&r);
+  run_close(&other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(balls_settle_in_a_bin), cmocka_unit_test(a_swarm_keeps_its_momentum),
-      cmocka_unit_test(a_break_keeps_its_energy), cmocka_unit_test(what_rests_elsewhere_stays)};
+      cmocka_unit_test(balls_settle_in_a_bin),    cmocka_unit_test(a_swarm_keeps_its_momentum),
+      cmocka_unit_test(a_break_keeps_its_energy), cmocka_unit_test(what_rests_elsewhere_stays),
+      cmocka_unit_test(a_tower_comes_to_rest),    cmocka_unit_test(a_step_can_be_stopped)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

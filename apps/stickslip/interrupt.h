@@ -1,4 +1,5 @@
-/* Ctrl-C ends a run in good order: the loop stops after the step, results are saved, the exit code is 128 + signal. */
+/* Ctrl-C ends a run in good order: the loop stops after the problem that is being solved, the step
+ * does not count, results are saved, the exit code is 128 + signal. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 

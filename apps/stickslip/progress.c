@@ -52,13 +52,19 @@ void progress_clear(const progress *p) {
   if (p->shown) (void)fputs("\r\x1b[K", stderr);
 }
 
+static bool interrupted(void *user) {
+  (void)user;
+  return interrupt_signal() != 0;
+}
+
 ss_status progress_advance(ss_sim *sim, ss_error *error) {
   progress bar = progress_start("");
   ss_status status = SS_OK;
+  ss_sim_stop_when(sim, interrupted, NULL); /* a step may take long */
   while (!status && !ss_sim_done(sim) && !interrupt_signal()) {
     status = ss_sim_step(sim, error);
     progress_step(&bar, sim);
   }
   progress_clear(&bar);
-  return status;
+  return status == SS_ERROR_STOPPED ? SS_OK : status; /* as after a step */
 }

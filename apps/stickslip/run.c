@@ -207,6 +207,7 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
         "stickslip: NOTE: the start velocities violate the joints by %.3g (stickslip check): the first step takes\n"
         "that away as an impact would; schemes that weight velocities (alpha < 1) swing about it\n",
         start_residual);
+  if (!o->resume) session_note_touching(s);
   const double start = wall_clock();
   const ss_status status = progress_advance(sim, &error);
   const double seconds = wall_clock() - start;

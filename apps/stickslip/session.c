@@ -134,6 +134,18 @@ void session_close(session *s) {
   *s = (session){0};
 }
 
+void session_note_touching(const session *s) {
+  int body[2];
+  if (ss_model_is_system(s->model) || !ss_model_joined_touch(s->model, body)) return;
+  const char *a = ss_model_body_name(s->model, body[0]), *b = ss_model_body_name(s->model, body[1]);
+  (void)fprintf(
+      stderr,
+      "stickslip: NOTE: '%s' and '%s' are joined and touch: their contacts repeat what the joint does, take time,\n"
+      "and may wedge them. If they are not meant to touch, add to the scene:\n"
+      "contacts: [{between: [%s, %s], collide: false}]\n",
+      a, b, a, b);
+}
+
 const char *session_name(const session *s) {
   if (!s->scene) return ss_model_scene_name(s->model);
   return s->scene->name ? s->scene->name : s->scene->file;

@@ -33,6 +33,9 @@ ss_status require_weights(const char *own_scheme, double alpha, double gamma, ss
 /* Checks the name against the table of schemes. */
 ss_status check_scheme(const char *name, ss_error *error);
 
+/* To standard error: bodies that are joined and touch, and what to write if they are not meant to. */
+void session_note_touching(const session *s);
+
 /* The scene's name, or its file where it has none. */
 const char *session_name(const session *s);
 const char *session_source(const session *s); /* NULL: it names none */

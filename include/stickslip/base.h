@@ -20,7 +20,8 @@ typedef enum ss_status {
   SS_ERROR_UNSUPPORTED, /* understood, but not available in this version */
   SS_ERROR_IO,          /* a file could not be read or written */
   SS_ERROR_UNCERTIFIED, /* no step could be found that solves its own problem */
-  SS_ERROR_CALLBACK     /* a function of a user-defined system refused, or returned what is not a number */
+  SS_ERROR_CALLBACK,    /* a function of a user-defined system refused, or returned what is not a number */
+  SS_ERROR_STOPPED      /* the caller wanted the step to stop (ss_sim_stop_when) */
 } ss_status;
 
 /* What went wrong and, where a file is involved, in which place of it (line and column count from 1; 0: no place). */

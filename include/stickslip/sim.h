@@ -23,6 +23,9 @@ int ss_model_bodies(const ss_model *model);
 int ss_model_coordinates(const ss_model *model);                 /* velocity coordinates of all bodies together */
 int ss_model_joint_rows(const ss_model *model);                  /* scalar joint equations */
 const char *ss_model_body_name(const ss_model *model, int body); /* "world" for SS_WORLD; systems: the gap's */
+/* Whether two bodies that a joint holds together touch at the start, as neighbours with shapes around their joint do, and which:
+ * the first such joint's. Their contacts are redundant with it, which costs time and may wedge them. */
+bool ss_model_joined_touch(const ss_model *model, int bodies[2]);
 double ss_model_body_mass(const ss_model *model, int body);
 /* The joint that scalar joint equation `row` belongs to: its name, or "joint N". */
 const char *ss_model_joint_row_name(const ss_model *model, int row);
@@ -69,6 +72,9 @@ void ss_sim_destroy(ss_sim *sim);
 
 /* Advances by one step (shorter if the duration ends before; with a tolerance, of a size of its own choice). SS_ERROR_UNCERTIFIED: the state is the one before. */
 ss_status ss_sim_step(ss_sim *sim, ss_error *error);
+/* Asked before every problem that a step solves, and between the solvers that are tried: where it says true, ss_sim_step returns SS_ERROR_STOPPED, and the state is the
+ * one before the step. NULL: never, the default. */
+void ss_sim_stop_when(ss_sim *sim, bool (*stop)(void *user), void *user);
 bool ss_sim_done(const ss_sim *sim);        /* duration reached */
 long ss_sim_steps_total(const ss_sim *sim); /* with automatic steps: the least that there can be */
 /* Size of the step whose forces the contacts report: the last one, or with automatic steps its last part. */

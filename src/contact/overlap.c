@@ -19,6 +19,40 @@ static double deep_overlap(const ss_model *model, const ss_candidate *c) {
   return 0;
 }
 
+/* Joints that leave a pair of surfaces around them no way to part. */
+static bool holds_together(const ss_joint *joint) {
+  const ss_joint_type type = joint->type;
+  return joint->body[0] >= 0 && joint->body[1] >= 0 &&
+         (type == SS_JOINT_REVOLUTE || type == SS_JOINT_SPHERICAL || type == SS_JOINT_FIXED ||
+          type == SS_JOINT_CYLINDRICAL || type == SS_JOINT_UNIVERSAL || type == SS_JOINT_PRISMATIC ||
+          type == SS_JOINT_SCREW);
+}
+
+static bool shapes_touch(const ss_model *model, int i, int j) {
+  ss_candidate c;
+  ss_contact_point points[SS_PAIR_CONTACTS];
+  if (!ss_candidate_make(model, i, j, &c)) return false;
+  const ss_shape *a = &model->shapes[c.shape[0]], *b = &model->shapes[c.shape[1]];
+  const ss_pose pa = ss_shape_pose(a, &model->bodies[a->body].pose);
+  const ss_pose pb = ss_shape_pose(b, &model->bodies[b->body].pose);
+  return c.pair->collide(a, &pa, b, &pb, 1e-6 * model->length, points) > 0;
+}
+
+bool ss_model_joined_touch(const ss_model *model, int bodies[2]) {
+  for (int k = 0; k < model->n_joints; k++) {
+    const ss_joint *joint = &model->joints[k];
+    for (int i = 0; i < model->n_shapes && holds_together(joint); i++) {
+      for (int j = 0; j < model->n_shapes && model->shapes[i].body == joint->body[0]; j++) {
+        if (model->shapes[j].body != joint->body[1] || !shapes_touch(model, i, j)) continue;
+        bodies[0] = joint->body[0];
+        bodies[1] = joint->body[1];
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static ss_status overlap_error(const ss_model *model, const ss_scene *scene, const ss_candidate *c, double depth,
                                ss_error *error) {
   const int a = model->shapes[c->shape[0]].body, b = model->shapes[c->shape[1]].body;

@@ -33,6 +33,7 @@ ss_status try_row(climb *c, const solver_row *row, int limit, const double *from
                   ss_error *error) {
   ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
   ss_cp_options options = *c->options;
+  if (options.stop && options.stop(options.stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
   if (options.iteration_limit <= 0) options.iteration_limit = limit;
   for (int i = 0; i < c->problem->n; i++) c->trial[i] = from ? from[i] : 0;
   const scratch_mark mark = scratch_now(c->workspace);

@@ -276,7 +276,7 @@ double descent_run(descent *d, bool warm, double tolerance) {
     }
     keep_best(d, residual, &lowest);
     if (solved && straight && residual > 0.7 * last) {
-      residual = go_far(d, residual);
+      keep_best(d, residual = go_far(d, residual), &lowest);
       d->settled = false;
     }
     next_eps(&s, solved, d->newtons - before, last, residual);

@@ -148,8 +148,7 @@ static double search(const track *t, sample a, sample b, int depth) {
   return first >= 0 ? first : search(t, middle, b, depth - 1);
 }
 
-/* How fast a point of the body's shapes can move at velocity v. */
-static double body_speed(const ss_model *model, int body, const double *v) {
+double ss_body_speed(const ss_model *model, int body, const double *v) {
   if (body < 0) return 0;
   ss_vec3 linear, angular;
   ss_twist_of(model, v, body, &linear, &angular);
@@ -161,7 +160,7 @@ double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
   const ss_model *model = sim->model;
   double largest = 0;
   for (int k = 0; k < model->n_bodies; k++) {
-    const double speed = body_speed(model, k, v);
+    const double speed = ss_body_speed(model, k, v);
     if (!isfinite(speed)) return INFINITY; /* fmax would drop a NaN, and the step would pass as finite */
     largest = fmax(largest, speed);
   }
@@ -173,8 +172,8 @@ double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
   if (c->limit) return ss_limit_speed(sim, c, sim->scratch_v);
   double speed = 0;
   for (int side = 0; side < 2; side++)
-    speed += fmax(body_speed(sim->model, c->body[side], sim->state.v),
-                  body_speed(sim->model, c->body[side], sim->scratch_v));
+    speed += fmax(ss_body_speed(sim->model, c->body[side], sim->state.v),
+                  ss_body_speed(sim->model, c->body[side], sim->scratch_v));
   return speed;
 }
 

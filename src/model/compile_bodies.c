@@ -133,6 +133,11 @@ static ss_status mass_blocks(ss_body *body, const ss_body_def *def, const ss_sce
       if (ci >= 3 && cj >= 3) value = body->inertia.m[ci - 3][cj - 3];
       body->m[i * body->n + j] = value;
     }
+  double largest = 0;
+  for (int i = 0; i < body->n; i++) largest = fmax(largest, fabs(body->m[i * body->n + i]));
+  if (!(largest < 1e150))
+    return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
+                         "body '%s': its mass %.3g or its inertia is too large to compute with", def->name, body->mass);
   if (!invert_spd(body->m, body->n, body->minv))
     return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "body '%s': inertia must be positive definite",
                          def->name);

@@ -290,7 +290,7 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
     else
       contact_rows(sim, c, h, normal_offset(sim, c, h));
   }
-  return status;
+  return status == SS_OK ? ss_calm(sim, error) : status;
 }
 
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {

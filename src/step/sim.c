@@ -294,6 +294,11 @@ const char *ss_stage_name(ss_stage stage) {
   return names[stage];
 }
 
+void ss_sim_stop_when(ss_sim *sim, bool (*stop)(void *user), void *user) {
+  sim->stop = stop;
+  sim->stop_user = user;
+}
+
 void ss_sim_time_stages(ss_sim *sim, bool on) { sim->timed = on; }
 const double *ss_sim_stage_seconds(const ss_sim *sim) { return sim->timed ? sim->stage_seconds : NULL; }
 

@@ -157,8 +157,11 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_solves *solves = &sim->report.solves;
   const double s = to_natural_units(p, sim->speed_bound);
   const ss_cp problem = ss_problem_view(p);
-  const ss_cp_options options = {
-      .solver = sim->options.solver, .tolerance = sim->options.residual, .iteration_limit = sim->iteration_limit};
+  const ss_cp_options options = {.solver = sim->options.solver,
+                                 .tolerance = sim->options.residual,
+                                 .iteration_limit = sim->iteration_limit,
+                                 .stop = sim->stop,
+                                 .stop_user = sim->stop_user};
   ss_cp_result result = {0};
   const double start = ss_seconds();
   bool done;

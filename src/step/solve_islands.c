@@ -41,8 +41,16 @@ static ss_status reserve(ss_sim *sim, ss_error *error) {
     status = ss_grow((void **)&s->island, &s->block_capacity[0], p->n_blocks, sizeof *s->island, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->blocks, &s->block_capacity[1], p->n_blocks, sizeof *s->blocks, error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&s->work, &s->block_capacity[2], 2 * p->n_blocks, sizeof *s->work, error);
   if (status == SS_OK) status = ss_grow((void **)&s->row, &s->row_capacity[0], 3 * p->n + 1, sizeof *s->row, error);
   if (status == SS_OK) status = ss_grow((void **)&s->g, &s->row_capacity[1], 2 * p->n, sizeof *s->g, error);
+  return status;
+}
+
+ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error) {
+  const ss_status status = reserve(sim, error);
+  *count = status == SS_OK ? number_islands(sim, &sim->islands) : 0;
   return status;
 }
 
@@ -104,6 +112,7 @@ void ss_islands_free(ss_islands *s) {
   ss_free(s->body);
   ss_free(s->island);
   ss_free(s->blocks);
+  ss_free(s->work);
   ss_free(s->row);
   ss_free(s->g);
   ss_free(s->G);
@@ -118,8 +127,8 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
   if (p->n < SMALLEST || p->first_contact > 0 || p->n_free > 0 || !sim->automatic || sim->system ||
       sim->coupling.active || sim->scheme->compliant || sim->iteration_limit > 0)
     return SS_OK;
-  ss_status status = reserve(sim, error);
-  const int count = status == SS_OK ? number_islands(sim, s) : 0;
+  int count;
+  ss_status status = ss_find_islands(sim, &count, error);
   if (count < 2) return status;
   *done = true;
   for (int k = 0; k < count && status == SS_OK; k++) {

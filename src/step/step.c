@@ -41,7 +41,12 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
     }
   }
   ss_lap(sim, SS_STAGE_SOLVE);
-  if (status != SS_OK || !*certified) return status;
+  if (status != SS_OK) return status;
+  if (sim->calmed && (!*certified || ss_calm_gives(sim))) { /* once more without */
+    sim->calm_fails = true;
+    return ss_attempt_once(sim, h, certified, error);
+  }
+  if (!*certified) return status;
   ss_advance(sim, h);
   sim->last_attempt = h;
   *certified = isfinite(sim->mechanics->largest_speed(sim, sim->v_end));
@@ -111,6 +116,7 @@ static bool sinks(const ss_sim *sim, double h) {
 /* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
 static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
   sim->push = 1;
+  sim->calm_fails = false;
   sim->speed_bound = 1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * *h * sim->acceleration;
   for (int cuts = 0; cuts <= MOST_CUTS;) {
     bool certified = false;
@@ -375,7 +381,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
                                         : ss_step_advance(sim, end, &collided, error);
   if (status != SS_OK) {
     ss_step_restore(sim);
-    sim->report.certificate.certified = false;
+    sim->report.certificate.certified &= status == SS_ERROR_STOPPED; /* of the steps before */
     return status;
   }
   ss_keep_guess(sim);

@@ -52,13 +52,14 @@ typedef struct ss_problem {
 typedef struct ss_islands {
   int *body;        /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
   int *island;      /* [n_blocks] */
+  double *work;     /* [2 n_blocks] event/calm.c: of each island with the guess; from n_blocks on, with the solution */
   ss_block *blocks; /* of the island in hand, as are those below */
   int *row;         /* [3 n + 1] its rows in the problem; the problem's rows in it; where its matrix's lines start */
   double *g;        /* [2 n] g; from n on z */
   double *G;
   int *col;
   ss_sparse matrix;
-  int body_capacity, block_capacity[2], row_capacity[2], G_capacity[2];
+  int body_capacity, block_capacity[3], row_capacity[2], G_capacity[2];
 } ss_islands;
 
 /* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */
@@ -125,6 +126,8 @@ struct ss_sim {
   double push;          /* share of their drift that they take back in that time, in this part (step/push.c) */
   bool newton_fails;    /* impact: Newton's law has no solution in it, Poisson's is followed */
   int impacts;          /* of this step so far */
+  bool calmed;          /* the problem stops bodies at rest (event/calm.c) */
+  bool calm_fails;      /* not in this part: it would give them energy */
   bool starts;          /* nothing of the step has happened yet */
   double landing_speed; /* what lands more slowly in this part is not located; 0: everything is */
   int transitions;      /* parts of this step that ended in one; after too many the problem alone decides */
@@ -195,6 +198,9 @@ struct ss_sim {
   double *whole_q;      /* [7 n_bodies] automatic: where the whole step ends */
   bool quiet, kept_quiet; /* observers hear nothing; there was something to hear */
 
+  bool (*stop)(void *user); /* ss_sim_stop_when */
+  void *stop_user;
+
   bool timed; /* the clock is looked at between the stages */
   double clock, stage_seconds[SS_STAGES];
 
@@ -260,6 +266,12 @@ bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate);
 double ss_landing_offset(const ss_sim *sim, double gap, double rate, double h);
 bool ss_settles(const ss_sim *sim, const ss_contact *c); /* at the start of a step */
 int ss_hold_landings(ss_sim *sim, double until);
+/* Crowds at rest (event/calm.c): whether they are stopped; whether a body is so slow; the rows of the part as they stand, by
+ * which they are. */
+bool ss_calms(const ss_sim *sim);
+bool ss_is_idle(const ss_sim *sim, int body);
+ss_status ss_calm(ss_sim *sim, ss_error *error);
+bool ss_calm_gives(ss_sim *sim); /* the solved problem takes energy from nowhere by it */
 /* All touching contacts collide; *certified is false where that has no certified solution, and nothing has happened. */
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error);
 bool ss_obeys_newton(const ss_sim *sim, const ss_contact *c);
@@ -324,6 +336,7 @@ double ss_solve_sparse(ss_sim *sim);
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, bool *done,
                            ss_error *error);
 void ss_islands_free(ss_islands *islands);
+ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error); /* islands.island of each block */
 /* Solves and judges without telling the contacts. */
 ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
 /* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */
@@ -383,6 +396,7 @@ void ss_dense_fill(const ss_sim *sim, double *G);
 void ss_dense_velocity_change(ss_sim *sim);
 
 /* The bodies' part of the step (step/mechanics.h). */
+double ss_body_speed(const ss_model *model, int body, const double *v); /* of the fastest point of its shapes */
 double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v);
 double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c);
 void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction);

@@ -151,6 +151,12 @@ static ss_status open_scene(const ss_study *study, long run, one_run *r, ss_simu
   return SS_OK;
 }
 
+typedef struct stopper {
+  bool (*stop)(void);
+} stopper;
+
+static bool stops(void *user) { return ((const stopper *)user)->stop(); }
+
 static ss_status simulate(const ss_study *study, long run, bool (*stop)(void), one_run *r, double *observed,
                           bool *certified, ss_error *error) {
   ss_simulation options;
@@ -165,9 +171,12 @@ static ss_status simulate(const ss_study *study, long run, bool (*stop)(void), o
   look_first(&w, r->sim);
   const ss_observer observer = {.user = &w, .step = look};
   SS_TRY(ss_sim_observe(r->sim, &observer, error));
+  stopper s = {stop};
+  if (stop) ss_sim_stop_when(r->sim, stops, &s);
   while (!ss_sim_done(r->sim)) {
     if (stop && stop()) return SS_OK;
-    SS_TRY(ss_sim_step(r->sim, error));
+    const ss_status status = ss_sim_step(r->sim, error);
+    if (status) return status == SS_ERROR_STOPPED ? SS_OK : status;
   }
   *certified = ss_sim_report(r->sim)->certificate.certified;
   return conclude(&w, r->scene, observed, error);
