@@ -324,19 +324,11 @@ static bool correct_frozen(smoothing *k, int limit) {
   return false;
 }
 
-/* Whether others may go on from here: the states are those of the solution by now, or nearly so, and the rest of the path, with
- * inexact steps some dozen of them, is a matter of few exact ones (body_newton.c). */
-static bool handed_over(const smoothing *k, double begin) {
-  static const double much = 0.1;
-  return k->system.through_bodies && k->l->residual < much * begin;
-}
-
 /* From the point `start`. */
 static void follow(smoothing *k, const double *start, int limit) {
   static const double slowest = 0.8, fastest = 1e-3, first = 0.3, progress = 0.5;
-  enum { STEPS = 10, EASY = 3, HARD = 6, SLOW = 25 };
+  enum { STEPS = 10, EASY = 3, HARD = 6, SLOW = 25 /* steps in which sigma is not halved: a fold of the path */ };
   large *l = k->l;
-  const double begin = l->residual;
   const double least = k->polygons ? 1e-7 : 1e-13;
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   memcpy(k->x, start, bytes);
@@ -349,7 +341,7 @@ static void follow(smoothing *k, const double *start, int limit) {
   memcpy(k->known, k->x, bytes);
   int since = l->iterations;
   double milestone = reached;
-  while (l->residual > l->goal && l->iterations < limit && reached > least && !handed_over(k, begin)) {
+  while (l->residual > fmax(l->goal, l->enough) && l->iterations < limit && reached > least) {
     if (reached < progress * milestone) {
       milestone = reached;
       since = l->iterations;
