@@ -153,7 +153,7 @@ static ss_status smooth_once(large *l, double *failed, ss_cp_workspace *w, ss_er
   const double before = l->residual;
   if (before > much * *failed) return SS_OK;
   l->enough = much * before;
-  const ss_status status = large_smoothing(l, fmin(1, sqrt(before)), allowed(l, SMOOTHING_STEPS), 0, w, error);
+  const ss_status status = smooth(l, 0, w, error);
   l->enough = 0;
   if (l->residual > much * before) *failed = before;
   return status;

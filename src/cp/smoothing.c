@@ -7,8 +7,7 @@
  *
  * (Fukushima, Luo & Tseng 2002). For sigma > 0 the equations F = z - P(z - u) = 0 are differentiable, and Newton's
  * method with a search along the line on |F|^2 leads from anywhere to the path of solutions sigma -> 0, which is followed:
- * sigma is lowered where F is below it, and raised where the search fails. On the path impulse times slack is about sigma^2, so that
- * a start with the residual r, a slack beside impulses of size one, is met at sigma = sqrt(r). Unlike interior points the iterates do not stick to the
+ * sigma is lowered where F is below it, and raised where the search fails. Unlike interior points the iterates do not stick to the
  * boundary, and a good start saves most of the path. One linear system per step,
  *
  *     (1 - P' + delta + P' u' G) dz = -F
