@@ -51,6 +51,49 @@ static void body_newton_goes_on(void **state) {
     assert_int_equal(solve_heap(specs[k], "body-newton").outcome, SS_SOLVED);
 }
 
+/* Sweeps, steps of the bodies and the smoothing method all get stuck in these, and go on in turn. */
+static void shaken_as_strongly_as_gravity(void **state) {
+  (void)state;
+  const uint64_t seeds[] = {2, 5, 9};
+  for (size_t k = 0; k < sizeof seeds / sizeof *seeds; k++)
+    assert_int_equal(solve_heap(spec_of(150, 0.4, 1, 1.2, seeds[k]), "body-newton").outcome, SS_SOLVED);
+}
+
+/* Coordinates of the bodies, v = T v' with T unit lower triangular, in which masses are no longer diagonal: A' = T^T A T, J' = J T. */
+static void turn_coordinates(packing *p) {
+  enum { BODY = 6 };
+  static const double off = 0.3;
+  for (int b = 0; b < p->spheres; b++) {
+    double *A = p->A + (ptrdiff_t)b * BODY * BODY;
+    for (int i = 0; i < BODY; i++) /* T = 1 + off e_{j+1} e_j^T: columns, then rows */
+      for (int j = 0; j + 1 < BODY; j++) A[i * BODY + j] += off * A[i * BODY + j + 1];
+    for (int i = 0; i + 1 < BODY; i++)
+      for (int j = 0; j < BODY; j++) A[i * BODY + j] += off * A[(i + 1) * BODY + j];
+  }
+  for (int k = 0; k < p->start[p->cp.n]; k += BODY) /* six numbers for each body that a row touches */
+    for (int j = 0; j + 1 < BODY; j++) p->J[k + j] += off * p->J[k + j + 1];
+}
+
+/* Sweeps through the velocities of the bodies do not depend on their coordinates. */
+static void sweeps_in_other_coordinates(void **state) {
+  (void)state;
+  enum { SWEEPS = 20 };
+  const heap_spec spec = spec_of(120, 0.4, 0.5, 1.2, 2);
+  const ss_cp_options options = {.solver = "body-newton", .tolerance = 1e-14, .iteration_limit = SWEEPS};
+  ss_cp_workspace *w = new_workspace();
+  packing p[2];
+  for (int k = 0; k < 2; k++) {
+    ss_cp_result result;
+    assert_true(heap_create(&p[k], &spec));
+    if (k) turn_coordinates(&p[k]);
+    assert_int_equal(ss_cp_solve(&p[k].cp, &options, false, p[k].z, w, &result, NULL), SS_OK);
+    assert_int_equal(result.iterations, SWEEPS);
+  }
+  for (int i = 0; i < p[0].cp.n; i++) assert_true(fabs(p[0].z[i] - p[1].z[i]) <= 1e-8);
+  ss_cp_workspace_destroy(w);
+  for (int k = 0; k < 2; k++) packing_free(&p[k]);
+}
+
 static void limits_are_kept(void **state) {
   (void)state;
   enum { LIMIT = 80 }; /* sweeps of this heap end after some fifty */
@@ -123,8 +166,13 @@ static void at_rest(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_alone),           cmocka_unit_test(stuck_places),
-                                     cmocka_unit_test(body_newton_goes_on),       cmocka_unit_test(limits_are_kept),
-                                     cmocka_unit_test(islands_keep_their_bodies), cmocka_unit_test(at_rest)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_alone),
+                                     cmocka_unit_test(stuck_places),
+                                     cmocka_unit_test(body_newton_goes_on),
+                                     cmocka_unit_test(limits_are_kept),
+                                     cmocka_unit_test(shaken_as_strongly_as_gravity),
+                                     cmocka_unit_test(sweeps_in_other_coordinates),
+                                     cmocka_unit_test(islands_keep_their_bodies),
+                                     cmocka_unit_test(at_rest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

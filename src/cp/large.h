@@ -18,6 +18,7 @@ typedef struct large {
   double residual;  /* of x, scaled problem */
   double goal;      /* residual at which to end */
   double tolerance; /* of the original problem */
+  double enough;    /* residual at which the smoothing method leaves the rest to others; 0: none */
   int iterations;
   bool stalled;                    /* the method has found that it cannot go on */
   int limit;                       /* iterations that the caller allows; 0: the method's own choice */

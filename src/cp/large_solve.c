@@ -1,12 +1,11 @@
 /* What "auto" does with large sparse problems, and the methods on it as solvers of their own.
  *
  * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
- * the ordinary ladder. One island: accelerated sweeps (relax.c) from the given start, then Newton steps if the factorisation
- * is affordable, and, where the problem is given by its factors, steps of the bodies (body_newton.c) and the smoothing method through
- * the bodies (smoothing.c), in turn; up to 3000 rows
- * without factors range-newton; then rounds of plain sweeps and of patches, the places where the sweeps go round for ever
- * (patches.c); last, where a factorisation of the whole is possible, the smoothing method and interior points. Facets: more
- * sweeps and Newton steps instead of what follows range-newton. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
+ * the ordinary ladder. One island that is given by factors: accelerated sweeps (relax.c), steps of the bodies (body_newton.c) and
+ * the smoothing method through the bodies (smoothing.c), in turn. Without factors: accelerated sweeps from the given start, Newton
+ * steps if the factorisation is affordable, and up to 20000 rows range-newton. Both: then rounds of plain sweeps and of patches, the places
+ * where the sweeps go round for ever (patches.c); last, where a factorisation of the whole is possible, the smoothing method and
+ * interior points. Facets: more sweeps and Newton steps instead of what follows range-newton. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
  * problems (velocities as free rows) are not admitted. */
 #include "cp/bodies.h"
 #include "cp/dense.h"
@@ -147,13 +146,15 @@ static ss_status smooth(large *l, double most, ss_cp_workspace *w, ss_error *err
 
 static const double much = 0.1; /* the residual over an earlier one, where a lot has been reached */
 
-/* One attempt of the smoothing method, through the bodies where a factorisation costs too much. It would follow the same path again
- * from near where it has failed: it waits until the residual is much lower. */
+/* One attempt of the smoothing method through the bodies: a factorisation of the contacts would cost more, however few they are. Where
+ * it has come far the states are nearly those of the solution, and the rest of the path, dozens of inexact steps, is a matter of a
+ * few sweeps or exact steps. It would follow the same path again from near where it has failed: it waits until the residual is much lower. */
 static ss_status smooth_once(large *l, double *failed, ss_cp_workspace *w, ss_error *error) {
   const double before = l->residual;
   if (before > much * *failed) return SS_OK;
-  const ss_status status =
-      large_smoothing(l, fmin(1, sqrt(before)), allowed(l, SMOOTHING_STEPS), affordable(l), w, error);
+  l->enough = much * before;
+  const ss_status status = smooth(l, 0, w, error);
+  l->enough = 0;
   if (l->residual > much * before) *failed = before;
   return status;
 }

@@ -7,8 +7,7 @@
  *
  * (Fukushima, Luo & Tseng 2002). For sigma > 0 the equations F = z - P(z - u) = 0 are differentiable, and Newton's
  * method with a search along the line on |F|^2 leads from anywhere to the path of solutions sigma -> 0, which is followed:
- * sigma is lowered where F is below it, and raised where the search fails. On the path impulse times slack is about sigma^2, so that
- * a start with the residual r, a slack beside impulses of size one, is met at sigma = sqrt(r). Unlike interior points the iterates do not stick to the
+ * sigma is lowered where F is below it, and raised where the search fails. Unlike interior points the iterates do not stick to the
  * boundary, and a good start saves most of the path. One linear system per step,
  *
  *     (1 - P' + delta + P' u' G) dz = -F
@@ -324,19 +323,11 @@ static bool correct_frozen(smoothing *k, int limit) {
   return false;
 }
 
-/* Whether others may go on from here: the states are those of the solution by now, or nearly so, and the rest of the path, with
- * inexact steps some dozen of them, is a matter of few exact ones (body_newton.c). */
-static bool handed_over(const smoothing *k, double begin) {
-  static const double much = 0.1;
-  return k->system.through_bodies && k->l->residual < much * begin;
-}
-
 /* From the point `start`. */
 static void follow(smoothing *k, const double *start, int limit) {
   static const double slowest = 0.8, fastest = 1e-3, first = 0.3, progress = 0.5;
-  enum { STEPS = 10, EASY = 3, HARD = 6, SLOW = 25 };
+  enum { STEPS = 10, EASY = 3, HARD = 6, SLOW = 25 /* steps in which sigma is not halved: a fold of the path */ };
   large *l = k->l;
-  const double begin = l->residual;
   const double least = k->polygons ? 1e-7 : 1e-13;
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   memcpy(k->x, start, bytes);
@@ -349,7 +340,7 @@ static void follow(smoothing *k, const double *start, int limit) {
   memcpy(k->known, k->x, bytes);
   int since = l->iterations;
   double milestone = reached;
-  while (l->residual > l->goal && l->iterations < limit && reached > least && !handed_over(k, begin)) {
+  while (l->residual > fmax(l->goal, l->enough) && l->iterations < limit && reached > least) {
     if (reached < progress * milestone) {
       milestone = reached;
       since = l->iterations;
