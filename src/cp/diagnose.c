@@ -139,6 +139,8 @@ static ss_status solve_once(examination *e, ss_error *error) {
   const ss_status status = ss_cp_solve(e->problem, &options, false, z, e->w, &result, error);
   if (!status && result.outcome == SS_SOLVED && e->out->solutions <= SS_SET_NONE)
     conclude(e->out, SS_SET_SOME, "one was found");
+  else if (!status && result.no_solution && e->out->solutions == SS_SET_UNKNOWN)
+    conclude(e->out, SS_SET_NONE, "the contacts contradict each other, whatever their friction is");
   return status;
 }
 

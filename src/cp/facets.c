@@ -1,6 +1,9 @@
 /* The quadratic cone by way of a polygon: Lemke's method solves the problem with each disc replaced by a polygon of 16,
  * 64, ... corners, which cannot go astray, and Gauss-Seidel with Newton takes it from there to the disc. For small problems:
- * the polygon's LCP has as many variables as corners. */
+ * the polygon's LCP has as many variables as corners.
+ *
+ * Before that, as nothing else has helped, it looks for a proof that there is no solution (infeasible.c). */
+#include "cp/infeasible.h"
 #include "cp/solver.h"
 
 enum { LARGEST = 800 /* corners of all contacts */ };
@@ -26,7 +29,10 @@ ss_status solve_facets(const ss_cp *problem, const ss_cp_options *options, bool 
                        ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   (void)warm;
   result->outcome = SS_NOT_ADMITTED;
-  if (!has_disc(problem) || has_ball(problem)) return SS_OK;
+  if (!has_disc(problem)) return SS_OK;
+  const ss_status searched = contacts_infeasible(problem, workspace, &result->no_solution, error);
+  if (result->no_solution) result->outcome = SS_RAY;
+  if (searched || result->no_solution || has_ball(problem)) return searched;
   ss_block *blocks = SCRATCH(workspace, ss_block, problem->n_blocks);
   if (!blocks) return out_of_memory(error);
   ss_cp faceted = *problem;
