@@ -121,6 +121,9 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, variant
     status = follow(&p, tilted, limit, w, result, error);
   if (status) return status;
   if (v == REGULARIZED) result->no_solution = false; /* of another matrix */
+  if (result->outcome == SS_RAY && !result->no_solution && has_friction(problem))
+    status = contacts_infeasible(problem, w, &result->no_solution, error); /* rays with friction seldom are proofs */
+  if (status) return status;
   lcp_contract(&p.l, &p.r, p.x, p.rest);
   return reduction_recover(&p.r, p.rest, z, w, error);
 }
