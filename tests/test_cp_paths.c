@@ -115,8 +115,70 @@ static void no_false_proofs(void **state) {
   }
 }
 
+/* Contacts with friction on bodies with `dofs` directions to move in. The last one presses against what the others leave open: its
+ * normal is minus a sum of theirs, and all of them ask for a speed of `closing` at least. */
+static owned_cp squeezed(int contacts, ss_cone cone, double closing, unsigned seed) {
+  enum { DOFS = 6 };
+  const int n = 3 * contacts;
+  owned_cp p = owned_create(n, contacts);
+  random_source random = {seed};
+  double *J = numbers(n * DOFS), W[DOFS], v[DOFS];
+  for (int k = 0; k < DOFS; k++) {
+    W[k] = 0.1 + random_unit(&random);
+    v[k] = random_between(&random, -1, 1);
+  }
+  for (int i = 0; i < n * DOFS; i++) J[i] = random_between(&random, -1, 1);
+  for (int k = 0; k < DOFS; k++) J[(n - 3) * DOFS + k] = 0;
+  for (int c = 0; c + 1 < contacts; c++) {
+    const double weight = random_unit(&random);
+    for (int k = 0; k < DOFS; k++) J[(n - 3) * DOFS + k] -= weight * J[3 * c * DOFS + k];
+  }
+  set_mechanics(&p, J, W, v, DOFS);
+  for (int c = 0; c < contacts; c++) {
+    const int directions = 4 + 2 * random_below(&random, 3);
+    const double mu = random_between(&random, 0, 2);
+    add_block(&p, (ss_block){SS_BLOCK_FRICTION, .size = 3, .cone = cone, .directions = directions, .mu = mu});
+    p.g[3 * c] -= closing;
+  }
+  free(J);
+  return p;
+}
+
+static const ss_cone cones[] = {SS_CONE_QUADRATIC, SS_CONE_POLYHEDRAL};
+
+static void friction_without_solution(void **state) {
+  (void)state;
+  for (unsigned seed = 1; seed <= 10; seed++)
+    for (int contacts = 2; contacts <= 18; contacts += 4) {
+      owned_cp p = squeezed(contacts, cones[seed % 2], 0.1, seed);
+      const ss_cp_result r = solve(&p);
+      assert_int_equal(r.outcome, SS_RAY);
+      assert_true(r.no_solution);
+      ss_cp_diagnosis d;
+      assert_int_equal(ss_cp_diagnose(&p.cp, 1e-10, 0, workspace, &d, NULL), SS_OK);
+      assert_int_equal(d.solutions, SS_SET_NONE);
+      owned_free(&p);
+    }
+}
+
+/* Where nothing is asked for, every such problem has a solution: its right side is a motion. */
+static void friction_with_solution(void **state) {
+  (void)state;
+  for (unsigned seed = 1; seed <= 60; seed++)
+    for (int contacts = 2; contacts <= 14; contacts += 4) {
+      owned_cp p = squeezed(contacts, cones[seed % 2], 0, seed);
+      assert_false(solve_with(&p, seed % 2 ? "lemke" : "facets", false, workspace).no_solution);
+      assert_int_equal(solve(&p).outcome, SS_SOLVED);
+      owned_free(&p);
+    }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(games), cmocka_unit_test(long_paths),
-                                     cmocka_unit_test(rays_are_proofs), cmocka_unit_test(no_false_proofs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(games),
+                                     cmocka_unit_test(long_paths),
+                                     cmocka_unit_test(rays_are_proofs),
+                                     cmocka_unit_test(no_false_proofs),
+                                     cmocka_unit_test(friction_without_solution),
+                                     cmocka_unit_test(friction_with_solution)};
   return CP_SUITE("paths and rays", tests);
 }

@@ -3,7 +3,8 @@
  * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
  * the ordinary ladder. One island that is given by factors: accelerated sweeps (relax.c), steps of the bodies (body_newton.c) and
  * the smoothing method through the bodies (smoothing.c), in turn. Without factors: accelerated sweeps from the given start, Newton
- * steps if the factorisation is affordable, and up to 20000 rows range-newton. Both: then rounds of plain sweeps and of patches, the places
+ * steps if the factorisation is affordable, up to 20000 rows range-newton, and up to CONTINUED_ROWS short attempts of the
+ * smoothing method, of Lemke's and of continuation. Both: then rounds of plain sweeps and of patches, the places
  * where the sweeps go round for ever (patches.c); last, where a factorisation of the whole is possible, the smoothing method and
  * interior points. Facets: more sweeps and Newton steps instead of what follows range-newton. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
  * problems (velocities as free rows) are not admitted. */
