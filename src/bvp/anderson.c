@@ -7,6 +7,7 @@
 #include "bvp/bvp.h"
 
 #include "la/lu.h"
+#include "la/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,12 +24,6 @@ typedef struct history {
   double *normal, *inverse, *copy; /* [WINDOW][WINDOW] */
   double *right, *factor;          /* [WINDOW] */
 } history;
-
-static double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
 
 static void remember(history *h, const double *u, const double *r, const double *u_old, const double *r_old) {
   if (h->count == WINDOW) {

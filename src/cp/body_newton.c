@@ -20,6 +20,7 @@
  * Fails where (1) has no solution for any rho tried (the friction is not associated), and where incomplete factors break down. */
 #include "cp/bodies.h"
 #include "cp/response.h"
+#include "la/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,12 +77,6 @@ static ss_status create(body_newton *k, large *l, ss_cp_workspace *w, bool *admi
   k->right = k->step + k->s.m;
   memset(k->none, 0, sizeof(double) * n);
   return SS_OK;
-}
-
-static double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
 }
 
 /* Everything at p->u. */

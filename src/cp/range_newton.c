@@ -16,6 +16,7 @@
  * impacts on piles) may keep it from converging: it ends at the limit, or earlier where nothing improves. */
 #include "cp/descent.h"
 #include "cp/solver.h"
+#include "la/rows.h"
 
 #include <math.h>
 
@@ -36,12 +37,6 @@ static const double rounding = 2e-15, enough = 1e-14, nearly = 1e-12;
 static const double polished = 1e-13; /* residual of a start that is left as it is */
 
 typedef enum contact_law { COULOMB, CONE } contact_law;
-
-static double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
 
 /* Everything at p->y. */
 static void evaluate(descent *d, contact_law law, point *p) {

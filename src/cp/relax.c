@@ -15,6 +15,7 @@
 
 #include "cp/local.h"
 #include "cp/ordering.h"
+#include "la/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,12 +93,6 @@ static void sweep(const relaxation *a, double *x) {
     else
       relax_node(a, r, x);
   }
-}
-
-static double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
 }
 
 /* gamma from (dF^T dF) gamma = dF^T f by Cholesky; columns that depend on others get 0. */

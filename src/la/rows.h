@@ -1,6 +1,14 @@
-/* What the dense solvers do with rows of a matrix, many times over: short loops in fours, which compilers turn into vectors. */
+/* What solvers do with vectors and rows of a matrix, many times over; where it pays in short loops of four, which compilers turn into
+ * vector instructions. */
 #ifndef SS_LA_ROWS_H
 #define SS_LA_ROWS_H
+
+/* In the order of the numbers. */
+static inline double dot(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
 
 /* In four sums, because each addition waits for the last. */
 static inline double row_dot(const double *restrict a, const double *restrict b, int n) {

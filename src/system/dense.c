@@ -1,14 +1,9 @@
 /* The problem of a system: rows have all coordinates, A is one block. G = alpha J A^-1 J^T + R (scheme/discretise.c). */
 #include "step/workspace.h"
 #include "system/system.h"
+#include "la/rows.h"
 
 #include <string.h>
-
-static double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
 
 /* w_i = A^-1 J_i^T */
 void ss_dense_spread(ss_sim *sim) {

@@ -2,6 +2,7 @@
  * times, and a contact's "world" has its normal as x axis and its friction directions as y and z axis. */
 #include "step/workspace.h"
 #include "system/system.h"
+#include "la/rows.h"
 
 #include <string.h>
 
@@ -10,12 +11,6 @@ static const ss_spot *spot_of(const ss_sim *sim, double t, const double *q, unsi
 }
 
 enum { CONTACT = SS_SPOT_GAPS | SS_SPOT_NORMALS | SS_SPOT_FRICTION };
-
-static double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
 
 /* What a row . v would be if nothing in the sum cancelled. */
 static double most(const double *row, const double *v, int n) {

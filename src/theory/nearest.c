@@ -10,6 +10,7 @@
 #include "theory/cone.h"
 
 #include "core/arena.h"
+#include "la/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,12 +38,6 @@ typedef struct corral {
   double *x, *gx;       /* [rows] the present point's impulses, and the Gram matrix times them */
   double largest;       /* square of a point */
 } corral;
-
-static double dot(const double *a, const double *b, int n) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
-}
 
 /* p . q in the norm of kinetic energy, from q's image. */
 static double inner(const hull_point *p, const double *image) { return dot(p->z, image + p->first, p->size); }
