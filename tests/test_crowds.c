@@ -186,6 +186,7 @@ static void a_tower_comes_to_rest(void **state) {
   const ss_report *report = ss_sim_report(r.sim);
   check_below(report->energy.kinetic, 1e-12 * report->energy.initial, "kinetic energy");
   assert_int_equal(report->solves.count - before.count, LAST);
+  assert_true(report->solves.calmed > 0);
   check_below((double)(report->solves.iterations - before.iterations), 2.5 * LAST, "iterations at rest");
   run_close(&r);
 }

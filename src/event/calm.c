@@ -52,8 +52,11 @@ ss_status ss_calm(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0 || c->lands || sim->islands.work[sim->islands.island[c->block]] > 0) continue;
-    for (int k = c->row; k < c->row + c->n_rows; k++) p->offset[k] -= (1 - sim->alpha) * row_speed(sim, k);
-    sim->calmed = true;
+    for (int k = c->row; k < c->row + c->n_rows; k++) {
+      const double speed = row_speed(sim, k);
+      p->offset[k] -= (1 - sim->alpha) * speed;
+      sim->calmed = sim->calmed || speed != 0;
+    }
   }
   return SS_OK;
 }

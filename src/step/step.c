@@ -47,6 +47,7 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
     return ss_attempt_once(sim, h, certified, error);
   }
   if (!*certified) return status;
+  sim->report.solves.calmed += sim->calmed;
   ss_advance(sim, h);
   sim->last_attempt = h;
   *certified = isfinite(sim->mechanics->largest_speed(sim, sim->v_end));
