@@ -77,6 +77,30 @@ static void even_loads(void **state) {
   ss_cp_workspace_destroy(w);
 }
 
+/* A plate on many feet, of which those at the rim have larger diagonals, and whose speeds have rounding errors: all carry the same. */
+static void many_feet(void **state) {
+  (void)state;
+  enum { SIDE = 4, COUNT = SIDE * SIDE };
+  ss_cp_workspace *w = new_workspace();
+  random_source r = {3};
+  owned_cp p = owned_create(3 * COUNT, COUNT);
+  for (int i = 0; i < COUNT; i++) {
+    const double x = i % SIDE - 1.5, y = (double)(i - i % SIDE) / SIDE - 1.5;
+    for (int j = 0; j < COUNT; j++) {
+      const double u = j % SIDE - 1.5, v = (double)(j - j % SIDE) / SIDE - 1.5;
+      p.G[3 * i * p.cp.n + 3 * j] = 1 + x * u + y * v; /* it may tip over, and does not turn about its normal */
+      for (int t = 1; t < 3; t++) p.G[(3 * i + t) * p.cp.n + 3 * j + t] = 1;
+    }
+    p.g[3 * i] = -0.1 * (1 + 1e-16 * random_between(&r, -4, 4));
+    for (int t = 1; t < 3; t++) p.g[3 * i + t] = 1e-17 * random_between(&r, -1, 1);
+    add_block(&p, (ss_block){SS_BLOCK_FRICTION, .size = 3, .cone = SS_CONE_QUADRATIC, .mu = 0.4});
+  }
+  assert_int_equal(solve(&p.cp, p.z, w).iterations, 1);
+  for (int i = 0; i < 3 * COUNT; i++) assert_true(fabs(p.z[i] - (i % 3 ? 0 : 0.1 / COUNT)) <= 1e-15);
+  owned_free(&p);
+  ss_cp_workspace_destroy(w);
+}
+
 /* Balls on the ground: one solution for each contact, sticking, sliding or open. */
 static void separate_contacts(void **state) {
   (void)state;
@@ -138,7 +162,8 @@ static void every_row_is_exchanged(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(even_loads), cmocka_unit_test(separate_contacts),
-                                     cmocka_unit_test(huge_numbers), cmocka_unit_test(every_row_is_exchanged)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(even_loads), cmocka_unit_test(many_feet),
+                                     cmocka_unit_test(separate_contacts), cmocka_unit_test(huge_numbers),
+                                     cmocka_unit_test(every_row_is_exchanged)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

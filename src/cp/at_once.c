@@ -2,9 +2,9 @@
  *
  *     z = 0: contacts that separate; no row of the matrix is needed.
  *     each contact for itself (local.c): bodies that touch only what does not move.
- *     z = -a D^-1 g in the rows that are pressed, D the diagonal of G, one factor a for all of them: bodies that stand evenly on
- *     their contacts, walls on their lowest row of bricks. -g is an eigenvector of G D^-1 then, and the first
- *     step of conjugate gradients the last one. Row after row says its factor; the first two mostly say that they differ.
+ *     z = -a g or -a D^-1 g in the rows that are pressed, D the diagonal of G, one factor a for all of them: bodies that stand evenly
+ *     on their contacts, walls on their lowest row of bricks. g is an eigenvector of G or of G D^-1 then, and the first step of
+ *     conjugate gradients the last one. Row after row says its factor; the first two mostly say that they differ.
  *     A handful of rows without friction (tiny.c).
  *
  * The judge has the last word; what it does not accept goes up the ladder. */
@@ -93,16 +93,17 @@ static bool each_for_itself_solves(const ss_cp *problem, const ss_cp_options *op
   return accepted(problem, options, z, result);
 }
 
-/* z of a block's rows for a = 1; false where it would slide, or is not for this method. */
-static bool press(const ss_cp *problem, const ss_block *block, double *z) {
+/* z of a block's rows for a = 1, divided by the diagonal or not; speeds below `noise` are none. False where it would slide, or is not
+ * for this method. */
+static bool press(const ss_cp *problem, const ss_block *block, double noise, bool divided, double *z) {
   const size_t next = (size_t)problem->n + 1;
   const double *g = problem->g + block->first, *d = problem->G + (size_t)block->first * next;
   const bool friction = block->kind == SS_BLOCK_FRICTION;
   if (block->kind == SS_BLOCK_BOX || block->kind == SS_BLOCK_FREE || (friction && block->extra > 0)) return false;
   double tangents = 0;
   for (int i = 0; i < block->size; i++, d += next) {
-    const bool rests = !(g[friction ? 0 : i] < 0);
-    z[i] = rests ? 0 : -g[i] / *d;
+    const bool rests = !(g[friction ? 0 : i] < 0) || fabs(g[i]) <= noise;
+    z[i] = rests ? 0 : divided ? -g[i] / *d : -g[i];
     if (!rests && !(*d > 0)) return false;
     if (i > 0) tangents += z[i] * z[i];
   }
@@ -123,9 +124,13 @@ static double common_factor(const ss_cp *problem, const double *z) {
   return factor;
 }
 
-static bool even_load_solves(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_result *result) {
+static bool even_load_solves(const ss_cp *problem, const ss_cp_options *options, bool divided, double *z,
+                             ss_cp_result *result) {
+  static const double rounding = 1e-15;
+  double largest = 0;
+  for (int i = 0; i < problem->n; i++) largest = fabs(problem->g[i]) > largest ? fabs(problem->g[i]) : largest;
   for (int b = 0; b < problem->n_blocks; b++)
-    if (!press(problem, &problem->blocks[b], z + problem->blocks[b].first)) return false;
+    if (!press(problem, &problem->blocks[b], rounding * largest, divided, z + problem->blocks[b].first)) return false;
   const double factor = common_factor(problem, z);
   if (!(factor > 0 && factor < HUGE_VAL)) return false;
   for (int i = 0; i < problem->n; i++) z[i] *= factor;
@@ -140,7 +145,8 @@ bool solve_at_once(const ss_cp *problem, const ss_cp_options *options, double *z
   if (!problem->G) return false;
   const bool tiny = is_tiny_lcp(problem);
   if (!tiny && each_for_itself_solves(problem, options, z, workspace, result)) return true;
-  if ((!tiny || problem->n > SOME_ROWS) && even_load_solves(problem, options, z, result)) return true;
+  for (int divided = 0; (!tiny || problem->n > SOME_ROWS) && divided < 2; divided++)
+    if (even_load_solves(problem, options, divided, z, result)) return true;
   cp_units units;
   if (!tiny || units_needed(problem, &units)) return false;
   (void)solve_tiny_lcp(problem, options, false, z, workspace, result, NULL);
