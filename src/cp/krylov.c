@@ -2,6 +2,8 @@
  * that it has is the best one of its subspace all the same. */
 #include "cp/bodies.h"
 
+#include "la/rows.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -12,31 +14,22 @@ bool krylov_create(krylov *k, int m, ss_cp_workspace *w) {
   return k->basis && k->work && k->h;
 }
 
-static double dot(const double *restrict a, const double *restrict b, int n) {
-  double sum[4] = {0};
-  int i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; k++) sum[k] += a[i + k] * b[i + k];
-  for (; i < n; i++) sum[0] += a[i] * b[i];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 static void add(double *restrict a, double f, const double *restrict b, int n) {
   for (int i = 0; i < n; i++) a[i] += f * b[i];
 }
 
 /* Makes v orthogonal to the first `count` vectors of the basis, twice where much was taken away; h: the components. */
 static double orthogonalise(const krylov *k, int count, double *v, double *h) {
-  double before = sqrt(dot(v, v, k->m)), norm = before;
+  double before = sqrt(row_dot(v, v, k->m)), norm = before;
   memset(h, 0, sizeof(double) * (size_t)count);
   for (int pass = 0; pass < 2 && (pass == 0 || norm < 0.5 * before); pass++) {
     for (int j = 0; j < count; j++) {
-      const double *q = k->basis + (size_t)j * (size_t)k->m, f = dot(q, v, k->m);
+      const double *q = k->basis + (size_t)j * (size_t)k->m, f = row_dot(q, v, k->m);
       h[j] += f;
       add(v, -f, q, k->m);
     }
     before = norm;
-    norm = sqrt(dot(v, v, k->m));
+    norm = sqrt(row_dot(v, v, k->m));
   }
   return norm;
 }
@@ -88,17 +81,17 @@ int krylov_solve(krylov *k, const body_matrix *H, const block_ilu *ilu, const do
                  double *x) {
   const int m = k->m;
   double *r = k->work + m;
-  const double goal = tolerance * sqrt(dot(b, b, m));
+  const double goal = tolerance * sqrt(row_dot(b, b, m));
   int steps = 0;
   memset(x, 0, sizeof(double) * (size_t)m);
   memcpy(r, b, sizeof(double) * (size_t)m);
-  for (double norm = sqrt(dot(b, b, m)); norm > goal && steps < limit;) {
+  for (double norm = sqrt(row_dot(b, b, m)); norm > goal && steps < limit;) {
     const int taken = cycle(k, H, ilu, r, norm, goal, limit - steps, x);
     if (taken == 0) break;
     steps += taken;
     body_matrix_apply(H, x, r);
     for (int i = 0; i < m; i++) r[i] = b[i] - r[i];
-    norm = sqrt(dot(r, r, m));
+    norm = sqrt(row_dot(r, r, m));
   }
   return steps;
 }
