@@ -3,6 +3,9 @@
 bricks, heaps of balls, boxes on many feet, stacks; at rest, pushed or falling.
 
 usage: bench/contacts.py DIRECTORY SEEDS [CONE...]        CONE: quadratic, mixed, or a number of directions; default: all
+       bench/contacts.py DIRECTORY FROM:TO --contacts N,... [CONE...]
+
+SEEDS: so many of each kind; FROM:TO: walls, loose bricks and heaps with these seeds, N contacts each, moved in all three ways.
 
 Each is w = G z + g with G = J M^-1 J^T and g = J v, v the velocity at the end of a step without impulses.
 """
@@ -148,6 +151,26 @@ def kinds(rng):
     }
 
 
+def cut(world, count):
+    """Its first contacts, from the ground up, and the bodies that have some."""
+    del world.contacts[count:]
+    used = sorted({b for contact in world.contacts for b in contact[:2] if b is not None})
+    number = {b: k for k, b in enumerate(used)}
+    world.bodies = [world.bodies[b] for b in used]
+    world.contacts = [(number[a], None if b is None else number[b], *rest) for a, b, *rest in world.contacts]
+    return world
+
+
+def sized(rng, name, count):
+    """Of the given number of contacts: low and wide or narrow and tall."""
+    columns, rows = rng.randint(2, 6), 2
+    while True:
+        world = heap(rng, rows, 1e-4) if name == "heap" else wall(rng, rows, columns, 1e-3 if name == "loose" else 0)
+        if len(world.contacts) >= count:
+            return cut(world, count)
+        rows += 1
+
+
 def motion(rng, world, how):
     v = []
     for _ in world.bodies:
@@ -192,18 +215,41 @@ def problem(rng, world, how, cone, mu):
     return "\n".join(lines) + "\n"
 
 
-def main():
-    directory, seeds, cones = sys.argv[1], int(sys.argv[2]), sys.argv[3:] or ["4", "8", "12", "quadratic", "mixed"]
-    os.makedirs(directory, exist_ok=True)
+def write(directory, name, text):
+    with open(os.path.join(directory, f"{name}.cp"), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def write_kinds(directory, seeds, cones):
     for seed in range(seeds):
         for name in kinds(None):
-            for cone in cones:
+            for cone in cones or ["4", "8", "12", "quadratic", "mixed"]:
                 rng = random.Random(f"{name} {cone} {seed}")
                 how = rng.choice(["rest", "pushed", "hit"])
                 mu = rng.choice([0.0, 0.1, 0.3, 0.5, 0.8, 2.0, None])
-                text = problem(rng, kinds(rng)[name](), how, cone, mu)
-                with open(os.path.join(directory, f"{name}-{how}-{seed}-{cone}.cp"), "w", encoding="utf-8") as file:
-                    file.write(text)
+                write(directory, f"{name}-{how}-{seed}-{cone}", problem(rng, kinds(rng)[name](), how, cone, mu))
+
+
+def write_sized(directory, seeds, counts, cones):
+    for seed in seeds:
+        for count in counts:
+            for name in ("wall", "loose", "heap"):
+                for how in ("rest", "pushed", "hit"):
+                    for cone in cones or ["4", "8", "quadratic"]:
+                        rng = random.Random(f"{count} {name} {how} {cone} {seed}")
+                        mu = rng.choice([0.1, 0.3, 0.5, 0.8])
+                        world = sized(rng, name, count)
+                        write(directory, f"{count}-{name}-{how}-{seed}-{cone}", problem(rng, world, how, cone, mu))
+
+
+def main():
+    directory, seeds, rest = sys.argv[1], sys.argv[2], sys.argv[3:]
+    os.makedirs(directory, exist_ok=True)
+    if rest[:1] == ["--contacts"]:
+        first, last = (int(x) for x in seeds.split(":"))
+        write_sized(directory, range(first, last + 1), [int(x) for x in rest[1].split(",")], rest[2:])
+    else:
+        write_kinds(directory, int(seeds), rest)
 
 
 main()
