@@ -2,6 +2,8 @@
  * the active-set method, which starts from the original data. */
 #include "cp/climb.h"
 
+#include <math.h>
+
 static const double polish_above = 1e-13; /* residuals below are at rounding level */
 
 static void keep_if_better(climb *c, double residual, ss_outcome outcome, const char *name) {
@@ -52,4 +54,12 @@ bool proved_impossible(climb *c) {
   if (!c->result->no_solution || c->result->residual < nearly_solved) return false;
   c->result->outcome = SS_RAY;
   return true;
+}
+
+void judge_as_given(climb *c, const ss_cp *given) {
+  if (c->problem == given) return;
+  c->problem = given;
+  if (!(c->result->residual < HUGE_VAL)) return;
+  c->result->residual = ss_cp_judge(given, c->z, NULL);
+  if (c->result->outcome == SS_SOLVED && c->result->residual > c->options->tolerance) c->result->outcome = SS_STALLED;
 }

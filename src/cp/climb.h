@@ -30,10 +30,13 @@ typedef struct climb {
 /* Runs one solver, from a z or from nothing (NULL); judges and polishes; keeps what is better (climb.c). */
 ss_status try_row(climb *c, const solver_row *row, int limit, const double *from, ss_outcome *outcome, ss_error *error);
 
+/* After work on another form of the matrix, whose sums have other rounding errors. */
+void judge_as_given(climb *c, const ss_cp *given);
+
 /* Whether there is nothing to look for, which becomes the outcome then. A proof is rounding where some z is nearly a solution. */
 bool proved_impossible(climb *c);
 
-/* The rungs for matrices that are there dense, one after the other until the tolerance is reached (ladder.c). */
+/* The rungs one after the other until the tolerance is reached; c->problem in any form (ladder.c). */
 ss_status climb_ladder(climb *c, bool warm, ss_error *error);
 
 #endif

@@ -1,43 +1,50 @@
 /* The connected parts of the graph that G has between its nodes, and the problem of each. Their order, and the units of the whole
  * right side that they are measured in, depend on the problem alone. */
 #include "cp/islands.h"
-
-#include "la/dissect.h"
+#include "cp/solver.h"
 
 #include <string.h>
 
-/* The graph of the nodes, from that of the rows. */
-ss_status islands_find(islands *s, const ss_cp *problem, const ss_sparse *G, ss_cp_workspace *w, ss_error *error) {
-  const size_t n = (size_t)problem->n;
-  *s = (islands){.n = problem->n, .first = SCRATCH(w, int, 6 * n + 2)};
-  int *part_of_row = SCRATCH(w, int, 2 * n), *col = SCRATCH(w, int, G->start[n] + 2 * n), *start;
-  if (!s->first || !part_of_row || !col) return out_of_memory(error);
-  s->block = s->first + n + 1;
-  s->part = s->block + n;
-  s->members = s->part + n;
-  s->row = s->members + n;
-  s->start = s->row + n;
-  start = SCRATCH(w, int, n + 1);
-  if (!start) return out_of_memory(error);
-  int at = 0;
+/* Of the tree of nodes that r is in; on the way it becomes flatter. */
+static int root_of(int *parent, int r) {
+  while (parent[r] != r) r = parent[r] = parent[parent[r]];
+  return r;
+}
+
+/* Nodes with their rows, from the blocks. */
+static void list_nodes(islands *s, const ss_cp *problem, int *node_of_row) {
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     const int step = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
     for (int i = block->first; i < block->first + block->size; i += step) {
       s->first[s->nodes] = i;
-      s->block[s->nodes++] = b;
-      for (int k = i; k < i + step; k++) { /* rows of a node hang together */
-        start[k] = at;
-        for (int e = G->start[k]; e < G->start[k + 1]; e++) col[at++] = G->col[e];
-        if (k + 1 < i + step) col[at++] = k + 1;
-        if (k > i) col[at++] = k - 1;
-      }
+      s->block[s->nodes] = b;
+      for (int k = i; k < i + step; k++) node_of_row[k] = s->nodes;
+      s->nodes++;
     }
   }
   s->first[s->nodes] = problem->n;
-  start[n] = at;
-  s->count = ss_components(&(ss_graph){problem->n, start, col}, part_of_row, part_of_row + n);
-  for (int r = 0; r < s->nodes; r++) s->part[r] = part_of_row[s->first[r]];
+}
+
+/* Trees grow together wherever G has an entry, on either side of the diagonal; their roots are their first nodes. */
+ss_status islands_find(islands *s, const ss_cp *problem, const ss_sparse *G, ss_cp_workspace *w, ss_error *error) {
+  const size_t n = (size_t)problem->n;
+  *s = (islands){.n = problem->n, .first = SCRATCH(w, int, 6 * n + 2)};
+  int *node_of_row = SCRATCH(w, int, 2 * n), *parent = node_of_row + n;
+  if (!s->first || !node_of_row) return out_of_memory(error);
+  s->block = s->first + n + 1;
+  s->part = s->block + n;
+  s->members = s->part + n;
+  s->row = s->members + n;
+  s->start = s->row + n;
+  list_nodes(s, problem, node_of_row);
+  for (int r = 0; r < s->nodes; r++) parent[r] = r;
+  for (int i = 0; i < problem->n; i++)
+    for (int e = G->start[i]; e < G->start[i + 1]; e++) {
+      const int p = root_of(parent, node_of_row[i]), q = root_of(parent, node_of_row[G->col[e]]);
+      parent[p > q ? p : q] = p > q ? q : p;
+    }
+  for (int r = 0; r < s->nodes; r++) s->part[r] = parent[r] == r ? s->count++ : s->part[root_of(parent, r)];
   return SS_OK;
 }
 
@@ -138,7 +145,7 @@ ss_status island_create(island *i, const islands *s, int k, const ss_cp *problem
   i->start[rows] = at;
   i->G = (ss_sparse){rows, rows, i->start, i->col, i->value};
   i->cp = (ss_cp){.n = rows, .n_blocks = nodes, .g = i->g, .blocks = i->blocks, .sparse = &i->G};
-  return rows > ISLAND_ROWS && operator_has_bodies(problem->factors)
+  return rows > MODERATE_ROWS && operator_has_bodies(problem->factors)
              ? island_factors(i, s, k, problem->factors, w, error)
              : SS_OK;
 }

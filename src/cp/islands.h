@@ -4,8 +4,6 @@
 
 #include "cp/workspace.h"
 
-enum { ISLAND_ROWS = 100 }; /* up to which an island is a small problem */
-
 typedef struct islands {
   int n, nodes, count;
   int *first;       /* [nodes + 1] rows of a node */

@@ -34,3 +34,14 @@ bool some_free(const ss_cp *problem) {
     if (block_is_free(&problem->blocks[b])) return true;
   return false;
 }
+
+bool is_large_and_sparse(const ss_cp *problem) {
+  enum { LARGE_ROWS = 200 };
+  static const double dense_share = 0.35; /* of entries not zero */
+  if (problem->n < LARGE_ROWS) return false;
+  if (problem->factors || (problem->sparse && (has_friction(problem) || problem->n > SS_CP_DENSE_ROWS))) return true;
+  const size_t count = (size_t)problem->n * (size_t)problem->n;
+  size_t nonzeros = problem->sparse ? (size_t)problem->sparse->start[problem->n] : 0;
+  for (size_t i = 0; problem->G && i < count; i++) nonzeros += problem->G[i] != 0;
+  return (double)nonzeros < dense_share * (double)count;
+}

@@ -1,9 +1,12 @@
-/* The ladder that "auto" climbs with a dense matrix.
+/* The ladder that "auto" climbs.
  *
- * The first z with a residual within the tolerance is taken. Where nothing solves the problem, the best z is returned with
+ * Problems that are large and sparse begin with rungs of their own, which take the matrix in any form; for the others it is made dense,
+ * where it is not too large for them to come to an end in bearable time. The first z with a residual within the tolerance is taken. Where nothing solves the problem, the best z is returned with
  * the outcome of the first rung that said why. */
 #include "cp/climb.h"
+#include "cp/islands.h"
 #include "cp/reduce.h"
+#include "cp/storage.h"
 
 #include <limits.h>
 #include <math.h>
@@ -23,7 +26,10 @@ enum trait {
   DISC = 1024,      /* discs: directions that are hard to guess where they slide */
   NO_SET = 2048,    /* only free rows: nothing to guess */
   TINY = 4096,      /* an LCP of few rows or few pivots */
-  UNTRIED = 8192    /* on the way of large problems (solve.c, large_solve.c) */
+  SPARSE = 8192,    /* large and sparse: a rung for any form of the matrix */
+  UNTRIED = 16384,  /* a rung that repeats what one for sparse problems has done is only for others */
+  BODIES = 32768,   /* given by the masses of the bodies as well */
+  NO_BODIES = 65536
 };
 
 typedef struct span {
@@ -48,12 +54,29 @@ enum {
   MEDIUM_LCP = 300,   /* still faster than many sweeps, where few have not helped */
   ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
   PLAIN_LCP = 2000,   /* without friction */
-  LARGE_LCP = 3000    /* slow, but sure */
+  LARGE_LCP = 3000,   /* slow, but sure */
+  PATH_ROWS = 600,    /* up to which factorisations cost as little as some sweeps */
+  BEARABLE_ROWS = 1200,
+  REDUNDANT_ROWS = 20000
 };
 
 /* One after the other, where the problem has the traits and the size. */
 static const rung ladder[] = {
     /* solver, needs, rows, variables, limit */
+    {{"nsgs", solve_weakly_coupled}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 0},
+    {{"active-set", solve_active_set}, SPARSE | WARM, {0, MODERATE_ROWS}, {0, ALL}, 3},
+    {{"range-newton", solve_redundant}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 300},
+    {{"nsgs-accelerated", solve_nsgs_accelerated}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 60},
+    {{"range-newton", solve_range_newton}, SPARSE | COLD | SPATIAL | ONWARD, {0, MODERATE_ROWS}, {0, ALL}, 200},
+    {{"ray", solve_refuted}, SPARSE | FRICTION, {0, MODERATE_ROWS}, {0, ALL}, 0},
+    {{"continuation", solve_continuation}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 100},
+    {{"smoothing", solve_smoothing_cheap}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 90},
+    {{"nsgs-accelerated", solve_swept}, SPARSE | NO_BODIES | ONWARD, {0, ALL}, {0, ALL}, 0},
+    {{"range-newton", solve_redundant}, SPARSE | NO_BODIES, {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL}, 600},
+    {{"body-newton", solve_body_newton}, SPARSE | BODIES, {0, ALL}, {0, ALL}, 0},
+    {{"patches", solve_patches}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
+    {{"smoothing", solve_smoothing_last}, SPARSE | NO_BODIES | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
+    {{"interior-point", solve_interior_last}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL, {LOOSE + 1, ALL}, {0, ALL}, 0},
@@ -76,16 +99,17 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_nsgs_newton}, COLD, {0, LOOSE}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, COLD | NO_SPATIAL, {LOOSE + 1, MANY}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
-    {{"ray", solve_refuted}, FRICTION, {0, ALL}, {0, ALL}, 0},
+    {{"ray", solve_refuted}, FRICTION | UNTRIED, {0, ALL}, {0, ALL}, 0},
     {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
     {{"continuation", solve_continuation}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {SURE_LCP + 1, ALL}, 60},
     {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
     {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
-    {{"lemke", solve_lemke}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ATTEMPT_LCP}, 2000},
+    {{"lemke", solve_lemke}, SPATIAL, {SOME, ALL}, {0, ATTEMPT_LCP}, 2000},
     {{"range-newton", solve_range_newton}, COLD | SPATIAL | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
     {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
     {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 60},
-    {{"continuation", solve_continuation}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ALL}, 400},
+    {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 400},
+    {{"patches", solve_patches}, SPARSE | ONWARD, {PATH_ROWS + 1, MODERATE_ROWS}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 0},
     {{"smoothing", solve_smoothing}, 0, {0, ALL}, {0, ALL}, 150},
@@ -111,19 +135,22 @@ enum { N_RUNGS = sizeof ladder / sizeof *ladder };
 
 static unsigned traits_of(const ss_cp *problem, bool warm) {
   const bool friction = has_friction(problem), spatial = has_spatial_friction(problem), disc = has_disc(problem);
+  const bool sparse = is_large_and_sparse(problem);
   return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : 0U) | (spatial ? SPATIAL : NO_SPATIAL) |
          (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
-         (is_tiny_lcp(problem) ? TINY : 0U);
+         (is_tiny_lcp(problem) ? TINY : 0U) | (sparse ? SPARSE : 0U) |
+         (sparse && problem->n <= MODERATE_ROWS ? 0U : UNTRIED) |
+         (operator_has_bodies(problem->factors) ? BODIES : NO_BODIES);
 }
 
 static bool within(span s, int x) { return s.least <= x && x <= s.most; }
 
 static bool worth_trying(const climb *c, const rung *r, unsigned traits, int variables) {
   const unsigned missing = r->needs & ~traits;
-  if (missing & ~(unsigned)(NEARLY | ONWARD | UNTRIED)) return false;
+  if (missing & ~(unsigned)(NEARLY | ONWARD)) return false;
   if (!within(r->rows, c->problem->n) || !within(r->variables, variables)) return false;
-  if (missing & NEARLY && !(c->result->residual < polish_below)) return false;
-  return !(missing & UNTRIED) || c->problem->n > CONTINUED_ROWS || !large_wanted(c->problem);
+  if (traits & SPARSE && !(r->needs & SPARSE) && c->problem->n > BEARABLE_ROWS) return false;
+  return !(missing & NEARLY) || c->result->residual < polish_below;
 }
 
 /* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
@@ -142,7 +169,7 @@ static ss_status refine(climb *c, ss_error *error) {
 static bool at_rounding_level(const climb *c) {
   static const double epsilon = 0x1p-52, hopeless = 8;
   const size_t n = (size_t)c->problem->n;
-  if (!(c->result->residual < nearly_solved)) return false;
+  if (!c->problem->G || !(c->result->residual < nearly_solved)) return false;
   double largest = 0, size = 0;
   for (size_t i = 0; i < n; i++) {
     double sum = 0;
@@ -154,19 +181,46 @@ static bool at_rounding_level(const climb *c) {
   return c->result->residual <= bound && hopeless * c->options->tolerance < bound;
 }
 
+/* Other forms of the matrix than the one that is given. */
+typedef struct forms {
+  ss_cp dense, listed;
+  ss_sparse rows;
+} forms;
+
+static ss_status make_dense(climb *c, forms *f, ss_error *error) {
+  if (c->problem->G) return SS_OK;
+  const ss_status status = storage_dense(c->problem, c->workspace, &f->dense, error);
+  if (!status) c->problem = &f->dense;
+  return status;
+}
+
+/* The rows beside the factors: most methods ask for them. */
+static ss_status list_rows(climb *c, forms *f, ss_error *error) {
+  f->listed = *c->problem;
+  f->listed.sparse = &f->rows;
+  const ss_status status = storage_rows(c->problem, c->workspace, &f->rows, error);
+  if (!status) c->problem = &f->listed;
+  return status;
+}
+
+/* Where a rung starts; NULL: from nothing. */
+static const double *start_of(const climb *c, const rung *r, bool warm) {
+  return r->needs & NEARLY ? c->z : warm ? c->start : r->needs & ONWARD ? c->z : NULL;
+}
+
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
  * iteration limit of the others. */
-ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
+static ss_status climb_rungs(climb *c, bool warm, forms *f, ss_error *error) {
   ss_outcome first = SS_SOLVED;
   const unsigned traits = traits_of(c->problem, warm);
   const int variables = lcp_variables(c->problem);
   for (const rung *r = ladder; r < ladder + N_RUNGS; r++) {
     if (!worth_trying(c, r, traits, variables)) continue;
     ss_outcome outcome;
-    const double *from = r->needs & (NEARLY | ONWARD) ? c->z : warm ? c->start : NULL;
-    const ss_status status = try_row(c, &r->row, r->limit, from, &outcome, error);
+    ss_status status = r->needs & SPARSE ? SS_OK : make_dense(c, f, error);
+    if (!status) status = try_row(c, &r->row, r->limit, start_of(c, r, warm), &outcome, error);
     if (status) return status;
-    if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
+    if (c->result->residual <= c->options->tolerance) return warm && !(traits & SPARSE) ? refine(c, error) : SS_OK;
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
     if (proved_impossible(c)) return SS_OK;
@@ -179,4 +233,22 @@ ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
   if (first != SS_SOLVED) c->result->outcome = first;
   if (first == SS_RAY && c->result->residual < nearly_solved) c->result->outcome = SS_STALLED; /* then it was none */
   return SS_OK;
+}
+
+ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
+  const ss_cp *given = c->problem;
+  const bool large = is_large_and_sparse(given);
+  forms f;
+  ss_status status = SS_OK;
+  if (!given->G && !large && given->n > SS_CP_DENSE_ROWS) {
+    c->result->outcome = SS_NOT_ADMITTED;
+    return SS_OK;
+  }
+  if (given->n <= MODERATE_ROWS || !large)
+    status = make_dense(c, &f, error);
+  else if (given->factors && !given->sparse)
+    status = list_rows(c, &f, error);
+  if (!status) status = climb_rungs(c, warm, &f, error);
+  judge_as_given(c, given);
+  return status;
 }

@@ -1,18 +1,11 @@
-/* What "auto" does with large sparse problems, and the methods on it as solvers of their own.
+/* The methods for large sparse problems as solvers: one at a time, or several in turn where one goes on from where another gets
+ * stuck.
  *
- * Contacts that are not connected through any body are problems of their own (islands), solved one by one; small ones by
- * the ordinary ladder. One island that is given by factors: accelerated sweeps (relax.c), steps of the bodies (body_newton.c) and
- * the smoothing method through the bodies (smoothing.c), in turn. Without factors: accelerated sweeps from the given start, Newton
- * steps if the factorisation is affordable, up to 20000 rows range-newton, and up to CONTINUED_ROWS short attempts of the
- * smoothing method, of Lemke's and of continuation. Both: then rounds of plain sweeps and of patches, the places
- * where the sweeps go round for ever (patches.c); last, where a factorisation of the whole is possible, the smoothing method and
- * interior points. Facets: more sweeps and Newton steps instead of what follows range-newton. Results do not depend on the order of the islands. Needs rows with a positive diagonal: saddle-point
- * problems (velocities as free rows) are not admitted. */
+ * All of them work on the problem scaled and gathered by nodes (large.c), in whatever form the matrix is given. They need rows with
+ * a positive diagonal: saddle-point problems (velocities as free rows) are not admitted. */
 #include "cp/bodies.h"
-#include "cp/dense.h"
 #include "cp/islands.h"
 #include "cp/large.h"
-#include "cp/reduce.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
 
@@ -20,13 +13,6 @@
 #include <string.h>
 
 enum {
-  LARGE_ROWS = 200,
-  RANGE_ROWS = 900,       /* up to which a matrix is made dense whatever its rank is */
-  REDUNDANT_ROWS = 20000, /* the same where its rank is low */
-  RANGE_STEPS = 600,
-  FEW_RANGE_STEPS = 250, /* where there is another way */
-  LEMKE_VARIABLES = 1600,
-  CONTINUATION_STEPS = 900,
   MORE_SWEEPS = 1500,
   PATIENCE = 200,       /* sweeps without progress */
   LITTLE_PATIENCE = 50, /* the same where there is another way */
@@ -38,27 +24,13 @@ enum {
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
   SMOOTHING_STEPS = 150,
-  SHORT_SMOOTHING = 60, /* within which most problems that it solves are solved */
-  NEWTON_STEPS = 20,
-  PATH_ROWS = 600
+  NEWTON_STEPS = 20
 };
-static const double dense_share = 0.35;  /* of entries not zero, from which a matrix is not worth being called sparse */
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
 static const double few_places = 1e-4; /* residual below which patches come before many sweeps */
 static const double last_operations = 1e9;
 static const double last_resort = 3; /* times as much for a factorisation, where nothing else has helped */
-
-bool large_wanted(const ss_cp *problem) {
-  if (problem->n < LARGE_ROWS) return false;
-  if (problem->factors || (problem->sparse && (has_friction(problem) || problem->n > SS_CP_DENSE_ROWS))) return true;
-  const size_t count = (size_t)problem->n * (size_t)problem->n;
-  size_t nonzeros = problem->sparse ? (size_t)problem->sparse->start[problem->n] : 0;
-  for (size_t i = 0; problem->G && i < count; i++) nonzeros += problem->G[i] != 0;
-  return (double)nonzeros < dense_share * (double)count;
-}
-
-/* ---- one island ---- */
 
 static double sweep_operations(const large *l) { return 4.0 * (double)l->G.at[l->G.start[l->G.nodes] - 1]; }
 
@@ -197,26 +169,8 @@ static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, s
   return status;
 }
 
-/* Problems so small that a factorisation costs as little as some sweeps: towers, chains and light bodies between heavy
- * ones, on which sweeps do not converge. What is left is for the ladder. */
-static ss_status follow_paths(large *l, ss_cp_workspace *w, ss_error *error) {
-  ss_status status = smooth(l, affordable(l), w, error);
-  if (!status && l->residual > l->goal) status = large_interior(l, INTERIOR_STEPS, affordable(l), w, error);
-  return status;
-}
-
-/* With discs. */
-static ss_status take_turns_round(large *l, ss_cp_workspace *w, ss_error *error) {
-  ss_status status = l->cp.n <= PATH_ROWS ? follow_paths(l, w, error) : patch_up(l, w, error);
-  const double most = fmax(last_resort * affordable(l), last_operations);
-  if (!status && l->residual > l->goal && !operator_has_bodies(l->original->factors))
-    status = smooth(l, most, w, error);
-  if (!status && l->residual > l->goal) status = large_interior(l, INTERIOR_STEPS / 2, most, w, error);
-  return status;
-}
-
-/* With facets: no patches, no interior points. */
-static ss_status take_turns_facets(large *l, ss_cp_workspace *w, ss_error *error) {
+/* Rounds for facets: no patches. */
+static ss_status sweep_on(large *l, ss_cp_workspace *w, ss_error *error) {
   ss_status status = SS_OK;
   for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
     status = large_relax(l, false, k * PLAIN_SWEEPS, LONG_PATIENCE, w, error);
@@ -226,34 +180,32 @@ static ss_status take_turns_facets(large *l, ss_cp_workspace *w, ss_error *error
   return status;
 }
 
-/* After the sweeps. */
-static ss_status go_on(large *l, ss_cp_workspace *w, ss_error *error) {
-  double *scratch = SCRATCH(w, double, l->cp.n);
-  if (!scratch) return out_of_memory(error);
-  if (large_done(l, scratch)) return SS_OK;
-  return admits_round_sets(&l->cp) ? take_turns_round(l, w, error) : take_turns_facets(l, w, error);
+static ss_status rounds(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  return admits_round_sets(&l->cp) ? patch_up(l, w, error) : sweep_on(l, w, error);
 }
 
-/* The cheap beginning. */
-static ss_status begin(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+/* Sweeps, and the last digits by Newton's method. */
+static ss_status sweeps(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   const ss_status status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
   return status ? status : newton(l, w, error);
 }
 
-static ss_status take_turns(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  const bool bodies = operator_has_bodies(l->original->factors);
-  const ss_status status = bodies ? through_bodies(l, z, w, error) : begin(l, z, w, error);
-  return status ? status : go_on(l, w, error);
-}
+/* Operations for a factorisation of the whole where nothing else has helped. */
+static double most_operations(const large *l) { return fmax(last_resort * affordable(l), last_operations); }
 
-/* From a z that `begin` has come to. */
-static ss_status go_on_from(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+static ss_status last_smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  return go_on(l, w, error);
+  return smooth(l, most_operations(l), w, error);
 }
 
-/* Runs `method` on the whole problem, without looking for islands. */
+static ss_status last_interior(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  large_start(l, z);
+  return large_interior(l, INTERIOR_STEPS / 2, most_operations(l), w, error);
+}
+
+/* Runs `method` on the problem. */
 typedef ss_status large_method(large *l, const double *z, ss_cp_workspace *w, ss_error *error);
 
 static large_method plain;
@@ -364,113 +316,24 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
   return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
 }
 
-/* The methods for the matrix made dense: range-newton, which takes large sparse ones as they are, and a short attempt of the smoothing
- * method, unless the caller has tried both on the same problem (`newton_too` is false), and up to CONTINUED_ROWS attempts of Lemke's
- * method and of continuation. Leaves z as it is where none finds a solution. */
-static ss_status by_range(const ss_cp *problem, const ss_cp_options *options, bool newton_too, double *z,
-                          ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
-  const bool moderate = problem->n <= CONTINUED_ROWS;
-  const int variables = lcp_variables(problem);
-  const struct {
-    cp_solve_function *solve;
-    int limit;
-    bool wanted;
-  } tries[] = {{problem->n > RANGE_ROWS ? solve_redundant : solve_range_newton,
-                moderate ? FEW_RANGE_STEPS : RANGE_STEPS, newton_too},
-               {solve_smoothing, SHORT_SMOOTHING, newton_too && moderate && has_spatial_friction(problem)},
-               {solve_lemke, variables + variables / 2, moderate && variables <= LEMKE_VARIABLES},
-               {solve_continuation, CONTINUATION_STEPS, moderate && has_spatial_friction(problem)}};
-  enum { TRIES = sizeof tries / sizeof *tries };
-  const scratch_mark mark = scratch_now(w);
-  ss_cp dense;
-  double *trial = SCRATCH(w, double, problem->n);
-  const bool sparse = problem->sparse && problem->n > RANGE_ROWS && !some_free(problem);
-  ss_status status = !trial ? out_of_memory(error) : sparse ? SS_OK : storage_dense(problem, w, &dense, error);
-  int iterations = 0;
-  bool solved = false;
-  for (int k = 0; k < TRIES && !status && !solved; k++) {
-    if (!tries[k].wanted) continue;
-    const scratch_mark inner = scratch_now(w);
-    ss_cp_options own = *options;
-    own.iteration_limit = tries[k].limit;
-    result->iterations = 0;
-    status = tries[k].solve(sparse ? problem : &dense, &own, false, trial, w, result, error);
-    scratch_release(w, inner);
-    iterations += result->iterations;
-    solved = !status && result->outcome != SS_NOT_ADMITTED && ss_cp_judge(problem, trial, NULL) <= options->tolerance;
-  }
-  if (solved) memcpy(z, trial, sizeof *z * (size_t)problem->n);
-  result->outcome = solved ? SS_SOLVED : SS_LIMIT;
-  result->iterations = iterations;
-  scratch_release(w, mark);
-  return status;
-}
-
-/* Moderately large ones that sweeps do not solve go along range-newton before the rounds of patches. */
-static ss_status solve_whole(const ss_cp *problem, const ss_cp_options *options, bool warm, bool newton_too, double *z,
-                             ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
-  if (problem->n > REDUNDANT_ROWS || operator_has_bodies(problem->factors))
-    return run(problem, options, take_turns, warm, z, w, result, error);
-  ss_status status = run(problem, options, begin, warm, z, w, result, error);
-  if (status || result->outcome == SS_SOLVED || result->outcome == SS_NOT_ADMITTED) return status;
-  int iterations = result->iterations;
-  status = by_range(problem, options, newton_too, z, w, result, error);
-  result->iterations = iterations += result->iterations;
-  if (status || result->outcome == SS_SOLVED) return status;
-  status = run(problem, options, go_on_from, true, z, w, result, error);
-  result->iterations += iterations;
-  return status;
-}
-
-/* ---- islands ---- */
-
-/* Solves island k and copies its z. */
-static ss_status solve_island(const islands *s, int k, const ss_cp *problem, const ss_sparse *G,
-                              const ss_cp_options *options, bool warm, bool newton_too, double *z, ss_cp_workspace *w,
-                              ss_cp_result *result, ss_error *error) {
-  const scratch_mark mark = scratch_now(w);
-  island i;
-  ss_cp_result own = {0};
-  ss_status status = island_create(&i, s, k, problem, G, z, w, error);
-  if (!status && i.cp.n > ISLAND_ROWS)
-    status = solve_whole(&i.cp, options, warm, newton_too, i.z, w, &own, error);
-  else if (!status)
-    status = ss_cp_solve(&i.cp, options, warm, i.z, w, &own, error);
-  for (int m = s->start[k]; m < s->start[k + 1] && !status; m++)
-    for (int r = s->first[s->members[m]]; r < s->first[s->members[m] + 1]; r++) z[r] = i.z[s->row[r]] * s->amplitude;
-  result->iterations += own.iterations;
-  if (own.outcome != SS_SOLVED) result->outcome = own.outcome;
-  scratch_release(w, mark);
-  return status;
-}
-
-/* `range_tried`: by range-newton, as a whole, which is in vain once more for the only island. */
-static ss_status solve_islands(const ss_cp *problem, const ss_cp_options *options, bool warm, bool range_tried,
-                               double *z, ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const scratch_mark mark = scratch_now(workspace);
-  ss_cp_options own = *options;
-  own.solver = "auto";
-  ss_sparse G;
-  islands s = {0};
-  ss_status status = storage_rows(problem, workspace, &G, error);
-  if (!status) status = islands_find(&s, problem, &G, workspace, error);
-  if (!status) islands_sort(&s);
-  double largest = 0;
-  for (int i = 0; i < problem->n; i++) largest = fmax(largest, fabs(problem->g[i]));
-  s.amplitude = 1 / inverse_power(largest);
-  result->outcome = SS_SOLVED;
-  for (int k = 0; k < s.count && !status; k++)
-    status = solve_island(&s, k, problem, &G, &own, warm, !range_tried || s.count > 1, z, workspace, result, error);
-  scratch_release(workspace, mark);
-  return status;
-}
-
-ss_status solve_large(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+ss_status solve_swept(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  return solve_islands(problem, options, warm, false, z, workspace, result, error);
+  return run(problem, options, sweeps, warm, z, workspace, result, error);
 }
 
-ss_status solve_large_rest(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  return solve_islands(problem, options, warm, true, z, workspace, result, error);
+ss_status solve_patches(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                        ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  return run(problem, options, rounds, warm, z, workspace, result, error);
+}
+
+ss_status solve_smoothing_last(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                               ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  result->outcome = SS_NOT_ADMITTED;
+  return admits_round_sets(problem) ? run(problem, options, last_smoothing, warm, z, workspace, result, error) : SS_OK;
+}
+
+ss_status solve_interior_last(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                              ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  result->outcome = SS_NOT_ADMITTED;
+  return admits_round_sets(problem) ? run(problem, options, last_interior, warm, z, workspace, result, error) : SS_OK;
 }

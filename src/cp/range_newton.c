@@ -16,6 +16,7 @@
  * impacts on piles) may keep it from converging: it ends at the limit, or earlier where nothing improves. */
 #include "cp/descent.h"
 #include "cp/solver.h"
+#include "cp/storage.h"
 #include "la/rows.h"
 
 #include <math.h>
@@ -315,9 +316,16 @@ static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool 
   static const double few = 0.55; /* directions to move in, per row: bricks, not balls */
   descent d;
   bool admitted;
+  ss_cp dense;
   const int limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
-  const ss_status status = descent_create(&d, problem, only_redundant ? few : 1, limit, w, &admitted, error);
   result->outcome = SS_NOT_ADMITTED;
+  if (!problem->G && some_free(problem)) { /* which are eliminated */
+    if (problem->n > SS_CP_DENSE_ROWS) return SS_OK;
+    const ss_status made = storage_dense(problem, w, &dense, error);
+    if (made) return made;
+    problem = &dense;
+  }
+  const ss_status status = descent_create(&d, problem, only_redundant ? few : 1, limit, w, &admitted, error);
   if (status || !admitted || (only_redundant && !redundant(&d))) return status;
   for (int i = 0; i < d.cp->n; i++) d.anchor[i] = 0;
   if (warm) subproblem_start(&d.sub, z, d.anchor);

@@ -1,7 +1,7 @@
-/* From a problem to an answer: units, the form of the matrix, and what "auto" tries before and beside its ladder.
+/* From a problem to an answer: units, smaller problems that it can be posed as, and the ladder.
  *
- * Every z is judged from the problem's data. "auto": z = 0; contacts that were written as plain rows; large sparse problems
- * their own way (large_solve.c); then the ladder of dense solvers (ladder.c). */
+ * Every z is judged from the problem's data. "auto": what needs no solver; contacts that were written as plain rows; of large sparse
+ * problems velocities, rows without a diagonal and islands, which are problems of their own; then the ladder (ladder.c). */
 #include "cp/at_once.h"
 #include "cp/climb.h"
 #include "cp/storage.h"
@@ -11,128 +11,59 @@
 #include <string.h>
 
 enum {
-  FEW = 240,
   PLAIN_ROWS = 12, /* up to which a plain LCP is solved before contacts are found in it */
-  ACTIVE_ROWS = 1500,
-  RANGE_ROWS = 900,  /* up to which sparse problems are made dense at once */
-  LAST_RESORT = 1200 /* rows up to which the dense solvers come to an end in bearable time */
+  FEW = 240        /* up to which methods that try everything are worth trying on it as it was given */
 };
 
+/* A solver by its name; those that need a dense matrix get one, if it is not too large. */
 static ss_status run_named(climb *c, bool warm, ss_error *error) {
   bool any_form;
   const solver_row *row = find_solver(c->options->solver, &any_form);
   if (!row) return ss_fail(error, SS_ERROR_INPUT, "unknown complementarity solver '%s'", c->options->solver);
-  ss_outcome outcome;
-  const ss_status status = try_row(c, row, 0, warm ? c->start : NULL, &outcome, error);
+  ss_cp dense;
+  const ss_cp *given = c->problem;
+  ss_outcome outcome = SS_NOT_ADMITTED;
+  ss_status status = SS_OK;
+  if (any_form || given->G || given->n <= SS_CP_DENSE_ROWS) {
+    if (!any_form && !given->G) {
+      status = storage_dense(given, c->workspace, &dense, error);
+      c->problem = &dense;
+    }
+    if (!status) status = try_row(c, row, 0, warm ? c->start : NULL, &outcome, error);
+  }
+  judge_as_given(c, given);
   if (outcome == SS_NOT_ADMITTED) c->result->outcome = outcome;
   return status;
 }
 
-/* The way of large sparse problems, before the ladder: what is solved from its start or in the range of its matrix needs
- * no sweeps. Moderate ones that are neither: some sweeps, from where they lead Newton's method in the range, and the path of
- * smoothed problems. *ended: that was all. */
-static ss_status climb_large(climb *c, bool warm, bool *ended, ss_error *error) {
-  static const solver_row weak = {"nsgs", solve_weakly_coupled}, redundant = {"range-newton", solve_redundant};
-  static const solver_row without = {"large", solve_without_free}, active = {"active-set", solve_active_set};
-  static const solver_row combined = {"large", solve_combined}, large = {"large", solve_large};
-  static const solver_row sweeps = {"nsgs-accelerated", solve_nsgs_accelerated};
-  static const solver_row range = {"range-newton", solve_range_newton}, smooth = {"smoothing", solve_smoothing_cheap};
-  static const solver_row curve = {"continuation", solve_continuation}, rest = {"large", solve_large_rest};
-  static const solver_row refuted = {"ray", solve_refuted};
-  const bool moderate = c->problem->G && c->problem->n <= RANGE_ROWS && has_spatial_friction(c->problem);
-  const bool anew = !warm && moderate;
+/* Whether contacts are looked for in rows of an LCP: tiny ones are solved sooner. */
+static bool may_hide_contacts(const ss_cp *problem, bool warm) {
+  return warm || problem->n > PLAIN_ROWS || !is_tiny_lcp(problem);
+}
+
+/* Poses the problem anew where that makes it smaller or easier. *ended: what fails there fails as it was given as well. */
+static ss_status pose_anew(climb *c, bool warm, bool *ended, ss_error *error) {
+  const int n = c->problem->n;
+  const bool large = is_large_and_sparse(c->problem);
   const struct {
-    const solver_row *row;
-    int limit;
-    bool wanted, onward; /* from the best z so far */
-  } tries[] = {{&weak, 0, !warm && c->problem->G && has_spatial_friction(c->problem), false},
-               {&active, 3, warm && c->problem->G && c->problem->n <= ACTIVE_ROWS, false}, /* a pile at rest */
-               {&without, 0, true, false},
-               {&combined, 0, true, false},
-               {&redundant, 300, moderate, false},
-               {&sweeps, 60, anew, false},
-               {&range, 200, anew, true},
-               {&refuted, 0, moderate, false},
-               {&curve, 100, anew, false},
-               {&smooth, 90, anew, false},
-               {&large, 0, true, anew}};
-  enum { TRIES = sizeof tries / sizeof *tries };
-  bool range_tried = false;
-  *ended = true;
-  for (int k = 0; k < TRIES; k++) {
-    if (!tries[k].wanted) continue;
-    ss_outcome outcome;
-    const double *from = tries[k].onward ? c->z : warm ? c->start : NULL;
-    const solver_row *row = tries[k].row == &large && range_tried ? &rest : tries[k].row;
-    const ss_status status = try_row(c, row, tries[k].limit, from, &outcome, error);
-    if (status || c->result->outcome == SS_SOLVED) return status;
-    range_tried = range_tried || (row == &redundant && outcome != SS_NOT_ADMITTED);
-    if (outcome != SS_NOT_ADMITTED || k == TRIES - 1) c->result->fallbacks++;
-    if (proved_impossible(c)) return SS_OK;
-  }
-  *ended = c->problem->n > LAST_RESORT;
-  return SS_OK;
-}
-
-/* After work on a dense copy, whose sums have other rounding errors. */
-static void judge_as_given(climb *c, const ss_cp *given) {
-  c->problem = given;
-  if (!(c->result->residual < HUGE_VAL)) return;
-  c->result->residual = ss_cp_judge(given, c->z, NULL);
-  if (c->result->outcome == SS_SOLVED && c->result->residual > c->options->tolerance) c->result->outcome = SS_STALLED;
-}
-
-static ss_status climb_any(climb *c, bool warm, ss_error *error) {
-  bool ended = false;
-  const ss_status status = large_wanted(c->problem) ? climb_large(c, warm, &ended, error) : SS_OK;
-  if (status || ended) return status;
-  ss_cp dense;
-  const ss_cp *given = c->problem;
-  if (!given->G) {
-    if (given->n > SS_CP_DENSE_ROWS) return SS_OK;
-    const ss_status made = storage_dense(given, c->workspace, &dense, error);
-    if (made) return made;
-    c->problem = &dense;
-  }
-  const ss_status climbed = climb_ladder(c, warm, error);
-  if (c->problem != given) judge_as_given(c, given);
-  return climbed;
-}
-
-/* Contacts that were written out as plain rows are solved as contacts. What fails there fails as an LCP as well, unless it is
- * small enough for methods that try everything. */
-static ss_status climb_as_friction(climb *c, bool warm, bool *ended, ss_error *error) {
-  static const solver_row row = {"friction-form", solve_friction_form};
-  ss_outcome outcome;
+    solver_row row;
+    bool wanted, final;
+  } ways[] = {{{"friction-form", solve_friction_form}, may_hide_contacts(c->problem, warm), n > FEW},
+              {{"large", solve_without_free}, large, false},
+              {{"large", solve_combined}, large, false},
+              {{"large", solve_islands}, large, true}};
   *ended = false;
-  if (!warm && c->problem->n <= PLAIN_ROWS && is_tiny_lcp(c->problem)) return SS_OK;
-  const ss_status status = try_row(c, &row, 0, warm ? c->start : NULL, &outcome, error);
-  if (status || outcome == SS_NOT_ADMITTED) return status;
-  *ended = c->result->outcome == SS_SOLVED || c->problem->n > FEW;
-  if (c->result->outcome != SS_SOLVED) c->result->fallbacks++;
-  return SS_OK;
-}
-
-/* The problem has the form that the solver needs, or none that it could be given. */
-static ss_status climb_or_run(climb *c, bool automatic, bool warm, ss_error *error) {
-  bool any_form = true, ended = false;
-  if (!automatic) (void)find_solver(c->options->solver, &any_form);
-  const ss_cp *given = c->problem;
-  ss_cp dense;
-  const ss_status tried = automatic ? climb_as_friction(c, warm, &ended, error) : SS_OK;
-  if (tried || ended) return tried;
-  if (!given->G && (!any_form || (automatic && (given->n <= RANGE_ROWS || !large_wanted(given))))) {
-    if (given->n > SS_CP_DENSE_ROWS) {
-      c->result->outcome = SS_NOT_ADMITTED;
-      return SS_OK;
-    }
-    const ss_status status = storage_dense(given, c->workspace, &dense, error);
+  for (size_t k = 0; k < sizeof ways / sizeof *ways && !*ended; k++) {
+    ss_outcome outcome;
+    if (!ways[k].wanted) continue;
+    const ss_status status = try_row(c, &ways[k].row, 0, warm ? c->start : NULL, &outcome, error);
     if (status) return status;
-    c->problem = &dense;
+    if (outcome == SS_NOT_ADMITTED) continue;
+    const bool solved = c->result->outcome == SS_SOLVED;
+    if (!solved) c->result->fallbacks++;
+    *ended = solved || ways[k].final || proved_impossible(c);
   }
-  const ss_status status = automatic ? climb_any(c, warm, error) : run_named(c, warm, error);
-  if (c->problem != given) judge_as_given(c, given);
-  return status;
+  return SS_OK;
 }
 
 /* Nothing finite was found: the z that is returned is judged like any other. */
@@ -151,7 +82,9 @@ static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *optio
     z[i] = 0;
   }
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
-  const ss_status status = climb_or_run(&c, automatic, warm, error);
+  bool ended = false;
+  ss_status status = automatic ? pose_anew(&c, warm, &ended, error) : run_named(&c, warm, error);
+  if (automatic && !status && !ended) status = climb_ladder(&c, warm, error);
   if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
     keep_zero(&c);
   scratch_release(workspace, mark);

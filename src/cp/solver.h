@@ -34,24 +34,28 @@ cp_solve_function solve_facets;         /* facets.c */
 cp_solve_function solve_enumeration;    /* enumerate.c */
 cp_solve_function solve_refuted;        /* ray.c: a proof that there is no solution, else not admitted */
 
-cp_solve_function solve_large;         /* large_solve.c; these take matrices of every form */
-cp_solve_function solve_large_rest;    /* the same where range-newton has been tried */
+/* These take matrices of every form. The first four pose the problem anew and solve that by the ladder; not admitted where there is
+ * nothing to do. */
 cp_solve_function solve_friction_form; /* friction_form.c */
-cp_solve_function solve_nsgs_sparse;
+cp_solve_function solve_without_free;  /* condense.c: velocities eliminated */
+cp_solve_function solve_combined;      /* combine.c: with a diagonal for rows that have none */
+cp_solve_function solve_islands;       /* island_solve.c: contacts that hang together through no body, one by one */
+cp_solve_function solve_large;         /* the same where there is only one island as well */
+
+cp_solve_function solve_nsgs_sparse; /* large_solve.c */
 cp_solve_function solve_nsgs_accelerated;
 cp_solve_function solve_newton_sparse;
 cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
 cp_solve_function solve_smoothing;
 cp_solve_function solve_smoothing_cheap; /* where its factors are; for rungs of the ladder */
+cp_solve_function solve_smoothing_last;  /* where they are bearable */
+cp_solve_function solve_interior_last;
 cp_solve_function solve_body_newton;
-cp_solve_function
-    solve_without_free; /* condense.c: the ladder on what remains; not admitted where there is nothing to do */
+cp_solve_function solve_swept; /* accelerated sweeps and some Newton steps */
+cp_solve_function solve_patches;
 
-cp_solve_function solve_combined; /* combine.c: likewise, with a diagonal for rows that have none */
-
-bool large_wanted(const ss_cp *problem); /* whether "auto" starts with solve_large */
-enum { CONTINUED_ROWS = 900 };           /* up to which solve_large tries continuation as well */
+enum { MODERATE_ROWS = 900 }; /* up to which sparse problems are made dense at once */
 enum { TINY_LCP_ROWS = 30 };
 bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
 
@@ -63,5 +67,6 @@ bool has_disc(const ss_cp *problem);     /* a friction block with the quadratic 
 bool has_spatial_friction(const ss_cp *problem);
 bool only_free(const ss_cp *problem);
 bool some_free(const ss_cp *problem);
+bool is_large_and_sparse(const ss_cp *problem); /* sweeps cost little beside a factorisation */
 
 #endif

@@ -33,6 +33,7 @@ static const solver_row of_any_form[] = {
     {"interior-point", solve_interior_point},
     {"smoothing", solve_smoothing},
     {"body-newton", solve_body_newton},
+    {"patches", solve_patches},
 };
 enum { N_OF_ANY_FORM = sizeof of_any_form / sizeof *of_any_form };
 
@@ -56,7 +57,7 @@ static const ss_cp_solver_info infos[] = {
                      "give up; all cones"},
     {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
-    {"large", "islands of contacts one by one, each by the solvers below in turn; any matrix form; all cones"},
+    {"large", "contacts that hang together through no body, one island after the other, each by the ladder"},
     {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by the ladder"},
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
@@ -67,6 +68,7 @@ static const ss_cp_solver_info infos[] = {
     {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; all cones"},
     {"body-newton", "proximal steps by Newton's method in the velocities of the bodies, for large redundant problems "
                     "given by factors"},
+    {"patches", "rounds of sweeps and of exact solutions of the worst places; large problems, all cones"},
     {NULL, NULL},
 };
 
