@@ -3,7 +3,7 @@
 #include "cp_problems.h"
 #include "cp_random.h"
 
-#include "cp/judge_zero.h"
+#include "cp/judge_inside.h"
 #include "cp/local.h"
 #include "cp/solver.h"
 

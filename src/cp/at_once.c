@@ -10,7 +10,7 @@
  * The judge has the last word; what it does not accept goes up the ladder. */
 #include "cp/at_once.h"
 
-#include "cp/judge_zero.h"
+#include "cp/judge_inside.h"
 #include "cp/local.h"
 #include "cp/solver.h"
 #include "cp/storage.h"

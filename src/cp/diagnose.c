@@ -92,7 +92,7 @@ static ss_status follow_lemke(examination *e, const lcp *l, ss_error *error) {
   const ss_status status = lemke(l, NULL, 2000 + 50 * l->n, x, ray, e->w, &outcome, &pivots, error);
   if (status) return status;
   e->out->ray = outcome == SS_RAY;
-  if (e->out->ray && lcp_infeasible(l, ray))
+  if (e->out->ray && lcp_infeasible(l, ray, e->w))
     conclude(e->out, SS_SET_NONE, "the ray shows that the inequalities contradict each other");
   return SS_OK;
 }

@@ -3,7 +3,7 @@
  * Natural residual, MATH section 5: w = G z + g, and per block |w| (free), |min(z, w)| (nonnegative), |z - clamp(z -
  * w)| (box), |min(z_n, w_n)| and |z_t - P(z_t - w_t)| (friction), where P is the projection on mu (max(z_n, 0) + extra) S. All of
  * them vanish together exactly at the solutions. The largest is divided by 1 + max |g|. */
-#include "cp/judge_zero.h"
+#include "cp/judge_inside.h"
 
 #include "core/arena.h"
 #include "core/wide.h"

@@ -9,7 +9,7 @@
  *     friction        mu extra S*(c_t) where c_n + mu S*(c_t) <= 0, S* the support function of the set S
  *
  * Every sum is compared with the sum of the absolute values of its terms: what passes is zero up to rounding. */
-#include "cp/judge_zero.h"
+#include "cp/judge_inside.h"
 
 #include "core/arena.h"
 
@@ -84,21 +84,27 @@ static double largest_of(const ss_block *block, const double *y, const double *c
   return sum;
 }
 
-double ss_cp_judge_ray(const ss_cp *problem, const double *y) {
+double judge_ray(const ss_cp *problem, const double *y, double *memory) {
   const size_t n = (size_t)problem->n;
-  double *c = problem->apply ? NULL : ss_alloc(sizeof *c * (4 * n + 1)), sum = 0, size = 0;
-  if (!c) return 0; /* what cannot be judged is not accepted */
-  columns(problem, y, c, c + n, c + 2 * n, c + 3 * n);
+  double *c = memory, *terms = c + n, sum = 0, size = 0;
+  columns(problem, y, c, terms, terms + n, terms + 2 * n);
   for (size_t i = 0; i < n; i++) {
     sum += problem->g[i] * y[i];
     size += fabs(problem->g[i] * y[i]);
   }
   for (int b = 0; b < problem->n_blocks; b++) {
     const int first = problem->blocks[b].first;
-    const double most = largest_of(&problem->blocks[b], y + first, c + first, c + n + first);
+    const double most = largest_of(&problem->blocks[b], y + first, c + first, terms + first);
     sum += most;
     size += fabs(most);
   }
-  ss_free(c);
   return sum < -clearly * size && size < HUGE_VAL ? -sum / size : 0;
+}
+
+double ss_cp_judge_ray(const ss_cp *problem, const double *y) {
+  double *memory = problem->apply ? NULL : ss_alloc(sizeof *memory * (4 * (size_t)problem->n + 1));
+  if (!memory) return 0; /* what cannot be judged is not accepted */
+  const double margin = judge_ray(problem, y, memory);
+  ss_free(memory);
+  return margin;
 }

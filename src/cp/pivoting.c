@@ -81,7 +81,7 @@ static ss_status follow(pivoting *p, bool covered, int limit, ss_cp_workspace *w
       lemke(&p->l, covered ? p->cover : NULL, limit, p->x, p->ray, w, &result->outcome, &pivots, error);
   scratch_release(w, mark);
   result->iterations += pivots;
-  if (!status && result->outcome == SS_RAY) result->no_solution = lcp_infeasible(&p->l, p->ray);
+  if (!status && result->outcome == SS_RAY) result->no_solution = lcp_infeasible(&p->l, p->ray, w);
   return status;
 }
 
