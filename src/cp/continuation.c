@@ -41,7 +41,7 @@ typedef struct traveller {
   int limit;
 } traveller;
 
-static bool exhausted(const traveller *t) { return t->p.d.newtons >= t->limit; }
+static bool exhausted(const traveller *t) { return t->p.d.step.newtons >= t->limit; }
 
 static void move(double *to, const double *from, double length, const double *step, int n) {
   for (int i = 0; i < n; i++) to[i] = from[i] + length * step[i];
@@ -135,7 +135,7 @@ static void attempt(traveller *t, double tolerance) {
   descent *d = &t->p.d;
   const int n = d->cp->n;
   memcpy(d->anchor, t->z, sizeof *t->z * (size_t)n);
-  d->limit = d->newtons + ATTEMPT;
+  d->step.limit = d->step.newtons + ATTEMPT;
   descent_forget(d);
   const double residual = descent_run(d, true, tolerance);
   descent_forget(d);
@@ -171,7 +171,7 @@ static void follow(traveller *t, const curve *c, double tolerance) {
   double length = 0.5, next = first_attempt;
   t->p.pull = c->pull;
   t->p.power = c->power;
-  t->limit = t->p.d.newtons + c->newtons;
+  t->limit = t->p.d.step.newtons + c->newtons;
   descent_forget(&t->p.d);
   if (!start(t)) return;
   while (t->lowest > tolerance && t->tau > last_tau && advance(t, &length)) {
@@ -205,11 +205,11 @@ ss_status solve_continuation(const ss_cp *problem, const ss_cp_options *options,
   if (status || !admitted) return status;
   for (int k = 0; k < CURVES && t.lowest > options->tolerance; k++) {
     curve c = curves[k];
-    const int left = options->iteration_limit - t.p.d.newtons;
+    const int left = options->iteration_limit - t.p.d.step.newtons;
     if (options->iteration_limit > 0 && left < c.newtons) c.newtons = left;
     if (c.newtons > 0) follow(&t, &c, options->tolerance);
   }
-  result->iterations = t.p.d.newtons;
+  result->iterations = t.p.d.step.newtons;
   result->outcome = t.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&t.p.d.sub, t.best, z, w, error);
 }

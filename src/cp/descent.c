@@ -10,14 +10,6 @@
 static const double rank_tolerance = 1e-12;
 enum { MOST_RANK = 3000 };
 
-static bool create_point(point *p, int rank, int n, ss_cp_workspace *w) {
-  p->y = SCRATCH(w, double, 2 * (size_t)rank);
-  p->z.z = SCRATCH(w, double, n);
-  p->z.D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, (size_t)n *SS_FRICTION_ROWS);
-  p->F = p->y + rank;
-  return p->y && p->z.z && p->z.D;
-}
-
 /* The columns that the contacts connect. */
 static void bound_envelope(descent *d) {
   const int rank = d->range.rank;
@@ -44,7 +36,7 @@ void descent_forget(descent *d) {
 
 ss_status descent_create(descent *d, const ss_cp *problem, double share, int limit, ss_cp_workspace *w, bool *admitted,
                          ss_error *error) {
-  *d = (descent){.limit = limit};
+  *d = (descent){.step.limit = limit};
   *admitted = false;
   ss_status status = subproblem_create(problem, rank_tolerance, w, &d->sub, error);
   if (status) return status;
@@ -72,16 +64,14 @@ ss_status descent_create(descent *d, const ss_cp *problem, double share, int lim
   const size_t rank = (size_t)d->range.rank;
   d->K = SCRATCH(w, double, 2 * rank * rank);
   d->D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, n *SS_FRICTION_ROWS);
-  d->step = SCRATCH(w, double, (2 + SS_FRICTION_ROWS) * rank);
+  d->T = SCRATCH(w, double, (1 + SS_FRICTION_ROWS) * rank);
   d->first = SCRATCH(w, int, 2 * rank);
-  if (!create_point(&d->now, d->range.rank, d->cp->n, w) || !create_point(&d->trial, d->range.rank, d->cp->n, w) ||
-      !d->K || !d->D || !d->step || !d->first)
+  if (!proximal_create(&d->step, d->range.rank, d->cp->n, w) || !d->K || !d->D || !d->T || !d->first)
     return status ? status : out_of_memory(error);
   d->H = d->K + rank * rank;
-  d->T = d->step + rank;
   descent_forget(d);
   d->last = d->first + rank;
-  d->cones = cones_admitted(d->cp);
+  d->step.cones = cones_admitted(d->cp);
   bound_envelope(d);
   return status;
 }
@@ -148,7 +138,7 @@ bool descent_factor(descent *d, double (*D)[SS_FRICTION_ROWS]) {
     for (int l = d->first[k]; l <= d->last[k]; l++) row[l] = stiffness * from[l];
     row[k] += 1;
   }
-  d->newtons++;
+  d->step.newtons++;
   return envelope_factor(d->H, rank, d->first, d->last);
 }
 

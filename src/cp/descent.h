@@ -8,15 +8,9 @@
 #ifndef SS_CP_DESCENT_H
 #define SS_CP_DESCENT_H
 
+#include "cp/proximal.h"
 #include "cp/range.h"
-#include "cp/response.h"
 #include "cp/subproblem.h"
-
-typedef struct point {
-  double *y, *F; /* [rank] F = y - U^T (z - a) */
-  response z;
-  double norm, merit; /* |F|; what descends: |F| or the convex function */
-} point;
 
 typedef struct descent {
   subproblem sub;
@@ -24,19 +18,17 @@ typedef struct descent {
   pattern pattern;
   range range;
   active_set set;
-  bool cones; /* the cone's law is there for all blocks */
+  proximal step; /* F = y - U^T (z - a) in y [rank] */
   double eps;
-  point now, trial;
   double *anchor, *slack, *best, *drift; /* [n] a and G a + g; the best a so far; its last step */
   double *w, *x, *change, *shift, *none; /* [n]; change: z - a; none: zeros */
   double *last_x;                        /* [n] x at the end of the last step */
   double *diagonal;                      /* [n] of a sparse matrix */
-  double *K, *H, *step, *T;              /* [rank][rank], [rank]; K = U^T z' L; T: of its change */
+  double *K, *H, *T;                     /* [rank][rank], [rank]; K = U^T z' L; T: of its change */
   double (*D)[SS_FRICTION_ROWS];         /* [n] the z' that K has been made of */
   int *first, *last;                     /* [rank] envelope of H */
-  int newtons, limit;
-  bool settled; /* the anchor is the end of a step that was solved, d->now, at last_x */
-  bool hurried; /* others are there to go on where it is slow */
+  bool settled;                          /* the anchor is the end of a step that was solved, d->step.now, at last_x */
+  bool hurried;                          /* others are there to go on where it is slow */
 } descent;
 
 /* The anchor is not set. `share`: of the rows, that the rank may be; not admitted where it is more, or where the symmetric part

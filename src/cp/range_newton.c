@@ -6,11 +6,9 @@
  *     y = U^T (z(a - (w_a + L y) / eps) - a),                                                                    (1)
  *
  * z(x) the impulses that Coulomb's law assigns to x = a - w / eps (response.c): as many equations as bodies have directions
- * to move in, well conditioned for every number of contacts. Newton's method on (1), with the matrix 1 + U^T z' L / eps.
- * Where that does not descend, the law of the cone with the shift s = mu |w_t| frozen takes over for some steps (De Saxce;
- * Cadoux 2009): then (1) is, for symmetric G, the gradient of a convex function, |y|^2 / 2 + eps (x z - |z|^2 / 2) + a L y,
- * and Newton's method with a line search on it always converges. The result is the next anchor; eps is lowered while that is
- * easy. As w_a comes from the data in every step, errors of L and U do not stay.
+ * to move in, well conditioned for every number of contacts. Newton's method on (1) (proximal.c), with the matrix 1 + U^T z' L / eps;
+ * with the shift frozen, and for symmetric G, (1) is the gradient of |y|^2 / 2 + eps (x z - |z|^2 / 2) + a L y. The result is the
+ * next anchor; eps is lowered while that is easy. As w_a comes from the data in every step, errors of L and U do not stay.
  *
  * Assumes a G whose symmetric part is positive semi-definite, else it is not admitted. Steep friction (mu well above 1,
  * impacts on piles) may keep it from converging: it ends at the limit, or earlier where nothing improves. */
@@ -26,9 +24,6 @@ enum {
   VERY_EASY = 1,
   EASY = 6,
   BEARABLE = 15,
-  TURNS = 1,
-  CONE_STEPS = 10,
-  HALVINGS = 5,
   STUCK = 4,      /* steps without clear success after which every step is worth all that there is; */
   VAIN = 60,      /* after which it ends; */
   SHORT_VAIN = 20 /* with a limit: most of what is solved at all never waits as long, and others may try */
@@ -37,10 +32,8 @@ static const double first_eps = 0.3, small_eps = 1e-5, least_eps = 1e-12, most_e
 static const double rounding = 2e-15, enough = 1e-14, nearly = 1e-12;
 static const double polished = 1e-13; /* residual of a start that is left as it is */
 
-typedef enum contact_law { COULOMB, CONE } contact_law;
-
-/* Everything at p->y. */
-static void evaluate(descent *d, contact_law law, point *p) {
+static void evaluate(void *user, contact_law law, prox_point *p) {
+  descent *d = user;
   const int n = d->cp->n, rank = d->range.rank;
   const double stiffness = 1 / d->eps;
   range_apply(&d->range, d->slack, p->y, d->w);
@@ -58,80 +51,48 @@ static void evaluate(descent *d, contact_law law, point *p) {
   for (int i = 0; i < n; i++) p->merit += d->anchor[i] * (d->w[i] - d->slack[i]);
 }
 
-/* d->step from the Newton equation at d->now. */
-static bool newton_step(descent *d) {
-  if (!descent_factor(d, d->now.z.D)) return false;
-  for (int k = 0; k < d->range.rank; k++) d->step[k] = -d->now.F[k];
-  descent_solve(d, d->step);
+static void freeze(void *user, const double *y) {
+  descent *d = user;
+  range_apply(&d->range, d->slack, y, d->w);
+  cone_shift(&d->set, d->w, d->shift);
+}
+
+static bool newton(void *user, const prox_point *p, double *step) {
+  descent *d = user;
+  if (!descent_factor(d, p->z.D)) return false;
+  for (int k = 0; k < d->range.rank; k++) step[k] = -p->F[k];
+  descent_solve(d, step);
   return true;
 }
 
-static void exchange_points(descent *d) {
-  const point last = d->now;
-  d->now = d->trial;
-  d->trial = last;
-}
+static const prox_equations in_range = {evaluate, freeze, newton, .halvings = 5};
 
-/* Goes along the step until the merit is at most `bound` plus a part of the slope; false where it never is. */
-static bool search_line(descent *d, contact_law law, double bound, double slope, int halvings) {
-  double length = 1;
-  for (int h = 0; h < halvings; h++, length /= 2) {
-    for (int k = 0; k < d->range.rank; k++) d->trial.y[k] = d->now.y[k] + length * d->step[k];
-    evaluate(d, law, &d->trial);
-    if (!(d->trial.merit <= bound + 1e-4 * length * slope)) continue;
-    exchange_points(d);
-    return true;
-  }
-  return false;
-}
-
-/* Where the next step ends if the law stays what it is around the end of the last one, z + z' (x - its x), at d->trial. d->now is
- * still that end. */
+/* Where the next step ends if the law stays what it is around the end of the last one, z + z' (x - its x), at d->step.trial.
+ * d->step.now is still that end. */
 static bool foresee(descent *d) {
   const pattern *p = &d->pattern;
-  double(*D)[SS_FRICTION_ROWS] = d->now.z.D;
+  double(*D)[SS_FRICTION_ROWS] = d->step.now.z.D;
   for (int i = 0; i < d->cp->n; i++) d->w[i] = d->anchor[i] - d->slack[i] / d->eps - d->last_x[i];
   for (int g = 0; g < p->n; g++)
     for (int i = p->row[g]; i < p->row[g] + p->size[g]; i++) {
       d->change[i] = 0;
       for (int j = 0; j < p->size[g]; j++) d->change[i] += D[i][j] * d->w[p->row[g] + j];
     }
-  range_collect(&d->range, d->change, d->trial.y);
+  range_collect(&d->range, d->change, d->step.trial.y);
   if (!descent_factor(d, D)) return false;
-  descent_solve(d, d->trial.y);
-  evaluate(d, COULOMB, &d->trial);
+  descent_solve(d, d->step.trial.y);
+  evaluate(d, COULOMB, &d->step.trial);
   return true;
 }
 
-/* d->now at the better of what is foreseen and the anchor. */
+/* d->step.now at the better of what is foreseen and the anchor. */
 static void begin_step(descent *d, double goal) {
   const bool foreseen = d->settled && foresee(d);
-  if (foreseen) exchange_points(d);
-  if (foreseen && d->now.norm <= goal) return;
-  for (int i = 0; i < d->range.rank; i++) d->trial.y[i] = 0;
-  evaluate(d, COULOMB, &d->trial);
-  if (!(foreseen && d->now.norm < d->trial.norm)) exchange_points(d);
-}
-
-/* From d->now, where everything is evaluated. Near rounding errors Newton's method gains digits at once or not at all. */
-static void coulomb_phase(descent *d, double goal) {
-  static const double less = 0.9, much_less = 0.1, last_digits = 1e-13;
-  while (d->now.norm > goal && d->newtons < d->limit) {
-    const double bound = (d->now.norm > last_digits ? less : much_less) * d->now.norm;
-    if (!newton_step(d) || !search_line(d, COULOMB, bound, 0, HALVINGS)) return;
-  }
-}
-
-static void cone_phase(descent *d, double goal) {
-  range_apply(&d->range, d->slack, d->now.y, d->w);
-  cone_shift(&d->set, d->w, d->shift);
-  evaluate(d, CONE, &d->now);
-  goal = fmax(goal, 1e-2 * d->now.norm);
-  for (int k = 0; k < CONE_STEPS && d->now.norm > goal && d->newtons < d->limit; k++) {
-    if (!newton_step(d)) return;
-    const double slope = dot(d->now.F, d->step, d->range.rank);
-    if (!search_line(d, CONE, d->now.merit + 1e-14 * fabs(d->now.merit), slope, 15)) return;
-  }
+  if (foreseen) proximal_exchange(&d->step);
+  if (foreseen && d->step.now.norm <= goal) return;
+  for (int i = 0; i < d->range.rank; i++) d->step.trial.y[i] = 0;
+  evaluate(d, COULOMB, &d->step.trial);
+  if (!(foreseen && d->step.now.norm < d->step.trial.norm)) proximal_exchange(&d->step);
 }
 
 /* One proximal step from the anchor; returns whether it was solved. `trial`: a larger eps is known to do as well, or the
@@ -139,13 +100,7 @@ static void cone_phase(descent *d, double goal) {
 static bool proximal_step(descent *d, double goal, bool trial) {
   goal = fmax(goal, rounding);
   begin_step(d, goal);
-  coulomb_phase(d, goal);
-  for (int k = 0; k < TURNS && d->now.norm > goal && d->cones && !trial && d->newtons < d->limit; k++) {
-    cone_phase(d, goal);
-    evaluate(d, COULOMB, &d->now);
-    coulomb_phase(d, goal);
-  }
-  return d->now.norm <= goal;
+  return proximal_solve(&d->step, goal, !trial);
 }
 
 /* How eps and the end of the iteration follow from what the proximal steps bring. */
@@ -209,13 +164,13 @@ static bool move_anchor(descent *d) {
   static const double parallel = 0.9;
   double along = 0, before = 0, now = 0;
   for (int i = 0; i < d->cp->n; i++) {
-    const double step = d->now.z.z[i] - d->anchor[i];
+    const double step = d->step.now.z.z[i] - d->anchor[i];
     along += step * d->drift[i];
     before += d->drift[i] * d->drift[i];
     now += step * step;
     d->drift[i] = step;
     d->last_x[i] = d->x[i];
-    d->anchor[i] = d->now.z.z[i];
+    d->anchor[i] = d->step.now.z.z[i];
     d->slack[i] = d->w[i];
   }
   return along > parallel * sqrt(before * now);
@@ -251,19 +206,21 @@ double descent_run(descent *d, bool warm, double tolerance) {
   schedule s = {.eps = first_eps, .easy = HUGE_VAL, .milestone = HUGE_VAL, .most_vain = d->hurried ? SHORT_VAIN : VAIN};
   bool going = true;
   d->settled = false;
+  d->step.equations = &in_range;
+  d->step.user = d;
   if (warm) {
     keep_best(d, residual = ss_cp_judge(d->cp, d->anchor, d->slack), &lowest);
     if (residual > tolerance) s.eps = eps_for(residual);
     going = residual > polished;
   } else
     for (int i = 0; i < n; i++) d->slack[i] = d->cp->g[i];
-  while (going && residual > target && d->newtons < d->limit) {
-    const int before = d->newtons;
+  while (going && residual > target && d->step.newtons < d->step.limit) {
+    const int before = d->step.newtons;
     const double last = residual;
     d->eps = s.eps;
     const bool trial = residual <= tolerance || (s.easy < HUGE_VAL && s.eps < s.easy && s.vain < STUCK);
     const bool solved = proximal_step(d, inner * fmin(residual, 1), trial);
-    const double there = ss_cp_judge(d->cp, d->now.z.z, d->w);
+    const double there = ss_cp_judge(d->cp, d->step.now.z.z, d->w);
     bool straight = false;
     d->settled = solved;
     if (solved || there < residual) {
@@ -275,7 +232,7 @@ double descent_run(descent *d, bool warm, double tolerance) {
       keep_best(d, residual = go_far(d, residual), &lowest);
       d->settled = false;
     }
-    next_eps(&s, solved, d->newtons - before, last, residual);
+    next_eps(&s, solved, d->step.newtons - before, last, residual);
     going = promising(&s, solved, last, residual, tolerance);
   }
   return lowest;
@@ -331,7 +288,7 @@ static ss_status solve(const ss_cp *problem, const ss_cp_options *options, bool 
   if (warm) subproblem_start(&d.sub, z, d.anchor);
   d.hurried = options->iteration_limit > 0;
   const double residual = descent_run(&d, warm, options->tolerance);
-  result->iterations = d.newtons;
+  result->iterations = d.step.newtons;
   result->outcome = residual <= options->tolerance ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&d.sub, d.best, z, w, error);
 }
