@@ -1,8 +1,8 @@
 /* The ladder that "auto" climbs.
  *
  * Problems that are large and sparse begin with rungs of their own, which take the matrix in any form; for the others it is made dense,
- * where it is not too large for them to come to an end in bearable time. The first z with a residual within the tolerance is taken. Where nothing solves the problem, the best z is returned with
- * the outcome of the first rung that said why. */
+ * where it is not too large for them to come to an end in bearable time. The first z with a residual within the tolerance is taken.
+ * Where nothing solves the problem, the best z is returned with the outcome of the first rung that said why. */
 #include "cp/climb.h"
 #include "cp/islands.h"
 #include "cp/reduce.h"
@@ -79,7 +79,7 @@ static const rung ladder[] = {
     {{"interior-point", solve_interior_last}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
-    {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL, {LOOSE + 1, ALL}, {0, ALL}, 0},
+    {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD, {0, LOOSE}, {0, ALL}, 12},
