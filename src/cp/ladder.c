@@ -23,7 +23,8 @@ enum trait {
   DISC = 1024,      /* discs: directions that are hard to guess where they slide */
   NO_SET = 2048,    /* only free rows: nothing to guess */
   TINY = 4096,      /* an LCP of few rows or few pivots */
-  UNTRIED = 8192    /* on the way of large problems (solve.c, large_solve.c) */
+  UNTRIED = 8192,   /* on the way of large problems (solve.c, large_solve.c) */
+  CLOSE = 16384     /* the best z so far has lost digits only: the rung starts from it */
 };
 
 typedef struct span {
@@ -42,10 +43,11 @@ enum {
   SOME = 24,          /* rows: from here on sparsity and redundancy are worth their administration */
   SOME_FLAT = 40,     /* the same where other solvers are good as well */
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
+  MORE = 100,         /* up to here some Newton steps cost less than the factors of G */
   MANY = 240,         /* sweeps get long */
   SMALL_LCP = 60,     /* variables: a dense tableau is the fastest */
-  SURE_LCP = 150,     /* pivots are faster than a curve */
-  MEDIUM_LCP = 300,   /* still faster than many sweeps, where few have not helped */
+  MEDIUM_LCP = 300,   /* faster than many sweeps, where few have not helped; a second path as well */
+  SURE_LCP = 400,     /* pivots solve more than a curve in the same time */
   ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
   PLAIN_LCP = 2000,   /* without friction */
   LARGE_LCP = 3000    /* slow, but sure */
@@ -56,7 +58,8 @@ static const rung ladder[] = {
     /* solver, needs, rows, variables, limit */
     {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
-    {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL, {LOOSE + 1, ALL}, {0, ALL}, 0},
+    {{"nsgs-newton", solve_few_loaded}, COLD | FRICTION | SPATIAL, {LOOSE + 1, MORE}, {0, ALL}, 7},
+    {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL, {MORE + 1, ALL}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD, {0, LOOSE}, {0, ALL}, 12},
@@ -78,13 +81,16 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
     {{"ray", solve_refuted}, FRICTION, {0, ALL}, {0, ALL}, 0},
     {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
-    {{"continuation", solve_continuation}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {SURE_LCP + 1, ALL}, 60},
-    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
-    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
-    {{"lemke", solve_lemke}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ATTEMPT_LCP}, 2000},
-    {{"range-newton", solve_range_newton}, COLD | SPATIAL | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
+    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, SURE_LCP}, 800},
+    {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | CLOSE, {LOOSE + 1, ALL}, {0, ALL}, 120},
+    {{"continuation", solve_continuation}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {SMALL_LCP + 1, ALL}, 30},
+    {{"smoothing", solve_smoothing_cheap}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 15},
+    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 2000},
+    {{"lemke", solve_lemke}, SPATIAL | UNTRIED, {SOME, ALL}, {SMALL_LCP + 1, ATTEMPT_LCP}, 2000},
+    {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
+    {{"range-newton", solve_range_newton}, COLD | DISC | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 60},
+    {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 40},
     {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
-    {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 60},
     {{"continuation", solve_continuation}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ALL}, 400},
     {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 0},
@@ -93,8 +99,8 @@ static const rung ladder[] = {
     {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 150},
     {{"interior-point", solve_interior_point}, 0, {0, ALL}, {0, ALL}, 0},
     {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
-    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
-    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
+    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, LARGE_LCP}, 0},
+    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, LARGE_LCP}, 0},
     {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 3000},
     {{"facets", solve_facets}, 0, {0, ALL}, {0, ALL}, 0},
     {{"lemke-regularized", solve_lemke_regularized}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
@@ -120,9 +126,10 @@ static bool within(span s, int x) { return s.least <= x && x <= s.most; }
 
 static bool worth_trying(const climb *c, const rung *r, unsigned traits, int variables) {
   const unsigned missing = r->needs & ~traits;
-  if (missing & ~(unsigned)(NEARLY | ONWARD | UNTRIED)) return false;
+  if (missing & ~(unsigned)(NEARLY | ONWARD | UNTRIED | CLOSE)) return false;
   if (!within(r->rows, c->problem->n) || !within(r->variables, variables)) return false;
   if (missing & NEARLY && !(c->result->residual < polish_below)) return false;
+  if (missing & CLOSE && !(c->result->residual < nearly_solved)) return false;
   return !(missing & UNTRIED) || c->problem->n > CONTINUED_ROWS || !large_wanted(c->problem);
 }
 
@@ -163,7 +170,7 @@ ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
   for (const rung *r = ladder; r < ladder + N_RUNGS; r++) {
     if (!worth_trying(c, r, traits, variables)) continue;
     ss_outcome outcome;
-    const double *from = r->needs & (NEARLY | ONWARD) ? c->z : warm ? c->start : NULL;
+    const double *from = r->needs & (NEARLY | ONWARD | CLOSE) ? c->z : warm ? c->start : NULL;
     const ss_status status = try_row(c, &r->row, r->limit, from, &outcome, error);
     if (status) return status;
     if (c->result->residual <= c->options->tolerance) return warm ? refine(c, error) : SS_OK;
