@@ -9,6 +9,7 @@
  *
  * The rule against cycling: q is replaced by q + epsilon p with a generic p > 0 and an infinitesimal epsilon; the values that
  * belong to p are kept beside the others and decide their ties. A tie in both would be an accident of the numbers in p. */
+#include "core/wide.h"
 #include "cp/dense.h"
 #include "cp/pivots.h"
 #include "la/blocked_lu.h"
@@ -52,7 +53,7 @@ static void solve_factors(const basis *b, double *x) {
   for (int k = 0; k < m; k++) x[b->rows[k]] = u[k];
 }
 
-static void take_column(pivots *p) {
+WIDE static void take_column(pivots *p) {
   const basis *b = (const basis *)p;
   const int n = p->n;
   for (int i = 0; i < n; i++) p->column[i] = 0;
@@ -77,7 +78,7 @@ static bool before(const pivots *p, int a, int b) {
   return tie[a] / p->column[a] < tie[b] / p->column[b];
 }
 
-static bool pivot(pivots *p, int r) {
+WIDE static bool pivot(pivots *p, int r) {
   basis *b = (basis *)p;
   const bool reliable = pivots_reliable(p, r);
   const double length = p->value[r] / p->column[r], tie = b->tie[r] / p->column[r];

@@ -142,7 +142,7 @@ static void scaled_maxima(const double *A, int n, int stride, const double *s, d
 }
 
 /* Whether an entry of the scaled matrix is larger than `limit`: what is found nearly never, faster than the maxima. */
-static bool exceeds(const double *A, int n, int stride, const double *s, double limit) {
+WIDE static bool exceeds(const double *A, int n, int stride, const double *s, double limit) {
   int64_t count = 0;
   for (int i = 0; i < n && count == 0; i++) {
     const double *row = A + (size_t)i * (size_t)stride;

@@ -2,6 +2,7 @@
  * kept from step to step: only what has changed in z' is added. */
 #include "cp/descent.h"
 
+#include "core/wide.h"
 #include "cp/storage.h"
 
 #include <math.h>
@@ -100,7 +101,7 @@ static double entry(const range *r, int i, int column) {
 }
 
 /* K += sum of U_i T_i^T over the rows of a group, up to three of them in one pass. */
-static void update_group(descent *d, double (*D)[SS_FRICTION_ROWS], int first_row, int size) {
+WIDE static void update_group(descent *d, double (*D)[SS_FRICTION_ROWS], int first_row, int size) {
   const range *r = &d->range;
   const size_t rank = (size_t)r->rank;
   int first = r->rank, end = 0, count = 0, rows[SS_FRICTION_ROWS];

@@ -6,6 +6,9 @@
  * hardly feel each other. Otherwise Newton steps are tried after the first sweeps, and then after twice as many each time, while
  * they lower the residual.
  *
+ * Among many contacts this pays where most of them separate or slide (struck piles): the system is small then, and hardly redundant.
+ * `solve_few_loaded` looks at the states after the first sweeps, and is not admitted where they leave more unknowns.
+ *
  * Assumes rows with a positive diagonal and none that are free, else not admitted; fails where the states go round, at the limit. */
 #include "cp/solver.h"
 
@@ -29,6 +32,7 @@ typedef struct few {
   double *z, *w, *before, *best; /* [n] */
   double lowest;                 /* residual of best */
   int limit, iterations;
+  int most; /* unknowns of a Newton step that is worth its time */
 } few;
 
 static bool admitted(const ss_cp *problem) {
@@ -91,6 +95,23 @@ static double look(few *f) {
   return residual;
 }
 
+/* Of the states at z: none where a contact is open, fewer than its rows where it slides. */
+static int count_unknowns(few *f) {
+  int count = 0;
+  (void)active_set_guess(&f->a, f->z, f->w);
+  for (int k = 0; k < f->a.n_sites; k++) {
+    const site *s = &f->a.sites[k];
+    const ss_block *block = s->block;
+    if (s->state == SITE_OPEN) continue;
+    const bool slides = block->kind == SS_BLOCK_FRICTION && s->state != 1 + SLIP_STICKS;
+    count += block->kind != SS_BLOCK_FRICTION    ? 1
+             : !slides                           ? block->size
+             : block->cone == SS_CONE_POLYHEDRAL ? 1 + s->state % 2 /* on an edge */
+                                                 : block->size - 1;
+  }
+  return count;
+}
+
 /* One Newton step from z. Where it leads far away (contacts that are nearly redundant) it is taken once more with damping. Returns the
  * residual there. */
 static double step(few *f) {
@@ -133,19 +154,18 @@ static void run(few *f) {
     if (!done && on && f->iterations < f->limit) continue;
     f->lowest = HUGE_VAL; /* of what the Newton steps start from, even if earlier ones have been lower */
     const double residual = look(f);
-    if (done) return;
+    if (done || count_unknowns(f) > f->most) return;
     newton(f, residual);
     next = 2 * sweeps;
   }
 }
 
-ss_status solve_few_contacts(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  (void)warm;
+static ss_status solve(const ss_cp *problem, const ss_cp_options *options, int most, double *z,
+                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const size_t n = (size_t)problem->n;
   result->outcome = SS_NOT_ADMITTED;
   if (!admitted(problem)) return SS_OK;
-  few f = {.problem = problem, .z = z, .w = SCRATCH(workspace, double, 3 * n), .lowest = HUGE_VAL};
+  few f = {.problem = problem, .z = z, .w = SCRATCH(workspace, double, 3 * n), .lowest = HUGE_VAL, .most = most};
   if (!f.w) return out_of_memory(error);
   f.before = f.w + n;
   f.best = f.before + n;
@@ -159,4 +179,19 @@ ss_status solve_few_contacts(const ss_cp *problem, const ss_cp_options *options,
   result->residual = f.lowest;
   result->outcome = f.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
   return SS_OK;
+}
+
+ss_status solve_few_contacts(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  (void)warm;
+  return solve(problem, options, problem->n, z, workspace, result, error);
+}
+
+ss_status solve_few_loaded(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  static const double share = 0.4; /* about as many as there are directions to move in */
+  (void)warm;
+  const ss_status status = solve(problem, options, (int)(share * problem->n), z, workspace, result, error);
+  if (result->outcome != SS_SOLVED) result->outcome = SS_NOT_ADMITTED; /* nothing that is worth to be polished */
+  return status;
 }

@@ -29,7 +29,8 @@ enum trait {
   SPARSE = 8192,    /* large and sparse: a rung for any form of the matrix */
   UNTRIED = 16384,  /* a rung that repeats what one for sparse problems has done is only for others */
   BODIES = 32768,   /* given by the masses of the bodies as well */
-  NO_BODIES = 65536
+  NO_BODIES = 65536,
+  CLOSE = 131072 /* the best z so far has lost digits only: the rung starts from it */
 };
 
 typedef struct span {
@@ -48,10 +49,11 @@ enum {
   SOME = 24,          /* rows: from here on sparsity and redundancy are worth their administration */
   SOME_FLAT = 40,     /* the same where other solvers are good as well */
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
+  MORE = 100,         /* up to here some Newton steps cost less than the factors of G */
   MANY = 240,         /* sweeps get long */
   SMALL_LCP = 60,     /* variables: a dense tableau is the fastest */
-  SURE_LCP = 150,     /* pivots are faster than a curve */
-  MEDIUM_LCP = 300,   /* still faster than many sweeps, where few have not helped */
+  MEDIUM_LCP = 300,   /* faster than many sweeps, where few have not helped; a second path as well */
+  SURE_LCP = 400,     /* pivots solve more than a curve in the same time */
   ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
   PLAIN_LCP = 2000,   /* without friction */
   LARGE_LCP = 3000,   /* slow, but sure */
@@ -79,7 +81,8 @@ static const rung ladder[] = {
     {{"interior-point", solve_interior_last}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
-    {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 0},
+    {{"nsgs-newton", solve_few_loaded}, COLD | FRICTION | SPATIAL, {LOOSE + 1, MORE}, {0, ALL}, 7},
+    {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL | UNTRIED, {MORE + 1, ALL}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD, {0, LOOSE}, {0, ALL}, 12},
@@ -101,13 +104,16 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
     {{"ray", solve_refuted}, FRICTION | UNTRIED, {0, ALL}, {0, ALL}, 0},
     {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
-    {{"continuation", solve_continuation}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {SURE_LCP + 1, ALL}, 60},
-    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
-    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
-    {{"lemke", solve_lemke}, SPATIAL, {SOME, ALL}, {0, ATTEMPT_LCP}, 2000},
-    {{"range-newton", solve_range_newton}, COLD | SPATIAL | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
+    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, SURE_LCP}, 800},
+    {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | CLOSE, {LOOSE + 1, ALL}, {0, ALL}, 120},
+    {{"continuation", solve_continuation}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {SMALL_LCP + 1, ALL}, 30},
+    {{"smoothing", solve_smoothing_cheap}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 15},
+    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 2000},
+    {{"lemke", solve_lemke}, SPATIAL, {SOME, ALL}, {SMALL_LCP + 1, ATTEMPT_LCP}, 2000},
+    {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
+    {{"range-newton", solve_range_newton}, COLD | DISC | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 60},
+    {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 40},
     {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
-    {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 60},
     {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 400},
     {{"patches", solve_patches}, SPARSE | ONWARD, {PATH_ROWS + 1, MODERATE_ROWS}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
@@ -117,8 +123,8 @@ static const rung ladder[] = {
     {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 150},
     {{"interior-point", solve_interior_point}, 0, {0, ALL}, {0, ALL}, 0},
     {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
-    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
-    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
+    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, LARGE_LCP}, 0},
+    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, LARGE_LCP}, 0},
     {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 3000},
     {{"facets", solve_facets}, 0, {0, ALL}, {0, ALL}, 0},
     {{"lemke-regularized", solve_lemke_regularized}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
@@ -147,9 +153,10 @@ static bool within(span s, int x) { return s.least <= x && x <= s.most; }
 
 static bool worth_trying(const climb *c, const rung *r, unsigned traits, int variables) {
   const unsigned missing = r->needs & ~traits;
-  if (missing & ~(unsigned)(NEARLY | ONWARD)) return false;
+  if (missing & ~(unsigned)(NEARLY | ONWARD | CLOSE)) return false;
   if (!within(r->rows, c->problem->n) || !within(r->variables, variables)) return false;
   if (traits & SPARSE && !(r->needs & SPARSE) && c->problem->n > BEARABLE_ROWS) return false;
+  if (missing & CLOSE && !(c->result->residual < nearly_solved)) return false;
   return !(missing & NEARLY) || c->result->residual < polish_below;
 }
 
@@ -205,7 +212,7 @@ static ss_status list_rows(climb *c, forms *f, ss_error *error) {
 
 /* Where a rung starts; NULL: from nothing. */
 static const double *start_of(const climb *c, const rung *r, bool warm) {
-  return r->needs & NEARLY ? c->z : warm ? c->start : r->needs & ONWARD ? c->z : NULL;
+  return r->needs & (NEARLY | CLOSE) ? c->z : warm ? c->start : r->needs & ONWARD ? c->z : NULL;
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the

@@ -12,7 +12,9 @@
 #include "cp/range.h"
 
 #include "cp/storage.h"
+#include "core/wide.h"
 #include "la/blocked_lu.h"
+#include "la/rows.h"
 
 #include <math.h>
 
@@ -161,15 +163,15 @@ ss_status range_create(const ss_cp *problem, const pattern *order, int most, ss_
   return factorise(out, &s, order, HUGE_VAL, most, d, w, admitted, error);
 }
 
-void range_apply(const range *r, const double *g, const double *y, double *w) {
+WIDE void range_apply(const range *r, const double *g, const double *y, double *w) {
   for (int i = 0; i < r->n; i++) {
     const double *row = r->L + (size_t)i * (size_t)r->stride;
     const int first = r->first[i];
-    w[i] = r->end[i] > first ? g[i] + ss_dot(row + first, y + first, r->end[i] - first) : g[i];
+    w[i] = r->end[i] > first ? g[i] + row_dot(row + first, y + first, r->end[i] - first) : g[i];
   }
 }
 
-void range_collect(const range *r, const double *z, double *y) {
+WIDE void range_collect(const range *r, const double *z, double *y) {
   for (int k = 0; k < r->rank; k++) y[k] = 0;
   for (int i = 0; i < r->n; i++) {
     if (z[i] == 0) continue;

@@ -30,6 +30,7 @@ cp_solve_function solve_redundant;      /* the same where contacts are many on f
 cp_solve_function solve_continuation;   /* continuation.c */
 cp_solve_function solve_weakly_coupled; /* weak.c */
 cp_solve_function solve_few_contacts;   /* few.c */
+cp_solve_function solve_few_loaded;     /* the same where few of many contacts have impulses */
 cp_solve_function solve_facets;         /* facets.c */
 cp_solve_function solve_enumeration;    /* enumerate.c */
 cp_solve_function solve_refuted;        /* ray.c: a proof that there is no solution, else not admitted */

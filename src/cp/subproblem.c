@@ -1,6 +1,7 @@
 /* The contacts alone, as a problem of their own: the reduction's Schur complement, scaled to unit size. */
 #include "cp/subproblem.h"
 
+#include "core/wide.h"
 #include "cp/dense.h"
 
 /* The place before elimination of the row i of the rest. */
@@ -57,7 +58,7 @@ static void load_rest(const reduction *r, const double *S, int rows, const doubl
 }
 
 /* The same where nothing was to be eliminated. */
-static void load_all(const reduction *r, double *G, double *g) {
+WIDE static void load_all(const reduction *r, double *G, double *g) {
   const size_t n = (size_t)r->problem->n;
   const double *scale = r->scale;
   for (size_t i = 0; i < n; i++) {

@@ -2,6 +2,8 @@
  * so that every number that is fetched is used several times. */
 #include "la/blocked_lu.h"
 
+#include "core/wide.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -41,7 +43,7 @@ static int factorise_panel(double *A, int n, int first, int end, double toleranc
   return end;
 }
 
-void ss_subtract_rows(double *A, int stride, int i, int first, int end, int from, int to) {
+WIDE void ss_subtract_rows(double *A, int stride, int i, int first, int end, int from, int to) {
   double *restrict target = row_at(A, stride, i);
   const double *l = target;
   int k = first;
@@ -73,7 +75,7 @@ int ss_blocked_lu(double *A, int n, double tolerance, int *row) {
 }
 
 /* Several sums at a time: one addition need not wait for the last. */
-double ss_dot(const double *restrict a, const double *restrict b, int n) {
+WIDE double ss_dot(const double *restrict a, const double *restrict b, int n) {
   double sum[LANES] = {0};
   int i = 0;
   for (; i + LANES <= n; i += LANES)
@@ -91,7 +93,7 @@ void ss_blocked_lu_solve(const double *A, int n, double *x) {
   }
 }
 
-void ss_add_columns(double *target, const double *const *column, const double *factor, int count, int n) {
+WIDE void ss_add_columns(double *target, const double *const *column, const double *factor, int count, int n) {
   double *restrict x = target;
   int k = 0;
   for (; k + 4 <= count; k += 4) {
