@@ -14,6 +14,7 @@
  * turns (mass ratios of 1e4 with mu near 2: Lemke's method needs 1e4 pivots there), and where a curve goes to infinity, which it does
  * where there is no solution. */
 #include "cp/path.h"
+#include "cp/self_stress.h"
 #include "cp/solver.h"
 
 #include <math.h>
@@ -101,6 +102,7 @@ static bool start_at(traveller *t, double sigma) {
   const int n = p->d.cp->n;
   t->tau = log(sigma);
   put_in_the_middle(p->d.cp, sigma > 1 ? sigma : 0, t->z);
+  move(t->z, t->z, 1, p->towards, n);
   for (int k = 0; k < STEPS && path_evaluate(p, t->z, t->tau, &p->at); k++) {
     double before = 0, most;
     for (int i = 0; i < n; i++) before += p->F[i] * p->F[i];
@@ -131,11 +133,11 @@ static bool start(traveller *t) {
 }
 
 /* The problem itself, by proximal steps from z. */
-static void attempt(traveller *t, double tolerance) {
+static void attempt(traveller *t, const double *z, int newtons, double tolerance) {
   descent *d = &t->p.d;
   const int n = d->cp->n;
-  memcpy(d->anchor, t->z, sizeof *t->z * (size_t)n);
-  d->limit = d->newtons + ATTEMPT;
+  memcpy(d->anchor, z, sizeof *z * (size_t)n);
+  d->limit = d->newtons + newtons;
   descent_forget(d);
   const double residual = descent_run(d, true, tolerance);
   descent_forget(d);
@@ -176,7 +178,7 @@ static void follow(traveller *t, const curve *c, double tolerance) {
   if (!start(t)) return;
   while (t->lowest > tolerance && t->tau > last_tau && advance(t, &length)) {
     if (t->tau > next) continue;
-    attempt(t, tolerance);
+    attempt(t, t->z, ATTEMPT, tolerance);
     next = t->tau - between_attempts;
   }
 }
@@ -212,4 +214,38 @@ ss_status solve_continuation(const ss_cp *problem, const ss_cp_options *options,
   result->iterations = t.p.d.newtons;
   result->outcome = t.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&t.p.d.sub, t.best, z, w, error);
+}
+
+/* Wedged piles: first proximal steps that begin with the wedges under stress, then curves that the pull brings there. */
+static const struct prestress {
+  double least; /* self_stress.h */
+  double times;
+  int proximal; /* Newton steps of the proximal steps */
+  curve curve;
+} prestresses[] = {{1e-10, 1e3, 350, {1e-1, 2, 300}}, {1e-4, 10, 0, {1e-1, 2, 600}}};
+enum { PRESTRESSES = sizeof prestresses / sizeof *prestresses, STRESS_STEPS = 150 };
+
+ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
+                       ss_cp_result *result, ss_error *error) {
+  (void)warm;
+  traveller t;
+  bool admitted;
+  ss_status status = create(&t, problem, w, &admitted, error);
+  result->outcome = SS_NOT_ADMITTED;
+  if (status || !admitted) return status;
+  descent *d = &t.p.d;
+  double *stress = SCRATCH(w, double, d->cp->n);
+  if (!stress) return out_of_memory(error);
+  for (int k = 0; k < PRESTRESSES && t.lowest > options->tolerance; k++) {
+    const struct prestress *s = &prestresses[k];
+    d->limit = d->newtons + STRESS_STEPS;
+    if (!find_self_stress(d, s->least) && k == 0) return SS_OK;
+    for (int i = 0; i < d->cp->n; i++) stress[i] = s->times * d->anchor[i];
+    t.p.towards = stress;
+    if (s->proximal > 0) attempt(&t, stress, s->proximal, options->tolerance);
+    if (t.lowest > options->tolerance) follow(&t, &s->curve, options->tolerance);
+  }
+  result->iterations = d->newtons;
+  result->outcome = t.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
+  return subproblem_recover(&d->sub, t.best, z, w, error);
 }
