@@ -10,6 +10,9 @@
  * that are not wedged end near the apex, with z about sqrt(eps). Rows with two bounds stay at zero. The Newton steps are those of the
  * range of G (descent.h), with the inverse of the barrier's second derivative in place of the law's derivative.
  *
+ * With load g z / eps is added: then it is the problem itself with that share of g, its friction associated (without De Saxce's
+ * shift), that z solves in the middle. For wedges that are not quite in balance.
+ *
  * Assumes a symmetric G; where it is not, the line search ends it early. */
 #include "cp/self_stress.h"
 
@@ -89,9 +92,8 @@ static double barrier_of(const site *s, const double *z, double *gradient, doubl
   return value;
 }
 
-/* The whole function at z; its gradient but for that of z G z; E, unless NULL: the inverse of its second derivative, likewise. */
-static double evaluate(descent *d, const double *z, double *gradient, double (*E)[SS_FRICTION_ROWS]) {
-  const int rank = d->range.rank;
+/* The whole function at z; its gradient but for that of z G z and the load; E, unless NULL: the inverse of its second derivative, likewise. */
+static double evaluate(descent *d, double load, const double *z, double *gradient, double (*E)[SS_FRICTION_ROWS]) {
   double value = 0;
   for (int k = 0; k < d->set.n_sites; k++) {
     const site *s = &d->set.sites[k];
@@ -110,7 +112,8 @@ static double evaluate(descent *d, const double *z, double *gradient, double (*E
       for (int j = 0; j < n; j++) E[row + i][j] = H[i * n + j];
   }
   range_collect(&d->range, z, d->trial.y);
-  return value + dot(d->trial.y, d->trial.y, rank) / (2 * d->eps);
+  const double work = load * dot(z, d->cp->g, d->cp->n);
+  return value + (dot(d->trial.y, d->trial.y, d->range.rank) / 2 + work) / d->eps;
 }
 
 static void multiply(const descent *d, double (*E)[SS_FRICTION_ROWS], const double *b, double *out) {
@@ -123,15 +126,15 @@ static void multiply(const descent *d, double (*E)[SS_FRICTION_ROWS], const doub
 
 /* One Newton step from the anchor; returns Newton's decrement, which is small near the minimum, or -1 where there is no way
  * on. With t = U^T s / eps the step s solves  E^-1 s + L t = -q,  (1 + U^T E L / eps) t = -U^T E q / eps. */
-static double newton_step(descent *d) {
+static double newton_step(descent *d, double load) {
   static const double shorter = 0.6, shortest = 1e-5, part = 0.1, rounding = 1e-13;
   const int n = d->cp->n;
   double *z = d->anchor, *q = d->x, *step = d->change, *y = d->now.y, inner = 0;
   double(*E)[SS_FRICTION_ROWS] = d->now.z.D;
-  const double value = evaluate(d, z, q, E);
+  const double value = evaluate(d, load, z, q, E);
   if (!(value < HUGE_VAL)) return -1;
   range_apply(&d->range, d->none, d->trial.y, d->w);
-  for (int i = 0; i < n; i++) q[i] += d->w[i] / d->eps;
+  for (int i = 0; i < n; i++) q[i] += (d->w[i] + load * d->cp->g[i]) / d->eps;
   if (!descent_factor(d, E)) return -1;
   multiply(d, E, q, step);
   range_collect(&d->range, step, y);
@@ -143,7 +146,8 @@ static double newton_step(descent *d) {
   memcpy(d->slack, z, sizeof *z * (size_t)n);
   for (double length = 1; length > shortest; length *= shorter) {
     for (int i = 0; i < n; i++) z[i] = d->slack[i] - length * step[i];
-    if (evaluate(d, z, q, NULL) <= value - part * length * inner + rounding * fabs(value)) return sqrt(fmax(inner, 0));
+    if (evaluate(d, load, z, q, NULL) <= value - part * length * inner + rounding * fabs(value))
+      return sqrt(fmax(inner, 0));
   }
   memcpy(z, d->slack, sizeof *z * (size_t)n);
   return -1;
@@ -155,23 +159,25 @@ static double largest_normal(const descent *d) {
   return largest;
 }
 
-bool find_self_stress(descent *d, double least) {
+bool find_self_stress(descent *d, double least, double load) {
   enum { MOST_STEPS = 20 };
-  static const double factor = 0.1, near = 0.3; /* decrement that is near enough to go on */
-  static const double look_at = 1e-6, wedged = 0.1;
+  static const double first = 1e-2, factor = 0.1, near = 0.3; /* decrement that is near enough to go on */
+  static const double early = 2e-4, late = 1e-6, falls = 0.5; /* without wedges by sqrt(factor) = 0.32 */
   const size_t n = (size_t)d->cp->n;
   memset(d->anchor, 0, sizeof *d->anchor * n);
   memset(d->x, 0, sizeof *d->x * n);
   memset(d->now.z.D, 0, sizeof *d->now.z.D * n);
   for (int k = 0; k < d->set.n_sites; k++)
     if (rows_of(&d->set.sites[k]) > 0) d->anchor[d->set.sites[k].row] = 1;
-  for (d->eps = 1; d->eps > 0.5 * least; d->eps *= factor) {
+  double largest = HUGE_VAL;
+  for (d->eps = first; d->eps > 0.5 * least; d->eps *= factor) {
     double decrement = HUGE_VAL;
+    const double last = largest;
     descent_forget(d);
-    for (int k = 0; k < MOST_STEPS && decrement > near && d->newtons < d->limit; k++) decrement = newton_step(d);
-    if (decrement < 0) break;
-    if (d->eps < 2 * look_at && !(largest_normal(d) > wedged)) break; /* nearly in balance is enough */
+    for (int k = 0; k < MOST_STEPS && decrement > near && d->newtons < d->limit; k++) decrement = newton_step(d, load);
+    largest = largest_normal(d);
+    if (decrement < 0 || (d->eps < early && largest < falls * last)) break;
   }
   descent_forget(d);
-  return d->eps < look_at;
+  return d->eps < late; /* below it what is nearly in balance is enough */
 }
