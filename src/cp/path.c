@@ -27,6 +27,7 @@ ss_status path_create(path *k, const ss_cp *problem, int limit, ss_cp_workspace 
   k->N = SCRATCH(w, path_row, 4 * n);
   if (!memory || !k->N) return out_of_memory(error);
   for (int i = 0; i < VECTORS; i++) *vectors[i] = memory + (size_t)i * n;
+  k->towards = k->d.none;
   k->E = k->N + n;
   k->at.D = k->E + n;
   k->beside.D = k->at.D + n;
@@ -52,7 +53,7 @@ bool path_evaluate(path *k, const double *z, double tau, response *out) {
   const double rest = rest_of(k, tau);
   range_collect(&d->range, z, k->y);
   range_apply(&d->range, d->cp->g, k->y, k->w);
-  for (int i = 0; i < n; i++) k->x[i] = rest * z[i] - k->w[i];
+  for (int i = 0; i < n; i++) k->x[i] = rest * z[i] + (1 - rest) * k->towards[i] - k->w[i];
   respond_smoothly(&d->set, k->x, exp(tau), out);
   double finite = 0;
   for (int i = 0; i < n; i++) {

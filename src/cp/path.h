@@ -1,8 +1,8 @@
 /* A curve of solutions of smoothed contact problems that ends in one of the problem itself, and its linear algebra.
  *
- *     F(z, tau) = z - P(x, sigma) = 0,   x = (1 - eps) z - (G z + g),   sigma = exp(tau),   eps = pull sigma^power
+ *     F(z, tau) = z - P(x, sigma) = 0,   x = (1 - eps) z + eps a - (G z + g),   sigma = exp(tau),   eps = pull sigma^power
  *
- * P is Coulomb's law, smoothed (smooth_response.c). eps, a pull towards zero, bounds the impulses of contacts that press against
+ * P is Coulomb's law, smoothed (smooth_response.c). eps, a pull towards a (usually zero), bounds the impulses of contacts that press against
  * each other between bodies that cannot part; without it there need not be a solution for any sigma > 0. */
 #ifndef SS_CP_PATH_H
 #define SS_CP_PATH_H
@@ -14,6 +14,7 @@ typedef double path_row[SS_FRICTION_ROWS];
 typedef struct path {
   descent d;
   double pull, power;
+  const double *towards; /* [n] a */
   double rest;           /* 1 - eps where F' has been factored */
   response at, beside;   /* P where F has been evaluated for factors, and elsewhere */
   path_row *N, *E;       /* [n] by rows of the blocks: (1 - rest P')^-1 and that times P' */

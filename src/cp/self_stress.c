@@ -1,0 +1,184 @@
+/* Impulses of wedged contacts, which are in balance among themselves: G z = 0, z in the cones.
+ *
+ * Balls in a row between two walls can be pressed against each other as strongly as one likes; friction keeps the row from
+ * buckling. Where such impulses are strong enough their bodies stick, whatever hits them, and they need not be determined
+ * any further: z + c s solves what z does for every large c, s being such a stress. In the middle of the cones it is the minimum of
+ *
+ *     z G z / (2 eps) + |z|^2 / 2 - sum of log(distances from the sides of the cones),   eps -> 0,
+ *
+ * a convex function that is self-concordant: Newton's method with a line search takes about four steps for a tenth of eps. Contacts
+ * that are not wedged end near the apex, with z about sqrt(eps). Rows with two bounds stay at zero. The Newton steps are those of the
+ * range of G (descent.h), with the inverse of the barrier's second derivative in place of the law's derivative.
+ *
+ * With load g z / eps is added: then it is the problem itself with that share of g, its friction associated (without De Saxce's
+ * shift), that z solves in the middle. For wedges that are not quite in balance.
+ *
+ * Assumes a symmetric G; where it is not, the line search ends it early. */
+#include "cp/self_stress.h"
+
+#include "la/rows.h"
+#include "la/symmetric.h"
+
+#include <math.h>
+#include <string.h>
+
+/* - log of a z, its derivatives added; infinite outside. */
+static double add_side(const double *a, const double *z, int n, double *gradient, double *H) {
+  const double f = dot(a, z, n);
+  if (!(f > 0)) return HUGE_VAL;
+  for (int i = 0; i < n; i++) {
+    gradient[i] -= a[i] / f;
+    for (int j = 0; j < n; j++) H[i * n + j] += a[i] * a[j] / (f * f);
+  }
+  return -log(f);
+}
+
+/* - log(mu^2 z_n^2 - |z_t|^2) */
+static double add_round_side(double mu, const double *z, int n, double *gradient, double *H) {
+  double f = mu * mu * z[0] * z[0], by_z[SS_FRICTION_ROWS] = {2 * mu * mu * z[0]};
+  for (int i = 1; i < n; i++) {
+    f -= z[i] * z[i];
+    by_z[i] = -2 * z[i];
+  }
+  if (!(f > 0 && z[0] > 0)) return HUGE_VAL;
+  for (int i = 0; i < n; i++) {
+    gradient[i] -= by_z[i] / f;
+    for (int j = 0; j < n; j++) H[i * n + j] += by_z[i] * by_z[j] / (f * f);
+    H[i * n + i] += (i ? 2 : -2 * mu * mu) / f;
+  }
+  return -log(f);
+}
+
+/* Rows of a site that may carry impulses in balance: none of what has two bounds. */
+static int rows_of(const site *s) {
+  const ss_block *block = s->block;
+  if (block->kind == SS_BLOCK_FRICTION) return block->mu > 0 ? block->size : 1;
+  return block->kind == SS_BLOCK_NONNEGATIVE ? 1 : 0;
+}
+
+static bool is_round(const ss_block *block) { return block->size == 2 || block->cone == SS_CONE_QUADRATIC; }
+
+/* The k-th side of a cone over a polygon or a cube: z is inside where a z > 0. */
+static void side_of(const site *s, int k, double *a) {
+  const ss_block *block = s->block;
+  for (int i = 0; i < block->size; i++) a[i] = 0;
+  a[0] = block->mu;
+  if (block->cone == SS_CONE_PYRAMID) {
+    a[1 + k / 2] = k % 2 ? 1 : -1;
+    return;
+  }
+  const double *c = s->corners + (size_t)2 * (size_t)k;
+  const double *o = s->corners + (size_t)2 * (size_t)((k + 1) % block->directions);
+  a[0] *= (1 + c[0] * o[0] + c[1] * o[1]) / 2; /* |c + o|^2 / 4, the corners have length one */
+  for (int i = 0; i < 2; i++) a[1 + i] = -(c[i] + o[i]) / 2;
+}
+
+/* The barrier of one site with its gradient and second derivative. */
+static double barrier_of(const site *s, const double *z, double *gradient, double *H) {
+  const ss_block *block = s->block;
+  const int n = rows_of(s);
+  static const double one = 1;
+  for (int i = 0; i < n; i++) gradient[i] = 0;
+  for (int i = 0; i < n * n; i++) H[i] = 0;
+  if (n == 0) return 0;
+  if (n == 1) return add_side(&one, z, 1, gradient, H);
+  if (is_round(block)) return add_round_side(block->mu, z, n, gradient, H);
+  const int sides = block->cone == SS_CONE_PYRAMID ? 2 * (n - 1) : block->directions;
+  double value = 0, a[SS_FRICTION_ROWS];
+  for (int k = 0; k < sides && value < HUGE_VAL; k++) {
+    side_of(s, k, a);
+    value += add_side(a, z, n, gradient, H);
+  }
+  return value;
+}
+
+/* The whole function at z; its gradient but for that of z G z and the load; E, unless NULL: the inverse of its second derivative, likewise. */
+static double evaluate(descent *d, double load, const double *z, double *gradient, double (*E)[SS_FRICTION_ROWS]) {
+  double value = 0;
+  for (int k = 0; k < d->set.n_sites; k++) {
+    const site *s = &d->set.sites[k];
+    const int n = rows_of(s), row = s->row;
+    double H[SS_FRICTION_ROWS * SS_FRICTION_ROWS];
+    value += barrier_of(s, z + row, gradient + row, H);
+    if (!(value < HUGE_VAL)) return HUGE_VAL;
+    for (int i = 0; i < n; i++) {
+      value += z[row + i] * z[row + i] / 2;
+      gradient[row + i] += z[row + i];
+      H[i * n + i] += 1;
+    }
+    if (!E) continue;
+    if (n > 0 && !ss_spd_invert(H, n)) return HUGE_VAL;
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) E[row + i][j] = H[i * n + j];
+  }
+  range_collect(&d->range, z, d->step.trial.y);
+  const double work = load * dot(z, d->cp->g, d->cp->n);
+  return value + (dot(d->step.trial.y, d->step.trial.y, d->range.rank) / 2 + work) / d->eps;
+}
+
+static void multiply(const descent *d, double (*E)[SS_FRICTION_ROWS], const double *b, double *out) {
+  memset(out, 0, sizeof *out * (size_t)d->cp->n);
+  for (int k = 0; k < d->set.n_sites; k++) {
+    const int row = d->set.sites[k].row, n = rows_of(&d->set.sites[k]);
+    for (int i = 0; i < n; i++) out[row + i] = dot(E[row + i], b + row, n);
+  }
+}
+
+/* One Newton step from the anchor; returns Newton's decrement, which is small near the minimum, or -1 where there is no way
+ * on. With t = U^T s / eps the step s solves  E^-1 s + L t = -q,  (1 + U^T E L / eps) t = -U^T E q / eps. */
+static double newton_step(descent *d, double load) {
+  static const double shorter = 0.6, shortest = 1e-5, part = 0.1, rounding = 1e-13;
+  const int n = d->cp->n;
+  double *z = d->anchor, *q = d->x, *step = d->change, *y = d->step.now.y, inner = 0;
+  double(*E)[SS_FRICTION_ROWS] = d->step.now.z.D;
+  const double value = evaluate(d, load, z, q, E);
+  if (!(value < HUGE_VAL)) return -1;
+  range_apply(&d->range, d->none, d->step.trial.y, d->w);
+  for (int i = 0; i < n; i++) q[i] += (d->w[i] + load * d->cp->g[i]) / d->eps;
+  if (!descent_factor(d, E)) return -1;
+  multiply(d, E, q, step);
+  range_collect(&d->range, step, y);
+  for (int i = 0; i < d->range.rank; i++) y[i] *= -1 / d->eps;
+  descent_solve(d, y);
+  range_apply(&d->range, q, y, d->w);
+  multiply(d, E, d->w, step);
+  for (int i = 0; i < n; i++) inner += step[i] * q[i];
+  memcpy(d->slack, z, sizeof *z * (size_t)n);
+  for (double length = 1; length > shortest; length *= shorter) {
+    for (int i = 0; i < n; i++) z[i] = d->slack[i] - length * step[i];
+    if (evaluate(d, load, z, q, NULL) <= value - part * length * inner + rounding * fabs(value))
+      return sqrt(fmax(inner, 0));
+  }
+  memcpy(z, d->slack, sizeof *z * (size_t)n);
+  return -1;
+}
+
+static double largest_normal(const descent *d) {
+  double largest = 0;
+  for (int k = 0; k < d->set.n_sites; k++) largest = fmax(largest, d->anchor[d->set.sites[k].row]);
+  return largest;
+}
+
+bool find_self_stress(descent *d, double least, double load) {
+  enum { MOST_STEPS = 20 };
+  static const double first = 1e-2, factor = 0.1, near = 0.3; /* decrement that is near enough to go on */
+  static const double early = 2e-4, late = 1e-6, falls = 0.5; /* without wedges by sqrt(factor) = 0.32 */
+  const size_t n = (size_t)d->cp->n;
+  memset(d->anchor, 0, sizeof *d->anchor * n);
+  memset(d->x, 0, sizeof *d->x * n);
+  memset(d->step.now.z.D, 0, sizeof *d->step.now.z.D * n);
+  for (int k = 0; k < d->set.n_sites; k++)
+    if (rows_of(&d->set.sites[k]) > 0) d->anchor[d->set.sites[k].row] = 1;
+  double largest = HUGE_VAL;
+  for (d->eps = first; d->eps > 0.5 * least; d->eps *= factor) {
+    double decrement = HUGE_VAL;
+    const double last = largest;
+    descent_forget(d);
+    for (int k = 0; k < MOST_STEPS && decrement > near && d->step.newtons < d->step.limit; k++)
+      decrement = newton_step(d, load);
+    largest = largest_normal(d);
+    if (decrement < 0 || (d->eps < early && largest < falls * last)) break;
+  }
+  descent_forget(d);
+  return d->eps < late; /* below it what is nearly in balance is enough */
+}
