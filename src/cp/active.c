@@ -14,17 +14,13 @@
 
 #include "cp/dense.h"
 #include "cp/reduce.h"
+#include "la/rows.h"
 
 enum { LARGE = 24 }; /* rows from which sparsity and the nearest solution are worth their administration */
 
 void active_apply(const ss_cp *problem, const double *z, double *w) {
   const int n = problem->n;
-  for (int i = 0; i < n; i++) {
-    const double *row = problem->G + (size_t)i * (size_t)n;
-    double sum = problem->g[i];
-    for (int j = 0; j < n; j++) sum += row[j] * z[j];
-    w[i] = sum;
-  }
+  for (int i = 0; i < n; i++) w[i] = problem->g[i] + row_dot(problem->G + (size_t)i * (size_t)n, z, n);
 }
 
 static int slip_states(const ss_block *block) {

@@ -5,6 +5,7 @@
 #include "cp/active.h"
 
 #include "cp/dense.h"
+#include "la/rows.h"
 
 #include <math.h>
 
@@ -14,9 +15,7 @@ static const double rank_tolerance = 1e-13;
 static double reference_slack(const active_set *a, bool moved, const double *w, int i) {
   const int n = a->problem->n;
   const double *row = a->problem->G + (size_t)i * (size_t)n;
-  double sum = w[i];
-  for (int j = 0; moved && j < n; j++) sum += row[j] * a->y[j];
-  return sum;
+  return moved ? w[i] + row_dot(row, a->y, n) : w[i];
 }
 
 /* How the columns hang together; the factors of single rows also go into a->w, one after the other. */
