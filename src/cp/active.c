@@ -70,11 +70,12 @@ static ss_status create(const ss_cp *problem, ss_cp_workspace *w, active_set *ou
   *out = (active_set){.problem = problem};
   out->sites = SCRATCH(w, site, n);
   out->u = SCRATCH(w, unknown, n);
-  out->rho = SCRATCH(w, double, 3 * n);
+  out->rho = SCRATCH(w, double, 4 * n);
   out->row = SCRATCH(w, int, 2 * n);
   if (!out->sites || !out->u || !out->rho || !out->row) return out_of_memory(error);
   out->y = out->rho + n;
   out->w = out->y + n;
+  out->sum = out->w + n;
   out->col = out->row + n;
   out->n_sites = active_list_sites(problem, w, out->sites);
   return out->n_sites < 0 ? out_of_memory(error) : SS_OK;

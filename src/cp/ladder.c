@@ -23,6 +23,7 @@ enum trait {
   DISC = 1024,      /* discs: directions that are hard to guess where they slide */
   NO_SET = 2048,    /* only free rows: nothing to guess */
   TINY = 4096,      /* an LCP of few rows or few pivots */
+  JOINTS = 16384,   /* free rows beside discs */
   UNTRIED = 8192    /* on the way of large problems (solve.c, large_solve.c) */
 };
 
@@ -59,8 +60,12 @@ static const rung ladder[] = {
     {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL, {LOOSE + 1, ALL}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD, {0, LOOSE}, {0, ALL}, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD | FRICTION, {0, SOME - 1}, {0, ALL}, 16},
+    {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 28},
+    {{"active-set", solve_active_set}, COLD | JOINTS, {0, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | NO_SPATIAL, {0, LOOSE}, {0, ALL}, 12},
+    {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {0, SOME - 1}, {0, ALL}, 16},
+    {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {0, SOME - 1}, {0, ALL}, 16},
     {{"lemke", solve_lemke}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
     {{"lemke-covered", solve_lemke_covered}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
     {{"lemke", solve_lemke_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
@@ -69,7 +74,9 @@ static const rung ladder[] = {
     {{"range-newton", solve_redundant}, DISC | UNTRIED, {SOME, ALL}, {0, ALL}, 200},
     {{"range-newton", solve_redundant}, FLAT | UNTRIED, {SOME_FLAT, ALL}, {0, ALL}, 120},
     {{"active-set", solve_at_rest}, COLD | FRICTION, {LOOSE + 1, MANY}, {0, ALL}, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD | FRICTION, {SOME, LOOSE}, {0, ALL}, 40},
+    {{"range-newton", solve_range_newton}, COLD | DISC, {0, LOOSE}, {0, ALL}, 60},
+    {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {SOME, LOOSE}, {0, ALL}, 40},
+    {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {SOME, LOOSE}, {0, ALL}, 40},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {SOME_FLAT + 1, MANY}, {0, ALL}, 60},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD | SPATIAL | UNTRIED, {MANY + 1, ALL}, {0, ALL}, 60},
     {{"nsgs-newton", solve_nsgs_newton}, WARM, {0, MANY}, {0, ALL}, 40},
@@ -113,7 +120,7 @@ static unsigned traits_of(const ss_cp *problem, bool warm) {
   const bool friction = has_friction(problem), spatial = has_spatial_friction(problem), disc = has_disc(problem);
   return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : 0U) | (spatial ? SPATIAL : NO_SPATIAL) |
          (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
-         (is_tiny_lcp(problem) ? TINY : 0U);
+         (disc && some_free(problem) ? JOINTS : 0U) | (is_tiny_lcp(problem) ? TINY : 0U);
 }
 
 static bool within(span s, int x) { return s.least <= x && x <= s.most; }

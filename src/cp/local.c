@@ -242,7 +242,7 @@ typedef struct single {
   ss_cp cp;
   site where;
   active_set set;
-  double rho[SS_FRICTION_ROWS], w[SS_FRICTION_ROWS], numbers[SS_FRICTION_ROWS * (SS_FRICTION_ROWS + 3)];
+  double rho[SS_FRICTION_ROWS], w[SS_FRICTION_ROWS], numbers[SS_FRICTION_ROWS * (SS_FRICTION_ROWS + 4)];
   unknown unknowns[SS_FRICTION_ROWS];
   system_column columns[SS_FRICTION_ROWS];
   int places[2 * SS_FRICTION_ROWS];
@@ -266,6 +266,7 @@ static void single_create(single *one, const site *s, const double *W, const dou
                           .A = one->numbers,
                           .y = one->numbers + (ptrdiff_t)MOST * (MOST + 1),
                           .w = one->numbers + (ptrdiff_t)MOST * (MOST + 2),
+                          .sum = one->numbers + (ptrdiff_t)MOST * (MOST + 3),
                           .row = one->places,
                           .col = one->places + MOST};
   one->best = HUGE_VAL;
