@@ -22,7 +22,8 @@
 /* A Newton step costs as much as some sweeps, but not where there are few rows. */
 enum { FIRST_SWEEPS = 2, CHEAP_ROWS = 24, DEFAULT_LIMIT = 100, NEWTON_STEPS = 10, MOST_VAIN = 2 };
 static const double fast = 0.2, settled = 1e-15; /* of a sweep's change: beside the last one, and beside g */
-static const double rounding = 1e-14, fine = 1e-13;
+static const double rounding = 1e-14, fine = 1e-13, nearly = 1e-10;
+static const double promising = 1e-3; /* from there sweeps go on, from worse they begin anew */
 static const double far = 1e3,
                     damping = 1e-2; /* a step that makes the residual so much larger is taken again with damping */
 
@@ -30,7 +31,7 @@ typedef struct few {
   const ss_cp *problem;
   active_set a;
   double *z, *w, *before, *best; /* [n] */
-  double lowest;                 /* residual of best */
+  double lowest, tolerance;      /* residual of best; that is enough where steps lead no further */
   int limit, iterations;
   int most; /* unknowns of a Newton step that is worth its time */
 } few;
@@ -132,22 +133,49 @@ static double step(few *f) {
   return residual;
 }
 
+/* Whether a Newton step from `last` to `residual` was the last one: what is left are rounding errors. */
+static bool exhausted(const few *f, double last, double residual) {
+  return f->lowest <= rounding || (f->lowest < fine && residual > 0.1 * last) ||
+         (f->lowest < nearly && residual > f->lowest);
+}
+
 /* Newton steps from z, the best so far, while they lead anywhere; afterwards z is the best of them. */
 static void newton(few *f, double residual) {
   for (int k = 0, vain = 0; k < NEWTON_STEPS && vain < MOST_VAIN && f->iterations < f->limit; k++) {
     const double last = residual, lowest = f->lowest;
     residual = step(f);
-    if (f->lowest <= rounding || (f->lowest < fine && residual > 0.1 * last) || !(residual <= far * lowest)) break;
+    if (exhausted(f, last, residual) || !(residual <= far * lowest)) break;
     vain = residual <= lowest / 2 ? 0 : vain + 1;
   }
   copy(f->z, f->best, f->problem->n);
 }
 
+/* Newton steps from z = 0, while they halve the residual: the states of discs that g alone suggests are right at rest, and often nearly so
+ * where they slide. Returns whether sweeps are worth their time. */
+static bool newton_from_nothing(few *f) {
+  const int n = f->problem->n;
+  copy(f->w, f->problem->g, n);
+  for (int k = 0, vain = 0; k < NEWTON_STEPS && vain < MOST_VAIN; k++) {
+    const double last = f->lowest;
+    (void)active_set_guess(&f->a, f->z, f->w);
+    f->iterations++;
+    if (!active_set_solve(&f->a, f->z, f->w)) break;
+    const double residual = look(f);
+    if (exhausted(f, last, residual)) return false;
+    if (n > CHEAP_ROWS && 2 * f->a.rank <= f->a.unknowns) return false; /* too redundant */
+    if (!(residual <= 1)) break;
+    vain = residual <= last / 2 ? 0 : vain + 1;
+  }
+  const bool close = f->lowest < promising;
+  for (int i = 0; i < n; i++) f->z[i] = close ? f->best[i] : 0;
+  return f->lowest > f->tolerance;
+}
+
 static void run(few *f) {
   double largest = 0, last = HUGE_VAL;
+  if (has_disc(f->problem) && !newton_from_nothing(f)) return;
   for (int i = 0; i < f->problem->n; i++) largest = fmax(largest, fabs(f->problem->g[i]));
-  for (int sweeps = 0, next = FIRST_SWEEPS + (f->problem->n >= CHEAP_ROWS);
-       f->lowest > rounding && f->iterations < f->limit;) {
+  for (int sweeps = 0, next = FIRST_SWEEPS + (f->problem->n >= CHEAP_ROWS); f->iterations < f->limit;) {
     const double change = sweep(f, sweeps++ % 2);
     const bool done = change <= settled * largest, on = sweeps < next || change <= fast * last;
     last = change;
@@ -156,6 +184,7 @@ static void run(few *f) {
     const double residual = look(f);
     if (done || count_unknowns(f) > f->most) return;
     newton(f, residual);
+    if (f->lowest <= f->tolerance) return;
     next = 2 * sweeps;
   }
 }
@@ -165,7 +194,12 @@ static ss_status solve(const ss_cp *problem, const ss_cp_options *options, int m
   const size_t n = (size_t)problem->n;
   result->outcome = SS_NOT_ADMITTED;
   if (!admitted(problem)) return SS_OK;
-  few f = {.problem = problem, .z = z, .w = SCRATCH(workspace, double, 3 * n), .lowest = HUGE_VAL, .most = most};
+  few f = {.problem = problem,
+           .z = z,
+           .w = SCRATCH(workspace, double, 3 * n),
+           .lowest = HUGE_VAL,
+           .tolerance = options->tolerance,
+           .most = most};
   if (!f.w) return out_of_memory(error);
   f.before = f.w + n;
   f.best = f.before + n;

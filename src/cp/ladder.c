@@ -30,7 +30,8 @@ enum trait {
   UNTRIED = 16384,  /* a rung that repeats what one for sparse problems has done is only for others */
   BODIES = 32768,   /* given by the masses of the bodies as well */
   NO_BODIES = 65536,
-  CLOSE = 131072 /* the best z so far has lost digits only: the rung starts from it */
+  CLOSE = 131072, /* the best z so far has lost digits only: the rung starts from it */
+  JOINTS = 262144 /* free rows beside discs */
 };
 
 typedef struct span {
@@ -86,8 +87,12 @@ static const rung ladder[] = {
     {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL | UNTRIED, {MORE + 1, ALL}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD, {0, LOOSE}, {0, ALL}, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD | FRICTION, {0, SOME - 1}, {0, ALL}, 16},
+    {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 28},
+    {{"active-set", solve_active_set}, COLD | JOINTS, {0, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | NO_SPATIAL, {0, LOOSE}, {0, ALL}, 12},
+    {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {0, SOME - 1}, {0, ALL}, 16},
+    {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {0, SOME - 1}, {0, ALL}, 16},
     {{"lemke", solve_lemke}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
     {{"lemke-covered", solve_lemke_covered}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
     {{"lemke", solve_lemke_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
@@ -96,7 +101,9 @@ static const rung ladder[] = {
     {{"range-newton", solve_redundant}, DISC | UNTRIED, {SOME, ALL}, {0, ALL}, 200},
     {{"range-newton", solve_redundant}, FLAT | UNTRIED, {SOME_FLAT, ALL}, {0, ALL}, 120},
     {{"active-set", solve_at_rest}, COLD | FRICTION, {LOOSE + 1, MANY}, {0, ALL}, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD | FRICTION, {SOME, LOOSE}, {0, ALL}, 40},
+    {{"range-newton", solve_range_newton}, COLD | DISC, {0, LOOSE}, {0, ALL}, 60},
+    {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {SOME, LOOSE}, {0, ALL}, 40},
+    {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {SOME, LOOSE}, {0, ALL}, 40},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {SOME_FLAT + 1, MANY}, {0, ALL}, 60},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD | SPATIAL | UNTRIED, {MANY + 1, ALL}, {0, ALL}, 60},
     {{"nsgs-newton", solve_nsgs_newton}, WARM, {0, MANY}, {0, ALL}, 40},
@@ -146,7 +153,7 @@ static unsigned traits_of(const ss_cp *problem, bool warm) {
   const bool sparse = is_large_and_sparse(problem);
   return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : 0U) | (spatial ? SPATIAL : NO_SPATIAL) |
          (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
-         (is_tiny_lcp(problem) ? TINY : 0U) | (sparse ? SPARSE : 0U) |
+         (disc && some_free(problem) ? JOINTS : 0U) | (is_tiny_lcp(problem) ? TINY : 0U) | (sparse ? SPARSE : 0U) |
          (sparse && problem->n <= MODERATE_ROWS ? 0U : UNTRIED) |
          (operator_has_bodies(problem->factors) ? BODIES : NO_BODIES);
 }
