@@ -173,7 +173,8 @@ static bool newton_from_nothing(few *f) {
 
 static void run(few *f) {
   double largest = 0, last = HUGE_VAL;
-  if (has_disc(f->problem) && !newton_from_nothing(f)) return;
+  const bool small = f->most >= f->problem->n;
+  if (small && has_disc(f->problem) && !newton_from_nothing(f)) return;
   for (int i = 0; i < f->problem->n; i++) largest = fmax(largest, fabs(f->problem->g[i]));
   for (int sweeps = 0, next = FIRST_SWEEPS + (f->problem->n >= CHEAP_ROWS); f->iterations < f->limit;) {
     const double change = sweep(f, sweeps++ % 2);
