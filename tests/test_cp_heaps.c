@@ -44,6 +44,30 @@ static void stuck_places(void **state) {
   }
 }
 
+/* A short run among other methods on a small heap: solved, or given up half-way. */
+static void sweeps_that_go_round_end_early(void **state) {
+  (void)state;
+  enum { LIMIT = 60, POLISHING = 3 };
+  int given_up = 0, solved = 0;
+  for (uint64_t seed = 1; seed <= 8; seed++) {
+    packing p;
+    ss_cp_workspace *w = new_workspace();
+    const heap_spec spec = spec_of(14, 0.6, seed % 2 ? 2 : 0, 1.2, seed);
+    assert_true(heap_create(&p, &spec));
+    assert_true(p.cp.n <= 240);
+    const ss_cp_options options = {.solver = "nsgs-accelerated", .tolerance = 1e-8, .iteration_limit = LIMIT};
+    ss_cp_result result;
+    assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, w, &result, NULL), SS_OK);
+    if (result.outcome == SS_SOLVED)
+      solved++;
+    else if (result.iterations <= LIMIT / 2 + POLISHING)
+      given_up++;
+    ss_cp_workspace_destroy(w);
+    packing_free(&p);
+  }
+  assert_true(solved >= 3 && given_up >= 2);
+}
+
 static void body_newton_goes_on(void **state) {
   (void)state;
   const heap_spec specs[] = {spec_of(120, 0.4, 0.5, 1.2, 2), spec_of(120, 0.3, 0, 3, 1), spec_of(120, 1, 1, 1.2, 1)};
@@ -168,6 +192,7 @@ static void at_rest(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_alone),
                                      cmocka_unit_test(stuck_places),
+                                     cmocka_unit_test(sweeps_that_go_round_end_early),
                                      cmocka_unit_test(body_newton_goes_on),
                                      cmocka_unit_test(limits_are_kept),
                                      cmocka_unit_test(shaken_as_strongly_as_gravity),

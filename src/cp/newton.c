@@ -117,6 +117,13 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool wa
   s.rounding = 1e-14 * fmax(1, n / 96.0);
   if (s.lowest > s.rounding) {
     ss_status status = active_set_create(problem, workspace, &s.a, error);
+    if (!status && timid) { /* before anything that costs time; from nothing rounding errors decide no state */
+      (void)active_set_guess(&s.a, z, s.w);
+      if (!all_stick(&s.a)) {
+        result->outcome = SS_NOT_ADMITTED;
+        return SS_OK;
+      }
+    }
     if (!status && (warm || n > SPARSE_ROWS)) status = active_set_seek_nearest(&s.a, workspace, error);
     s.seen = status ? NULL : SCRATCH(workspace, uint64_t, limit);
     if (!s.seen) return status ? status : out_of_memory(error);

@@ -3,6 +3,7 @@
  * do not see each other at all. */
 #include "cp/pattern.h"
 
+#include "core/wide.h"
 #include "la/blocked_lu.h"
 
 #include <math.h>
@@ -33,17 +34,22 @@ static void mark_sparse(const ss_sparse *G, const int *first, const int *size, c
       if (G->value[k] != 0) meets[(size_t)g * (size_t)n + (size_t)group[G->col[k]]] = 1;
 }
 
-/* Marks the groups that meet in G, in either direction. `group`: [rows] that of each. */
-static void mark_meetings(const ss_cp *problem, const int *first, const int *size, const int *group, int n,
+/* The sum of the sizes of some rows, column by column. */
+WIDE static void add_sizes(const double *rows, int count, int n, double *restrict sum) {
+  for (int j = 0; j < n; j++) sum[j] = 0;
+  for (int i = 0; i < count; i++, rows += n)
+    for (int j = 0; j < n; j++) sum[j] += fabs(rows[j]);
+}
+
+/* Marks the groups that meet in G, in either direction. `group`: [rows] that of each; sum: [rows] scratch. */
+static void mark_meetings(const ss_cp *problem, const int *first, const int *size, const int *group, int n, double *sum,
                           char *meets) {
   if (problem->sparse) mark_sparse(problem->sparse, first, size, group, n, meets);
   for (int g = 0; g < n && problem->G; g++) {
     char *own = meets + (size_t)g * (size_t)n;
-    for (int i = first[g]; i < first[g] + size[g]; i++) {
-      const double *line = problem->G + (size_t)i * (size_t)problem->n;
-      for (int h = 0; h < n; h++)
-        if (!own[h] && any_entry(line + first[h], size[h])) own[h] = 1;
-    }
+    add_sizes(problem->G + (size_t)first[g] * (size_t)problem->n, size[g], problem->n, sum);
+    for (int h = 0; h < n; h++)
+      if (any_entry(sum + first[h], size[h])) own[h] = 1;
   }
   for (int g = 0; g < n; g++)
     for (int h = 0; h < g; h++) {
@@ -105,7 +111,8 @@ ss_status pattern_create(const ss_cp *problem, ss_cp_workspace *w, pattern *out,
   const size_t rows = (size_t)problem->n;
   int *kept = SCRATCH(w, int, 5 * rows + 1);
   int *temporary = SCRATCH(w, int, 3 * rows);
-  if (!kept || !temporary) return out_of_memory(error);
+  double *sum = SCRATCH(w, double, rows);
+  if (!kept || !temporary || !sum) return out_of_memory(error);
   int *first = temporary, *size = first + rows, *order = size + rows;
   *out = (pattern){.place = kept, .row = kept + rows, .size = kept + 2 * rows, .least = kept + 3 * rows};
   out->start = kept + 4 * rows;
@@ -116,7 +123,7 @@ ss_status pattern_create(const ss_cp *problem, ss_cp_workspace *w, pattern *out,
   for (int b = 0; b < n; b++) meets[(size_t)b * ((size_t)n + 1)] = 1;
   for (int k = 0; k < n; k++)
     for (int i = 0; i < size[k]; i++) out->place[first[k] + i] = k; /* the group, for now */
-  mark_meetings(problem, first, size, out->place, n, meets);
+  mark_meetings(problem, first, size, out->place, n, sum, meets);
   out->meets = SCRATCH(w, int, count_meetings(meets, n));
   if (!out->meets) return out_of_memory(error);
   find_order(meets, n, order, done);

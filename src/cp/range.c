@@ -19,8 +19,10 @@
 #include <math.h>
 
 static const double good_pivot = 1e-3, nothing = 1e-10, asymmetry = 1e-14, indefinite = 1e-6, fill = 1e-13;
-enum { ENOUGH_ROWS = 1000 };
-static const double hopeless = 1.3; /* times as many pivots as may be, if it goes on as in so many rows */
+/* Given up with so many times as many pivots as may be, if it goes on as in so many rows. Of small problems heaps (0.69 to 0.77
+ * pivots per row in the first 48, where 0.55 may be) are told from walls (0.38 to 0.5) before they cost as much as sweeps. */
+enum { ENOUGH_ROWS = 1000, FEW_ENOUGH = 48, SMALL_ROWS = 240 };
+static const double hopeless = 1.3, small_hopeless = 1.15;
 
 static double rest(const double *l, const double *u, int first, int end, double entry) {
   return first < end ? entry - ss_dot(l + first, u + first, end - first) : entry;
@@ -101,7 +103,8 @@ static bool add_column(range *r, source *s, double *d, int i) {
 
 /* All columns, or one more than `most`; returns false like add_column. */
 static bool add_columns(range *r, source *s, const pattern *order, double good, int most, double *d) {
-  const int n = r->n;
+  const int n = r->n, enough = n <= SMALL_ROWS ? FEW_ENOUGH : ENOUGH_ROWS;
+  const double factor = n <= SMALL_ROWS ? small_hopeless : hopeless;
   r->rank = 0;
   for (int i = 0; i < n; i++) {
     r->first[i] = n;
@@ -111,7 +114,7 @@ static bool add_columns(range *r, source *s, const pattern *order, double good, 
   for (int k = 0, seen = 0; k < order->n; k++) {
     for (int i = order->row[k]; i < order->row[k] + order->size[k]; i++, seen++)
       if (d[i] > good && r->rank <= most && !add_column(r, s, d, i)) return false;
-    if (most < n && seen >= ENOUGH_ROWS && (double)r->rank * n > hopeless * most * seen) r->rank = most + 1;
+    if (most < n && seen >= enough && (double)r->rank * n > factor * most * seen) r->rank = most + 1;
   }
   while (r->rank <= most) {
     int best = -1;

@@ -105,7 +105,7 @@ static void combine(const relaxation *h, double *gamma) {
   const int m = h->count;
   for (int i = 0; i < m; i++) largest = fmax(largest, h->gram[i][i]);
   for (int j = 0; j < m; j++) {
-    b[j] = dot(h->dF[j], h->f, h->l->cp.n);
+    b[j] = row_dot(h->dF[j], h->f, h->l->cp.n);
     for (int i = j; i < m; i++) {
       a[i][j] = h->gram[i][j] + (i == j ? damping * largest : 0);
       for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[j][k];
@@ -133,7 +133,7 @@ static void remember(relaxation *h) {
     }
     if (h->count < WINDOW) h->count++;
     h->next = (k + 1) % WINDOW;
-    for (int j = 0; j < h->count; j++) h->gram[j][k] = h->gram[k][j] = dot(h->dF[j], h->dF[k], n);
+    for (int j = 0; j < h->count; j++) h->gram[j][k] = h->gram[k][j] = row_dot(h->dF[j], h->dF[k], n);
   }
   memcpy(h->old_s, h->s, sizeof(double) * (size_t)n);
   memcpy(h->old_f, h->f, sizeof(double) * (size_t)n);
@@ -154,7 +154,7 @@ static void advance(relaxation *h, bool accelerate) {
   memcpy(h->s, h->x, sizeof(double) * (size_t)n);
   sweep(h, h->s);
   for (int i = 0; i < n; i++) h->f[i] = h->s[i] - h->x[i];
-  const double norm = sqrt(dot(h->f, h->f, n));
+  const double norm = sqrt(row_dot(h->f, h->f, n));
   if (h->count > 1 && norm > growth * h->lowest) {
     memcpy(h->x, h->old_s, sizeof(double) * (size_t)n);
     forget(h);
