@@ -226,8 +226,8 @@ static const struct prestress {
   double times;
   int proximal; /* Newton steps of the proximal steps */
   curve curve;
-} prestresses[] = {{1e-10, 0, 1e3, 400, {0, 0, 0}},
-                   {1e-14, 1e-3, 1e3, 400, {0, 0, 0}},
+} prestresses[] = {{1e-10, 0, 1e3, 1000, {0, 0, 0}},
+                   {1e-14, 1e-3, 1e3, 1000, {0, 0, 0}},
                    {1e-10, 0, 1e3, 0, {1e-1, 2, 300}},
                    {1e-4, 0, 10, 0, {1e-1, 2, 600}}};
 enum { PRESTRESSES = sizeof prestresses / sizeof *prestresses, STRESS_STEPS = 150 };
