@@ -44,7 +44,9 @@ enum {
   SOME_FLAT = 40,     /* the same where other solvers are good as well */
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
   MANY = 240,         /* sweeps get long */
-  SMALL_LCP = 60,     /* variables: a dense tableau is the fastest */
+  TINIEST_LCP = 20,   /* variables: pivots take no longer than some Newton steps */
+  TINY_LCP = 40,      /* than all that are tried where they fail */
+  SMALL_LCP = 60,     /* a dense tableau is the fastest */
   SURE_LCP = 150,     /* pivots are faster than a curve */
   MEDIUM_LCP = 300,   /* still faster than many sweeps, where few have not helped */
   ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
@@ -62,7 +64,10 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 28},
     {{"active-set", solve_active_set}, COLD | JOINTS, {0, LOOSE}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, TINIEST_LCP}, 2},
+    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {TINIEST_LCP + 1, TINY_LCP}, 4},
+    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 0},
+    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {TINY_LCP + 1, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SPATIAL, {0, LOOSE}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {0, SOME - 1}, {0, ALL}, 16},
     {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {0, SOME - 1}, {0, ALL}, 16},
