@@ -23,6 +23,7 @@
 enum { FIRST_SWEEPS = 2, CHEAP_ROWS = 24, DEFAULT_LIMIT = 100, NEWTON_STEPS = 10, MOST_VAIN = 2 };
 static const double fast = 0.2, settled = 1e-15; /* of a sweep's change: beside the last one, and beside g */
 static const double rounding = 1e-14, fine = 1e-13, nearly = 1e-10;
+static const double ample = 1e-3;     /* of the tolerance */
 static const double promising = 1e-3; /* from there sweeps go on, from worse they begin anew */
 static const double far = 1e3,
                     damping = 1e-2; /* a step that makes the residual so much larger is taken again with damping */
@@ -133,9 +134,11 @@ static double step(few *f) {
   return residual;
 }
 
-/* Whether a Newton step from `last` to `residual` was the last one: what is left are rounding errors. */
+/* Whether a Newton step from `last` to `residual` was the last one: what is left are rounding errors, or far below the tolerance where a
+ * step is dear. */
 static bool exhausted(const few *f, double last, double residual) {
-  return f->lowest <= rounding || (f->lowest < fine && residual > 0.1 * last) ||
+  const double enough = f->problem->n < CHEAP_ROWS ? rounding : fmax(rounding, ample * f->tolerance);
+  return f->lowest <= enough || (f->lowest < fine && residual > 0.1 * last) ||
          (f->lowest < nearly && residual > f->lowest);
 }
 

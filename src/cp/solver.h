@@ -10,10 +10,11 @@
 typedef ss_status cp_solve_function(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
 
-cp_solve_function solve_active_set; /* newton.c */
-cp_solve_function solve_at_rest;    /* the same from nothing, only where no contact is guessed to slide */
-cp_solve_function solve_tiny_lcp;   /* tiny.c */
-cp_solve_function solve_lemke;      /* pivoting.c */
+cp_solve_function solve_active_set;    /* newton.c */
+cp_solve_function solve_at_rest;       /* the same from nothing, only where no contact is guessed to slide */
+cp_solve_function solve_tiny_lcp;      /* tiny.c */
+cp_solve_function solve_tiny_friction; /* the same for contacts with few directions, else not admitted */
+cp_solve_function solve_lemke;         /* pivoting.c */
 cp_solve_function solve_lemke_covered;
 cp_solve_function solve_lemke_regularized;
 cp_solve_function solve_keller;
@@ -59,6 +60,8 @@ cp_solve_function solve_patches;
 
 enum { MODERATE_ROWS = 900 }; /* up to which sparse problems are made dense at once */
 enum { TINY_LCP_ROWS = 30 };
+/* Of the LCP that contacts with directions make; 0 where there are too many, or others. */
+int tiny_friction_variables(const ss_cp *problem);
 bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
 
 /* kinds.c */
