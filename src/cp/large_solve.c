@@ -114,7 +114,7 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
     int repaired = 0, most = l->G.nodes / (2 * size);
     const double before = lowest;
     left -= sweeps;
-    status = large_relax(l, false, sweeps, LONG_PATIENCE, w, error);
+    status = large_stride(l, sweeps, LONG_PATIENCE, w, error);
     if (!status) status = large_relax(l, true, ACCELERATED, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
     if (l->residual < lowest) {
