@@ -2,6 +2,8 @@
 #include "cp_problems.h"
 
 #include "../bench/heap.h"
+#include "cp/large.h"
+#include "cp/storage.h"
 
 static ss_cp_result solve_heap(heap_spec spec, const char *solver) {
   packing p;
@@ -66,6 +68,37 @@ static void sweeps_that_go_round_end_early(void **state) {
     packing_free(&p);
   }
   assert_true(solved >= 3 && given_up >= 2);
+}
+
+/* Sweeps from nothing to the goal. */
+static int sweeps_needed(const heap_spec *spec, bool far) {
+  enum { LIMIT = 3000 };
+  packing p;
+  large l;
+  ss_sparse G;
+  bool admitted;
+  ss_cp_workspace *w = new_workspace();
+  assert_true(heap_create(&p, spec));
+  assert_int_equal(storage_rows(&p.cp, w, &G, NULL), SS_OK);
+  assert_int_equal(large_create(&l, &p.cp, &G, 1e-8, w, &admitted, NULL), SS_OK);
+  assert_true(admitted);
+  large_start(&l, NULL);
+  assert_int_equal(far ? large_stride(&l, LIMIT, LIMIT, w, NULL) : large_relax(&l, false, LIMIT, LIMIT, w, NULL),
+                   SS_OK);
+  large_finish(&l, p.z);
+  assert_true(ss_cp_judge(&p.cp, p.z, NULL) <= 1e-8);
+  ss_cp_workspace_destroy(w);
+  packing_free(&p);
+  return l.iterations;
+}
+
+/* Plain sweeps go the same way for long: long steps save most of them. */
+static void long_steps(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    const heap_spec spec = spec_of(120, 0.4, 0, 1.2, seed);
+    assert_true(2 * sweeps_needed(&spec, true) < sweeps_needed(&spec, false));
+  }
 }
 
 static void body_newton_goes_on(void **state) {
@@ -193,6 +226,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_alone),
                                      cmocka_unit_test(stuck_places),
                                      cmocka_unit_test(sweeps_that_go_round_end_early),
+                                     cmocka_unit_test(long_steps),
                                      cmocka_unit_test(body_newton_goes_on),
                                      cmocka_unit_test(limits_are_kept),
                                      cmocka_unit_test(shaken_as_strongly_as_gravity),

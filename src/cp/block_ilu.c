@@ -16,10 +16,10 @@ bool block_ilu_create(block_ilu *ilu, const body_matrix *H, ss_cp_workspace *w) 
 /* c -= a b, a: rows x inner, b: inner x cols */
 static inline void subtract(double *restrict c, const double *restrict a, const double *restrict b, int rows, int inner,
                             int cols) {
-  for (int i = 0; i < rows; i++)
+  for (int j = 0; j < cols; j++)
     for (int k = 0; k < inner; k++) {
-      const double f = a[i * inner + k];
-      for (int j = 0; j < cols; j++) c[i * cols + j] -= f * b[k * cols + j];
+      const double f = b[j * inner + k];
+      for (int i = 0; i < rows; i++) c[j * rows + i] -= a[k * rows + i] * f;
     }
 }
 
@@ -35,11 +35,8 @@ static void subtract_product(double *c, const double *a, const double *b, int ro
 /* y -= a x, a: rows x cols */
 static inline void subtract_image(double *restrict y, const double *restrict a, const double *restrict x, int rows,
                                   int cols) {
-  for (int i = 0; i < rows; i++) {
-    double sum = 0;
-    for (int j = 0; j < cols; j++) sum += a[i * cols + j] * x[j];
-    y[i] -= sum;
-  }
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++) y[i] -= a[j * rows + i] * x[j];
 }
 
 static void subtract_vector(double *y, const double *a, const double *x, int rows, int cols) {

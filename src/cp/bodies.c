@@ -308,13 +308,13 @@ static double *entry(const body_matrix *H, int row, int col) {
   return H->value + H->at[low];
 }
 
-/* to += left^T right, left: rows x size, right: rows x other */
+/* to += left^T right, left: rows x size, right: rows x other, both row-major */
 static inline void add_product(double *restrict to, const double *restrict left, const double *restrict right, int rows,
                                int size, int other) {
   for (int r = 0; r < rows; r++)
-    for (int i = 0; i < size; i++) {
-      const double f = left[r * size + i];
-      for (int j = 0; j < other; j++) to[i * other + j] += f * right[r * other + j];
+    for (int j = 0; j < other; j++) {
+      const double f = right[r * other + j];
+      for (int i = 0; i < size; i++) to[j * size + i] += left[r * size + i] * f;
     }
 }
 
@@ -351,9 +351,18 @@ void body_space_assemble(body_space *s, double rho, const double (*D)[SS_FRICTIO
   memset(H->value, 0, sizeof(double) * H->numbers);
   for (int k = 0; k < s->bodies; k++) {
     const int size = s->first[k + 1] - s->first[k];
-    memcpy(H->value + H->at[H->diagonal[k]], s->A + s->A_at[k], sizeof(double) * (size_t)(size * size));
+    for (int i = 0; i < size; i++)
+      for (int j = 0; j < size; j++)
+        H->value[H->at[H->diagonal[k]] + (size_t)(j * size + i)] = s->A[s->A_at[k] + (size_t)(i * size + j)];
   }
   for (int p = 0; p < s->l->G.nodes; p++) assemble_node(s, p, rho, D);
+}
+
+/* y += a x, a: rows x cols by columns, so that its rows are summed side by side */
+static inline void add_columns(const double *restrict a, const double *restrict x, int rows, int cols,
+                               double *restrict y) {
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++) y[i] += a[j * rows + i] * x[j];
 }
 
 void body_matrix_apply(const body_matrix *H, const double *x, double *y) {
@@ -362,8 +371,8 @@ void body_matrix_apply(const body_matrix *H, const double *x, double *y) {
     for (int e = H->start[i]; e < H->start[i + 1]; e++) {
       const int k = H->col[e], rows = H->first[i + 1] - H->first[i], cols = H->first[k + 1] - H->first[k];
       if (rows == 6 && cols == 6)
-        multiply_add(H->value + H->at[e], x + H->first[k], 6, 6, y + H->first[i]);
+        add_columns(H->value + H->at[e], x + H->first[k], 6, 6, y + H->first[i]);
       else
-        multiply_add(H->value + H->at[e], x + H->first[k], rows, cols, y + H->first[i]);
+        add_columns(H->value + H->at[e], x + H->first[k], rows, cols, y + H->first[i]);
     }
 }

@@ -11,7 +11,7 @@ typedef struct body_matrix {
   int *start;       /* [bodies + 1] */
   int *col;         /* ascending */
   int *diagonal;    /* [bodies] */
-  size_t *at;       /* where a block's numbers are; row-major */
+  size_t *at;       /* where a block's numbers are; by columns */
   double *value;
   size_t numbers;
 } body_matrix;

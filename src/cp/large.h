@@ -44,6 +44,9 @@ bool large_done(large *l, double *z);
  * accelerated or plain (relax.c). */
 ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_workspace *w, ss_error *error);
 
+/* Plain sweeps with a long step after some of them: slower than accelerated ones, but they do not stray along valleys. */
+ss_status large_stride(large *l, int limit, int patience, ss_cp_workspace *w, ss_error *error);
+
 /* Newton steps from l->x while they improve it, at most `limit` of them, each with at most `most` operations in its
  * factorisation (large_newton.c). *tried is false where that was too little for the first one. */
 ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, bool *tried, ss_error *error);

@@ -28,7 +28,7 @@ enum {
 };
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
-static const double few_places = 1e-4; /* residual below which patches come before many sweeps */
+static const double few_places = 1e-4; /* residual below which patches come before many sweeps, and pay at all */
 static const double last_operations = 1e9;
 static const double last_resort = 3; /* times as much for a factorisation, where nothing else has helped */
 
@@ -86,7 +86,7 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
     int repaired = 0, most = l->G.nodes / (2 * size);
     const double before = lowest;
     left -= sweeps;
-    status = large_relax(l, false, sweeps, LONG_PATIENCE, w, error);
+    status = large_stride(l, sweeps, LONG_PATIENCE, w, error);
     if (!status) status = large_relax(l, true, ACCELERATED, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
     if (l->residual < lowest) {
@@ -119,36 +119,79 @@ static ss_status smooth(large *l, double most, ss_cp_workspace *w, ss_error *err
 
 static const double much = 0.1; /* the residual over an earlier one, where a lot has been reached */
 
+/* Residuals from which methods have failed: from near there they would do the same again. */
+typedef struct failures {
+  double sweeps, patches, smoothing;
+} failures;
+
 /* One attempt of the smoothing method through the bodies: a factorisation of the contacts would cost more, however few they are. Where
  * it has come far the states are nearly those of the solution, and the rest of the path, dozens of inexact steps, is a matter of a
- * few sweeps or exact steps. It would follow the same path again from near where it has failed: it waits until the residual is much lower. */
-static ss_status smooth_once(large *l, double *failed, ss_cp_workspace *w, ss_error *error) {
+ * few sweeps or exact steps. Where it has failed it waits until the residual is much lower. */
+static ss_status smooth_once(large *l, failures *failed, ss_cp_workspace *w, ss_error *error) {
   const double before = l->residual;
-  if (before > much * *failed) return SS_OK;
+  if (before > much * failed->smoothing) return SS_OK;
   l->enough = much * before;
   const ss_status status = smooth(l, 0, w, error);
   l->enough = 0;
-  if (l->residual > much * before) *failed = before;
+  if (l->residual > much * before) failed->smoothing = before;
+  return status;
+}
+
+/* Sweeps that have got stuck at a small residual are wrong in few places: long steps until the rest is settled, patches, and sweeps
+ * that spread what has changed. l->x stays what it was where that is no better. */
+static ss_status mend(large *l, ss_cp_workspace *w, ss_error *error) {
+  enum { LONG_SWEEPS = 100, PATCH = 60, FEWEST = 6 };
+  const scratch_mark mark = scratch_now(w);
+  const size_t bytes = sizeof(double) * (size_t)l->cp.n;
+  const int most = l->G.nodes / (2 * PATCH);
+  int repaired;
+  ss_status status = large_stride(l, allowed(l, LONG_SWEEPS), LONG_PATIENCE, w, error);
+  double *best = SCRATCH(w, double, l->cp.n), lowest = l->residual;
+  if (!best && !status) status = out_of_memory(error);
+  if (!status && l->residual > l->goal) {
+    memcpy(best, l->x, bytes);
+    status = large_patches(l, PATCH, most < FEWEST ? FEWEST : most, w, &repaired, error);
+    if (!status) status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
+    if (l->residual > lowest) {
+      memcpy(l->x, best, bytes);
+      l->residual = large_judge(l, l->x, l->w);
+    }
+  }
+  scratch_release(w, mark);
+  return status;
+}
+
+/* Sweeps, and patches where they have got stuck at a small residual. */
+static ss_status sweep_and_mend(large *l, failures *failed, ss_cp_workspace *w, ss_error *error) {
+  if (l->residual >= failed->sweeps) return SS_OK;
+  ss_status status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
+  const double swept = l->residual;
+  const bool few = swept > l->goal && swept < fmin(few_places, much * failed->patches);
+  if (!status && few && admits_round_sets(&l->cp)) {
+    status = mend(l, w, error);
+    if (l->residual > much * swept) failed->patches = swept;
+  }
+  failed->sweeps = l->residual;
   return status;
 }
 
 /* From l->x: sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck another one goes on. Which of them will
- * cannot be foreseen: the steps of the bodies, which get stuck least but are slow then, have little patience at first and twice
+ * cannot be foreseen: the steps of the bodies, which get stuck least but are slow then, have little patience at first and four times
  * as much in every turn; the smoothing method comes where a turn has not brought much. Ends where the longest one has brought
  * little. */
 static ss_status turn_about(large *l, ss_cp_workspace *w, ss_error *error) {
   static const double little = 0.5;
-  double failed = HUGE_VAL;
+  failures failed = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
   ss_status status = SS_OK;
   for (int patience = LEAST_PATIENCE; !status && l->residual > l->goal;) {
     const double before = l->residual;
-    status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
+    status = sweep_and_mend(l, &failed, w, error);
     const double swept = l->residual;
     if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), patience, w, error);
-    const bool stuck = l->residual > l->goal && l->residual > much * swept;
-    if (!status && stuck) status = smooth_once(l, &failed, w, error);
+    const bool slow = l->residual > l->goal && l->residual > much * swept;
+    if (!status && slow) status = smooth_once(l, &failed, w, error);
     if (patience < MOST_PATIENCE)
-      patience *= 2;
+      patience *= 4;
     else if (l->residual > little * before)
       break;
   }
