@@ -191,6 +191,30 @@ static void a_tower_comes_to_rest(void **state) {
   run_close(&r);
 }
 
+/* A blow on a wall: 565 contacts at once, which only solvers that know the bodies get through. */
+static void a_ball_falls_on_a_wall(void **state) {
+  (void)state;
+  enum { LINES = 10, COLUMNS = 6 };
+  char text[TEXT];
+  run r;
+  begin(text, "[0, 0, -9.81]", "0.5", 0.5);
+  add(text, "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\nbodies:\n"
+            "  - {name: ball, density: 1000, position: [0.52, 0.01, 1.1002], velocity: [0, 0, -2.4], "
+            "shapes: [{type: sphere, radius: 0.1}]}\n");
+  for (int k = 0; k < LINES; k++)
+    for (int i = 0; i < COLUMNS - k % 2; i++)
+      add(text,
+          "  - {name: r%dc%d, density: 1000, position: [%g, 0, %g], shapes: [{type: box, size: [0.2, 0.1, 0.1]}]}\n", k,
+          i, 0.2 * i + 0.1 * (k % 2), 0.05 + 0.1 * k);
+  add(text, "simulation: {scheme: anitescu-potra, step: 0.01, duration: 0.01, friction: {cone: polyhedral, "
+            "directions: 4}}\n");
+  run_parse(&r, text, NULL);
+  run_step(&r);
+  run_check(&r);
+  assert_true(ss_sim_report(r.sim)->solves.impacts > 0);
+  run_close(&r);
+}
+
 static bool after_some(void *user) {
   int *left = user;
   return --*left < 0;
@@ -235,6 +259,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(balls_settle_in_a_bin),    cmocka_unit_test(a_swarm_keeps_its_momentum),
       cmocka_unit_test(a_break_keeps_its_energy), cmocka_unit_test(what_rests_elsewhere_stays),
-      cmocka_unit_test(a_tower_comes_to_rest),    cmocka_unit_test(a_step_can_be_stopped)};
+      cmocka_unit_test(a_tower_comes_to_rest),    cmocka_unit_test(a_ball_falls_on_a_wall),
+      cmocka_unit_test(a_step_can_be_stopped)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

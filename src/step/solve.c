@@ -166,7 +166,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   const double start = ss_seconds();
   bool done;
   ss_status status = ss_solve_islands(sim, &options, &result, &done, error);
-  if (status == SS_OK && !done) status = ss_cp_solve(&problem, &options, true, p->z, sim->cp, &result, error);
+  if (status == SS_OK && !done) status = ss_solve_ways(sim, &problem, NULL, &options, p->z, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
   solves->rows += p->n;

@@ -136,8 +136,9 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
     ss_cp_result own = {0};
     const int n = gather(p, s, k, &island);
     status = fill(p, s, &island, error);
-    if (status == SS_OK) status = ss_cp_solve(&island, options, true, s->g + p->n, sim->cp, &own, error);
-    for (int i = 0; i < n && status == SS_OK; i++) p->z[s->row[i]] = s->g[p->n + i];
+    double *z = s->g + p->n;
+    if (status == SS_OK) status = ss_solve_ways(sim, &island, s->row, options, z, &own, error);
+    for (int i = 0; i < n && status == SS_OK; i++) p->z[s->row[i]] = z[i];
     result->iterations += own.iterations;
     result->fallbacks += own.fallbacks;
   }

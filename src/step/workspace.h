@@ -62,6 +62,17 @@ typedef struct ss_islands {
   int body_capacity, block_capacity[3], row_capacity[2], G_capacity[2];
 } ss_islands;
 
+/* Solve: the matrix of a large problem, or of an island of it, as factors (step/factors.c). */
+typedef struct ss_factors {
+  int *column;   /* [2 n_bodies + 1] first column of each body, or -1; then those of the bodies that are touched */
+  double *A;     /* their blocks */
+  int *start;    /* [2 n + 2] where the rows of J start, then those of R */
+  int *col;      /* [12 n] J's columns */
+  double *value; /* [13 n] J's numbers, then R's */
+  int body_capacity[2], row_capacity[3];
+  ss_cp_operator operator; /* a view of them */
+} ss_factors;
+
 /* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */
 typedef struct ss_coupling {
   int n;               /* coordinates in the block; 0: no such force */
@@ -215,6 +226,10 @@ struct ss_sim {
 
   ss_basis basis;
   ss_islands islands;
+  ss_factors factors;
+  bool tentative;  /* solve: there is another way where this problem is not solved soon */
+  double *start_z; /* [problem.n] solve: where the ways start */
+  int start_capacity;
   ss_cp_workspace *cp;
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
@@ -331,6 +346,14 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
 
 /* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack. */
 double ss_solve_sparse(ss_sim *sim);
+
+/* J and A of some rows of the problem (NULL: of all), in natural units; NULL where a block of A has no inverse. */
+ss_status ss_factor_problem(ss_sim *sim, const int *rows, int n, const ss_cp_operator **out, ss_error *error);
+void ss_factors_free(ss_factors *factors);
+
+/* Solves a problem that consists of some rows of the step's (NULL: of all), from the guess z, without judging. */
+ss_status ss_solve_ways(ss_sim *sim, const ss_cp *problem, const int *rows, const ss_cp_options *options, double *z,
+                        ss_cp_result *result, ss_error *error);
 
 /* Island by island, from the problem's z, without judging; not *done where there is nothing to divide. */
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, bool *done,
