@@ -94,8 +94,8 @@ static owned_cp struck_balls(random_source *random, int side, bool walls, const 
 /* How far z is from the cones: their law leaves inside what is inside. */
 static double outside(descent *d, const double *z) {
   double most = 0;
-  respond_by_cone(&d->set, z, &d->now.z);
-  for (int i = 0; i < d->cp->n; i++) most = fmax(most, fabs(d->now.z.z[i] - z[i]));
+  respond_by_cone(&d->set, z, &d->step.now.z);
+  for (int i = 0; i < d->cp->n; i++) most = fmax(most, fabs(d->step.now.z.z[i] - z[i]));
   return most;
 }
 
