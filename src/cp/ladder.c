@@ -48,7 +48,8 @@ enum {
   MEDIUM_LCP = 300,   /* still faster than many sweeps, where few have not helped */
   ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
   PLAIN_LCP = 2000,   /* without friction */
-  LARGE_LCP = 3000    /* slow, but sure */
+  LARGE_LCP = 3000,   /* slow, but sure */
+  FIRST_STRESS = 400  /* Newton steps within which most wedged piles are solved that are so from the first stress */
 };
 
 /* One after the other, where the problem has the traits and the size. */
@@ -83,10 +84,11 @@ static const rung ladder[] = {
     {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 0},
     {{"lemke", solve_lemke}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ATTEMPT_LCP}, 2000},
     {{"range-newton", solve_range_newton}, COLD | SPATIAL | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
-    {{"wedged", solve_wedged}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
+    {{"wedged", solve_wedged}, SPATIAL, {SOME, ALL}, {0, ALL}, FIRST_STRESS},
     {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
     {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 60},
     {{"continuation", solve_continuation}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ALL}, 400},
+    {{"wedged", solve_wedged}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 0},
     {{"smoothing", solve_smoothing}, 0, {0, ALL}, {0, ALL}, 150},
