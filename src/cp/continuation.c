@@ -251,7 +251,8 @@ ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool 
     if (!find_self_stress(d, s->least, s->load) && k == 0) return SS_OK;
     for (int i = 0; i < d->cp->n; i++) stress[i] = s->times * d->anchor[i];
     t.p.towards = stress;
-    if (s->proximal > 0) attempt(&t, stress, s->proximal, goal);
+    const int left = limit - d->step.newtons;
+    if (s->proximal > 0 && left > 0) attempt(&t, stress, left < s->proximal ? left : s->proximal, goal);
     if (s->curve.newtons > 0) follow(&t, &s->curve, goal);
   }
   result->iterations = d->step.newtons;
