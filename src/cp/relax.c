@@ -8,11 +8,13 @@
  *
  * over the differences dF, dS of the last sweeps: once the states have settled this is a Krylov method on the equations
  * of the closed contacts, with O(L) sweeps, and it does not mind redundant contacts. Where |f| grows, the history is
- * dropped, the last good sweep taken up again and followed by plain ones, more of them each time. Where it stagnates it does so because
- * redundant contacts leave valleys of impulses along which it strays. Plain sweeps do not: there they go the same way for hundreds of
- * sweeps (f turns by some degrees in a hundred), and long steps along f, each after some plain sweeps that have damped the rest, are
- * worth dozens of them: x+ = S(x) + t f, t up to twice the last one, but no more than what a geometric series of the last two f
- * promises (Aitken).
+ * dropped, the last good sweep taken up again and followed by plain ones, more of them each time. It may stagnate: |f|
+ * stays while impulses and states go on changing. Plain sweeps go the same way for hundreds of sweeps there
+ * (docs/large-problems.md), and long steps along f, each after some plain sweeps that have damped the rest, save many:
+ *
+ *     x+ = S(x) + t f
+ *
+ * with t up to twice the last one, but no more than what a geometric series of the last two f promises (Aitken).
  *
  * Coulomb's law is not associated, and the sweeps may go round for ever in some places: they fail by stagnation. */
 #include "cp/bodies.h"
