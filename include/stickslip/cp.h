@@ -66,7 +66,8 @@ typedef struct ss_cp_operator {
 } ss_cp_operator;
 
 /* The caller owns all arrays. The matrix is given in one of three forms: G dense and row-major, G[i * n + j]; `sparse`;
- * `factors`. Solvers that need it dense take up to SS_CP_DENSE_ROWS rows of the other two. */
+ * `factors`. Solvers that need it dense take up to SS_CP_DENSE_ROWS rows of the other two. Factors may stand beside a matrix, for
+ * solvers that know the bodies; the judge goes by the matrix then. */
 enum { SS_CP_DENSE_ROWS = 3000 };
 typedef struct ss_cp {
   int n, n_blocks;

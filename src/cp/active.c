@@ -14,13 +14,17 @@
 
 #include "cp/dense.h"
 #include "cp/reduce.h"
-#include "la/rows.h"
 
 enum { LARGE = 24 }; /* rows from which sparsity and the nearest solution are worth their administration */
 
 void active_apply(const ss_cp *problem, const double *z, double *w) {
   const int n = problem->n;
-  for (int i = 0; i < n; i++) w[i] = problem->g[i] + row_dot(problem->G + (size_t)i * (size_t)n, z, n);
+  for (int i = 0; i < n; i++) {
+    const double *row = problem->G + (size_t)i * (size_t)n;
+    double sum = problem->g[i];
+    for (int j = 0; j < n; j++) sum += row[j] * z[j];
+    w[i] = sum;
+  }
 }
 
 static int slip_states(const ss_block *block) {
@@ -70,12 +74,11 @@ static ss_status create(const ss_cp *problem, ss_cp_workspace *w, active_set *ou
   *out = (active_set){.problem = problem};
   out->sites = SCRATCH(w, site, n);
   out->u = SCRATCH(w, unknown, n);
-  out->rho = SCRATCH(w, double, 4 * n);
+  out->rho = SCRATCH(w, double, 3 * n);
   out->row = SCRATCH(w, int, 2 * n);
   if (!out->sites || !out->u || !out->rho || !out->row) return out_of_memory(error);
   out->y = out->rho + n;
   out->w = out->y + n;
-  out->sum = out->w + n;
   out->col = out->row + n;
   out->n_sites = active_list_sites(problem, w, out->sites);
   return out->n_sites < 0 ? out_of_memory(error) : SS_OK;

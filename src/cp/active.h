@@ -55,7 +55,6 @@ typedef struct active_set {
   double *A;              /* [n * (n + 1)] */
   double *y;              /* [n] */
   double *w;              /* [n] */
-  double *sum;            /* [n] of rows of G */
   int *row, *col;         /* [n] */
   bool large;             /* enough rows that what follows pays */
   bool pivoting;          /* given: eliminate with pivots nevertheless */

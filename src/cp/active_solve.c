@@ -5,11 +5,19 @@
 #include "cp/active.h"
 
 #include "cp/dense.h"
-#include "la/rows.h"
 
 #include <math.h>
 
 static const double rank_tolerance = 1e-13;
+
+/* The slack of a row at the reference: that at z, and what the step to it changes, y. */
+static double reference_slack(const active_set *a, bool moved, const double *w, int i) {
+  const int n = a->problem->n;
+  const double *row = a->problem->G + (size_t)i * (size_t)n;
+  double sum = w[i];
+  for (int j = 0; moved && j < n; j++) sum += row[j] * a->y[j];
+  return sum;
+}
 
 /* How the columns hang together; the factors of single rows also go into a->w, one after the other. */
 static void list_columns(active_set *a, int m) {
@@ -36,74 +44,61 @@ static double long_product(const unknown *u, const double *p) {
   return u->scale * sum;
 }
 
-/* c times a row of G, or of several, in the unknowns: a row of the system. */
-static void take_row(const active_set *a, int m, const double *restrict G, double c, double *restrict row) {
+/* c times a row of G, in the unknowns: the row of the system, or what is added to it. */
+static inline void take_row(const active_set *a, int m, const double *restrict G, double c, bool add,
+                            double *restrict row) {
   const system_column *restrict columns = a->columns;
   for (int j = 0; j < m;) {
     const system_column *v = columns + j;
     const double *restrict p = G + v->first, *restrict factor = a->w + j;
+    double x;
     switch (v->kind) {
     case COLUMN_PAIR:
-      row[j] = c * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
-      row[j + 1] = c * (p[1] * v[1].b[0] + p[2] * v[1].b[1]);
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
+      row[j] = add ? row[j] + x : x;
+      x = c * (p[1] * v[1].b[0] + p[2] * v[1].b[1]);
+      row[j + 1] = add ? row[j + 1] + x : x;
       j += 2;
       continue;
     case COLUMN_RUN:
-      for (int l = 0; l < v->run; l++) row[j + l] = c * (p[l] * factor[l]);
+      for (int l = 0; l < v->run; l++) row[j + l] = (add ? row[j + l] : 0) + c * (p[l] * factor[l]);
       j += v->run;
       continue;
     case 1:
-      row[j] = c * (p[0] * v->b[0]);
+      x = c * (p[0] * v->b[0]);
       break;
     case 2:
-      row[j] = c * (p[0] * v->b[0] + p[1] * v->b[1]);
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1]);
       break;
     case 3:
-      row[j] = c * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
       break;
     default:
-      row[j] = c * long_product(&a->u[j], p);
+      x = c * long_product(&a->u[j], p);
     }
+    row[j] = add ? row[j] + x : x;
     j++;
   }
 }
 
-/* The rows of G that test an unknown, as one: that of G itself, times *c, or their sum. Also the sum of their slacks, times *c. */
-static const double *test_row(const active_set *a, const unknown *u, const double *w, double *c, double *slack) {
-  const int n = a->problem->n;
-  const double *G = a->problem->G + (size_t)u->first * (size_t)n, *first = NULL;
-  double *restrict sum = a->sum;
-  int count = 0;
+/* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
+static void assemble_row(active_set *a, int m, int k, bool moved, const double *w) {
+  const size_t n = (size_t)a->problem->n;
+  const unknown *u = &a->u[k];
+  double *row = a->A + (size_t)k * ((size_t)m + 1), sum = 0;
+  bool begun = false;
   for (int i = 0; i < u->size; i++) {
     if (u->c[i] == 0) continue;
-    const double *restrict row = G + (size_t)i * (size_t)n, own = u->scale * u->c[i];
-    if (++count == 1) {
-      first = row;
-      *c = own;
-      *slack = w[u->first + i];
-      continue;
-    }
-    if (count == 2) { /* then the first one is no longer alone */
-      for (int j = 0; j < n; j++) sum[j] = *c * first[j] + own * row[j];
-      *slack *= *c;
-      *c = 1;
-    } else {
-      for (int j = 0; j < n; j++) sum[j] += own * row[j];
-    }
-    *slack += own * w[u->first + i];
+    const double c = u->scale * u->c[i], *G = a->problem->G + (size_t)(u->first + i) * n;
+    if (begun)
+      take_row(a, m, G, c, true, row);
+    else
+      take_row(a, m, G, c, false, row);
+    begun = true;
+    sum += c * reference_slack(a, moved, w, u->first + i);
   }
-  return count > 1 ? sum : first;
-}
-
-/* Row k of the scaled system: c_k^T [G B, w_ref - e] + D; w_ref is w and what the step to the reference, y, changes. */
-static void assemble_row(active_set *a, int m, int k, bool moved, const double *w) {
-  const unknown *u = &a->u[k];
-  double *row = a->A + (size_t)k * ((size_t)m + 1), c = 0, slack = 0;
-  const double *G = test_row(a, u, w, &c, &slack);
-  take_row(a, m, G, c, row);
-  if (moved) slack += row_dot(G, a->y, a->problem->n);
   row[k] += u->scale * u->scale * u->diagonal + a->damping;
-  row[m] = c * slack - u->scale * u->value;
+  row[m] = sum - u->scale * u->value;
   a->load = fabs(row[m]) > a->load ? fabs(row[m]) : a->load;
 }
 

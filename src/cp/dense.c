@@ -112,14 +112,18 @@ int dense_eliminate(double *A, int rows, int cols, int stride, int n, double tol
 void dense_back(const double *A, int stride, int rank, double *x) {
   for (int i = rank - 1; i >= 0; i--) {
     const double *row = A + (size_t)i * (size_t)stride;
-    x[i] = (x[i] - row_dot(row + i + 1, x + i + 1, rank - i - 1)) / row[i];
+    double sum = x[i];
+    for (int j = i + 1; j < rank; j++) sum -= row[j] * x[j];
+    x[i] = sum / row[i];
   }
 }
 
 void dense_forward(const double *A, int stride, int rank, double *x) {
   for (int i = 1; i < rank; i++) {
     const double *row = A + (size_t)i * (size_t)stride;
-    x[i] -= row_dot(row, x, i);
+    double sum = x[i];
+    for (int j = 0; j < i; j++) sum -= row[j] * x[j];
+    x[i] = sum;
   }
 }
 

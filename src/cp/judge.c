@@ -225,7 +225,7 @@ static double velocities(const ss_cp_operator *o, const double *z, double *v) {
 static double slack(const ss_cp *problem, const double *z, const double *v, int i) {
   double sum = problem->g[i];
   if (problem->sparse) return sum + sparse_row(problem->sparse, i, z);
-  if (problem->factors) {
+  if (problem->factors && !problem->G) {
     if (problem->factors->R.start) sum += sparse_row(&problem->factors->R, i, z);
     return sum + sparse_row(&problem->factors->J, i, v);
   }
@@ -282,7 +282,7 @@ double judge_zero(const ss_cp *problem) {
 
 double ss_cp_judge(const ss_cp *problem, const double *z, double *w) {
   if (problem->apply) problem->apply(problem->user, z, w);
-  if (!problem->factors) return judge(problem, z, NULL, w);
+  if (!problem->factors || problem->sparse || problem->G) return judge(problem, z, NULL, w);
   double *v = ss_alloc(sizeof *v * ((size_t)problem->factors->J.cols + 1));
   if (!v) return HUGE_VAL; /* what cannot be judged is not accepted */
   const double missing = velocities(problem->factors, z, v), residual = judge(problem, z, v, w);

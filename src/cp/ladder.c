@@ -31,6 +31,8 @@ enum trait {
   BODIES = 32768,   /* given by the masses of the bodies as well */
   NO_BODIES = 65536,
   CLOSE = 131072, /* the best z so far has lost digits only: the rung starts from it */
+  FRESH =
+      524288, /* the rung starts from nothing: a start that active sets do not mend is worse (something slides elsewhere) */
   JOINTS = 262144 /* free rows beside discs */
 };
 
@@ -72,15 +74,17 @@ static const rung ladder[] = {
     {{"nsgs", solve_weakly_coupled}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, SPARSE | WARM, {0, MODERATE_ROWS}, {0, ALL}, 3},
     {{"range-newton", solve_redundant}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 300},
-    {{"nsgs-accelerated", solve_nsgs_accelerated}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 60},
-    {{"range-newton", solve_range_newton}, SPARSE | COLD | SPATIAL | ONWARD, {0, MODERATE_ROWS}, {0, ALL}, 200},
+    {{"nsgs-accelerated", solve_nsgs_accelerated}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 60},
+    {{"body-newton", solve_body_newton}, SPARSE | SPATIAL | BODIES | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 0},
+    {{"range-newton", solve_range_newton}, SPARSE | SPATIAL | ONWARD, {0, MODERATE_ROWS}, {0, ALL}, 200},
     {{"ray", solve_refuted}, SPARSE | FRICTION, {0, MODERATE_ROWS}, {0, ALL}, 0},
     {{"wedged", solve_wedged}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, FIRST_STRESS},
-    {{"continuation", solve_continuation}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 100},
-    {{"smoothing", solve_smoothing_cheap}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 90},
+    {{"continuation", solve_continuation}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 100},
+    {{"smoothing", solve_smoothing_cheap}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 90},
     {{"nsgs-accelerated", solve_swept}, SPARSE | NO_BODIES | ONWARD, {0, ALL}, {0, ALL}, 0},
-    {{"range-newton", solve_redundant}, SPARSE | NO_BODIES, {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL}, 600},
-    {{"body-newton", solve_body_newton}, SPARSE | BODIES, {0, ALL}, {0, ALL}, 0},
+    {{"nsgs-accelerated", solve_swept}, SPARSE | BODIES | WARM, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
+    {{"body-newton", solve_body_newton}, SPARSE | BODIES | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
+    {{"range-newton", solve_redundant}, SPARSE | FRESH, {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL}, 600},
     {{"patches", solve_patches}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"smoothing", solve_smoothing_last}, SPARSE | NO_BODIES | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"interior-point", solve_interior_last}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
@@ -170,7 +174,7 @@ static bool within(span s, int x) { return s.least <= x && x <= s.most; }
 
 static bool worth_trying(const climb *c, const rung *r, unsigned traits, int variables) {
   const unsigned missing = r->needs & ~traits;
-  if (missing & ~(unsigned)(NEARLY | ONWARD | CLOSE)) return false;
+  if (missing & ~(unsigned)(NEARLY | ONWARD | CLOSE | FRESH)) return false;
   if (!within(r->rows, c->problem->n) || !within(r->variables, variables)) return false;
   if (traits & SPARSE && !(r->needs & SPARSE) && c->problem->n > BEARABLE_ROWS) return false;
   if (missing & CLOSE && !(c->result->residual < nearly_solved)) return false;
@@ -214,6 +218,7 @@ typedef struct forms {
 static ss_status make_dense(climb *c, forms *f, ss_error *error) {
   if (c->problem->G) return SS_OK;
   const ss_status status = storage_dense(c->problem, c->workspace, &f->dense, error);
+  if (operator_has_bodies(c->problem->factors)) f->dense.factors = c->problem->factors;
   if (!status) c->problem = &f->dense;
   return status;
 }
@@ -229,7 +234,9 @@ static ss_status list_rows(climb *c, forms *f, ss_error *error) {
 
 /* Where a rung starts; NULL: from nothing. */
 static const double *start_of(const climb *c, const rung *r, bool warm) {
-  return r->needs & (NEARLY | CLOSE) ? c->z : warm ? c->start : r->needs & ONWARD ? c->z : NULL;
+  if (r->needs & (NEARLY | CLOSE)) return c->z;
+  if (r->needs & ONWARD && c->result->residual < HUGE_VAL) return c->z;
+  return warm && !(r->needs & FRESH) ? c->start : NULL;
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the

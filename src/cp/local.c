@@ -7,7 +7,7 @@
  *
  *     f(d) = t . [ W_tn N + mu W_tt d (N + e D) + q_t D ] = 0,    N + e D = e W_nn - q_n does not depend on d,
  *
- * a trigonometric polynomial of degree two in the angle of d (a quartic, as in Bonnefon & Daviet 2011). Halley's method
+ * a trigonometric polynomial of degree two in the angle of d (a quartic, as in Bonnefon & Daviet 2011). Newton's method
  * from the last direction finds the root nearly always; where it does not, the circle is searched for sign changes.
  * Polygons and pyramids go through the states of the active set. Fails where W is not positive definite enough for any
  * case to hold. */
@@ -59,64 +59,39 @@ static bool interval(const ss_block *block, const double *W, const double *q, do
   return true;
 }
 
-/* Sliding on the disc, in the direction d = (cos, sin) of z_t: D w_t = a + M d, D = W_nn + n . d, N = D z_n = N0 - e n . d. */
 typedef struct circle {
-  double a[2], M[4], n[2], D0, N0, mu, e;
-  double stiff, speed; /* what w_t is made of, for its rounding errors */
+  const double *W, *q;
+  double mu, e;
+  bool open; /* z_n = 0: N and D are 0 and 1 */
 } circle;
 
-static circle circle_closed(const ss_block *block, const double *W, const double *q) {
-  const double mu = block->mu, e = block->extra, load = mu * (e * W[0] - q[0]); /* mu D (z_n + e), whatever d is */
-  const double b[2] = {mu * (q[1] - e * W[3]), mu * (q[2] - e * W[6])};
-  return (circle){
-      .a = {q[1] * W[0] - q[0] * W[3], q[2] * W[0] - q[0] * W[6]},
-      .M = {load * W[4] + b[0] * W[1], load * W[5] + b[0] * W[2], load * W[7] + b[1] * W[1], load * W[8] + b[1] * W[2]},
-      .n = {mu * W[1], mu * W[2]},
-      .D0 = W[0],
-      .N0 = -q[0],
-      .mu = mu,
-      .e = e,
-      .stiff = load * (W[4] + W[8]),
-      .speed = fabs(q[1]) + fabs(q[2])};
-}
-
-/* With friction from `extra` alone. */
-static circle circle_open(const ss_block *block, const double *W, const double *q) {
-  const double load = block->mu * block->extra;
-  return (circle){.a = {q[1], q[2]},
-                  .M = {load * W[4], load * W[5], load * W[7], load * W[8]},
-                  .D0 = 1,
-                  .mu = block->mu,
-                  .e = block->extra,
-                  .stiff = load * (W[4] + W[8]),
-                  .speed = fabs(q[1]) + fabs(q[2])};
-}
-
-/* f = t . D w_t with its first two derivatives by the angle of d; also D w_t . d, which must not be positive. */
-typedef struct bearing {
-  double f, slope, bend, along;
-} bearing;
-
-static inline bearing take_bearing(const circle *c, const double *d) {
-  const double t[2] = {-d[1], d[0]};
-  const double Md[2] = {c->M[0] * d[0] + c->M[1] * d[1], c->M[2] * d[0] + c->M[3] * d[1]};
-  const double Mt[2] = {c->M[0] * t[0] + c->M[1] * t[1], c->M[2] * t[0] + c->M[3] * t[1]};
-  const double da = d[0] * c->a[0] + d[1] * c->a[1], ta = t[0] * c->a[0] + t[1] * c->a[1];
-  const double dMd = d[0] * Md[0] + d[1] * Md[1], tMd = t[0] * Md[0] + t[1] * Md[1];
-  const double dMt = d[0] * Mt[0] + d[1] * Mt[1], tMt = t[0] * Mt[0] + t[1] * Mt[1];
-  return (bearing){ta + tMd, tMt - (da + dMd), -ta - 2 * (tMd + dMt), da + dMd};
-}
-
+/* N and D at direction d. */
 static void normal_part(const circle *c, const double *d, double *N, double *D) {
-  const double across = c->n[0] * d[0] + c->n[1] * d[1];
-  *N = c->N0 - c->e * across;
-  *D = c->D0 + across;
+  const double across = c->mu * (c->W[1] * d[0] + c->W[2] * d[1]);
+  *N = c->open ? 0 : -(c->q[0] + c->e * across);
+  *D = c->open ? 1 : c->W[0] + across;
+}
+
+/* f and its derivative by the angle of d; also w_t D . d, which must not be positive. */
+static double parallel(const circle *c, const double *d, double *derivative, double *along) {
+  const double *W = c->W, t[2] = {-d[1], d[0]};
+  double N, D;
+  normal_part(c, d, &N, &D);
+  const double load = c->mu * (N + c->e * D);
+  const double v[2] = {W[3] * N + load * (W[4] * d[0] + W[5] * d[1]) + c->q[1] * D,
+                       W[6] * N + load * (W[7] * d[0] + W[8] * d[1]) + c->q[2] * D};
+  const double turn = c->open ? 0 : c->mu * (W[1] * t[0] + W[2] * t[1]), dN = -c->e * turn;
+  const double dv[2] = {W[3] * dN + load * (W[4] * t[0] + W[5] * t[1]) + c->q[1] * turn,
+                        W[6] * dN + load * (W[7] * t[0] + W[8] * t[1]) + c->q[2] * turn};
+  *along = d[0] * v[0] + d[1] * v[1];
+  *derivative = t[0] * dv[0] + t[1] * dv[1] - *along;
+  return t[0] * v[0] + t[1] * v[1];
 }
 
 static void turn_to(double *d, double x, double y) {
-  const double inverse = 1 / sqrt(x * x + y * y);
-  d[0] = x * inverse;
-  d[1] = y * inverse;
+  const double norm = sqrt(x * x + y * y);
+  d[0] = x / norm;
+  d[1] = y / norm;
 }
 
 static void turn_by(double *d, double angle) { turn_to(d, d[0] - angle * d[1], d[1] + angle * d[0]); }
@@ -124,30 +99,29 @@ static void turn_by(double *d, double angle) { turn_to(d, d[0] - angle * d[1], d
 /* Whether w_t is against d, or as good as nothing (on the edge between sticking and sliding), with z_n >= 0. */
 static bool brakes(const circle *c, const double *d) {
   static const double parallel_enough = 1e-10, nothing = 1e-14;
-  double N, D;
+  double N, D, derivative, along;
   normal_part(c, d, &N, &D);
-  const bearing b = take_bearing(c, d);
-  const double noise = nothing * (c->stiff + D * c->speed), most = parallel_enough * fabs(b.along);
-  return b.along <= noise && fabs(b.f) <= (most > noise ? most : noise) && D > 0 && N >= 0;
+  const double f = parallel(c, d, &derivative, &along), load = c->mu * (N + c->e * D);
+  const double noise = nothing * (load * (c->W[4] + c->W[8]) + D * (fabs(c->q[1]) + fabs(c->q[2])));
+  return along <= noise && fabs(f) <= fmax(parallel_enough * fabs(along), noise) && D > 0 && N >= 0;
 }
 
-/* Halley's method on the circle; true where it ends in a direction that brakes with z_n >= 0. A direction that accelerates is
+/* Newton's method on the circle; true where it ends in a direction that brakes with z_n >= 0. A direction that accelerates is
  * near the wrong root, most likely: at first it is replaced by that against the velocity it makes (`guess`). */
-static bool find_direction(const circle *c, double *d, bool guess) {
-  static const double nearly = 1e-6, fast = 1e-3; /* the error that is left is below nearly fast^3 */
-  double previous = HUGE_VAL;
+static bool newton_direction(const circle *c, double *d, bool guess) {
+  static const double nearly = 1e-8, superlinear = 1e-3;
+  double derivative, along, previous = HUGE_VAL;
   for (int i = 0; i < 30; i++) {
-    const bearing b = take_bearing(c, d);
-    if (guess && b.along > 0 && i < 4) {
-      turn_to(d, -b.along * d[0] + b.f * d[1], -b.along * d[1] - b.f * d[0]);
+    const double f = parallel(c, d, &derivative, &along);
+    if (guess && along > 0 && i < 4) {
+      turn_to(d, -along * d[0] + f * d[1], -along * d[1] - f * d[0]);
       continue;
     }
-    const double below = 2 * b.slope * b.slope - b.f * b.bend;
-    double step = below > 0 ? -2 * b.f * b.slope / below : b.slope != 0 ? -b.f / b.slope : 0;
+    double step = derivative != 0 ? -f / derivative : 0;
     if (!(fabs(step) < 0.5)) step = step > 0 ? 0.5 : -0.5;
     turn_by(d, step);
-    const double size = fabs(step);
-    if (size < 1e-15 || (size < 1e-9 && size >= previous) || (size < nearly && size <= fast * previous)) break;
+    const double size = fabs(step); /* the error that is left is of the size of its square */
+    if (size < 1e-15 || (size < 1e-9 && size >= previous) || (size < nearly && size <= superlinear * previous)) break;
     previous = size;
   }
   return brakes(c, d);
@@ -157,13 +131,14 @@ static bool find_direction(const circle *c, double *d, bool guess) {
 static bool search_direction(const circle *c, double *d) {
   enum { STEPS = 48 };
   static const double turn[2] = {0.9914448613738104, 0.1305261922200516}; /* cos and sin of 2 pi / STEPS */
-  double x[2] = {1, 0}, last = take_bearing(c, x).f;
+  double derivative, along, x[2] = {1, 0};
+  double last = parallel(c, x, &derivative, &along);
   for (int k = 1; k <= STEPS; k++) {
     const double y[2] = {turn[0] * x[0] - turn[1] * x[1], turn[1] * x[0] + turn[0] * x[1]};
-    const double f = take_bearing(c, y).f;
+    const double f = parallel(c, y, &derivative, &along);
     if ((f > 0) != (last > 0)) {
       turn_to(d, x[0] + y[0], x[1] + y[1]);
-      if (find_direction(c, d, false)) return true;
+      if (newton_direction(c, d, false)) return true;
     }
     last = f;
     x[0] = y[0];
@@ -174,8 +149,9 @@ static bool search_direction(const circle *c, double *d) {
 
 /* Whether w_t is so small beside what it is made of that its direction means nothing. */
 static bool on_the_edge(const circle *c, const double *d) {
-  const bearing b = take_bearing(c, d);
-  return !(b.along <= 0 && fabs(b.f) <= 1e-10 * fabs(b.along));
+  double derivative, along;
+  const double f = parallel(c, d, &derivative, &along);
+  return !(along <= 0 && fabs(f) <= 1e-10 * fabs(along));
 }
 
 static bool same(const double *a, const double *b) {
@@ -189,51 +165,49 @@ static bool same(const double *a, const double *b) {
 }
 
 static bool disc_slides(const circle *c, double *z) {
+  const double *W = c->W;
   double d[2] = {z[1], z[2]};
   if (z[1] == 0 && z[2] == 0) { /* no last direction: against the velocity without friction */
-    d[0] = -c->a[0];
-    d[1] = -c->a[1];
+    const double zn = c->open ? 0 : fmax(-c->q[0] / W[0], 0);
+    d[0] = -(c->q[1] + W[3] * zn);
+    d[1] = -(c->q[2] + W[6] * zn);
   }
   if (d[0] == 0 && d[1] == 0) d[0] = 1;
   turn_to(d, d[0], d[1]);
-  if (!find_direction(c, d, true) && !search_direction(c, d)) return false;
+  if (!newton_direction(c, d, true) && !search_direction(c, d)) return false;
   double N, D;
   normal_part(c, d, &N, &D);
   const double zn = N / D, load = c->mu * (zn + c->e);
+  if (c->open && W[1] * load * d[0] + W[2] * load * d[1] + c->q[0] < 0) return false;
   const double x[3] = {zn, load * d[0], load * d[1]};
   if (on_the_edge(c, d) && same(x, z)) return true; /* its rounding errors would add up from sweep to sweep */
   for (int i = 0; i < 3; i++) z[i] = x[i];
   return true;
 }
 
-/* z_n = 0, with friction from `extra`. */
-static bool disc_open(const ss_block *block, const double *W, const double *q, double *z) {
-  const double T[4] = {W[4], W[5], W[7], W[8]}, r = block->mu * block->extra;
-  double x[3] = {0, z[1], z[2]}, s[2] = {0};
-  const bool sticks = solve_small(T, q + 1, 2, s) && s[0] * s[0] + s[1] * s[1] <= r * r;
-  const circle c = circle_open(block, W, q);
-  if (sticks) {
-    x[1] = s[0];
-    x[2] = s[1];
-  } else if (!disc_slides(&c, x)) {
-    return false;
-  }
-  if (W[1] * x[1] + W[2] * x[2] + q[0] < 0) return false;
-  for (int i = 0; i < 3; i++) z[i] = x[i];
-  return true;
-}
-
 static bool disc(const ss_block *block, const double *W, const double *q, double *z) {
   double s[3];
+  const double mu = block->mu;
   if (solve_small(W, q, 3, s) && s[0] >= 0) {
-    const double r = block->mu * (s[0] + block->extra);
+    const double r = mu * (s[0] + block->extra);
     if (s[1] * s[1] + s[2] * s[2] <= r * r) {
       for (int i = 0; i < 3; i++) z[i] = s[i];
       return true;
     }
   }
-  const circle c = circle_closed(block, W, q);
-  return disc_slides(&c, z) || (block->extra > 0 && disc_open(block, W, q, z));
+  circle c = {W, q, mu, block->extra, false};
+  if (disc_slides(&c, z)) return true;
+  if (!(block->extra > 0)) return false;
+  const double T[4] = {W[4], W[5], W[7], W[8]}; /* open, with friction from `extra` */
+  const double r = mu * block->extra;
+  if (solve_small(T, q + 1, 2, s) && s[0] * s[0] + s[1] * s[1] <= r * r && W[1] * s[0] + W[2] * s[1] + q[0] >= 0) {
+    z[0] = 0;
+    z[1] = s[0];
+    z[2] = s[1];
+    return true;
+  }
+  c.open = true;
+  return disc_slides(&c, z);
 }
 
 /* One block as a problem of its own, for the active-set method. */
@@ -242,7 +216,7 @@ typedef struct single {
   ss_cp cp;
   site where;
   active_set set;
-  double rho[SS_FRICTION_ROWS], w[SS_FRICTION_ROWS], numbers[SS_FRICTION_ROWS * (SS_FRICTION_ROWS + 4)];
+  double rho[SS_FRICTION_ROWS], w[SS_FRICTION_ROWS], numbers[SS_FRICTION_ROWS * (SS_FRICTION_ROWS + 3)];
   unknown unknowns[SS_FRICTION_ROWS];
   system_column columns[SS_FRICTION_ROWS];
   int places[2 * SS_FRICTION_ROWS];
@@ -266,7 +240,6 @@ static void single_create(single *one, const site *s, const double *W, const dou
                           .A = one->numbers,
                           .y = one->numbers + (ptrdiff_t)MOST * (MOST + 1),
                           .w = one->numbers + (ptrdiff_t)MOST * (MOST + 2),
-                          .sum = one->numbers + (ptrdiff_t)MOST * (MOST + 3),
                           .row = one->places,
                           .col = one->places + MOST};
   one->best = HUGE_VAL;

@@ -249,7 +249,6 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->lu_rows);
   ss_islands_free(&sim->islands);
   ss_factors_free(&sim->factors);
-  ss_free(sim->start_z);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
   ss_free(sim->problem.next_row);
   ss_free(sim->problem.blocks);

@@ -151,12 +151,26 @@ static double to_natural_units(ss_problem *p, double speed) {
   return s;
 }
 
+/* Whether there are forces of the last part to start from. Few rows start from zero as well: what comes of it is more exact. */
+static bool has_guess(const double *z, int n) {
+  enum { FEW = 64 };
+  for (int i = 0; i < n && n > FEW; i++)
+    if (z[i] != 0) return true;
+  return n <= FEW;
+}
+
+ss_status ss_solve_rows(ss_sim *sim, ss_cp *problem, const int *rows, const ss_cp_options *options, double *z,
+                        ss_cp_result *result, ss_error *error) {
+  const ss_status status = ss_add_factors(sim, rows, problem, error);
+  return status ? status : ss_cp_solve(problem, options, has_guess(z, problem->n), z, sim->cp, result, error);
+}
+
 /* With a solver that knows of complementarity; in natural units. */
 static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
   const double s = to_natural_units(p, sim->speed_bound);
-  const ss_cp problem = ss_problem_view(p);
+  ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver,
                                  .tolerance = sim->options.residual,
                                  .iteration_limit = sim->iteration_limit,
@@ -166,7 +180,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   const double start = ss_seconds();
   bool done;
   ss_status status = ss_solve_islands(sim, &options, &result, &done, error);
-  if (status == SS_OK && !done) status = ss_solve_ways(sim, &problem, NULL, &options, p->z, &result, error);
+  if (status == SS_OK && !done) status = ss_solve_rows(sim, &problem, NULL, &options, p->z, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
   solves->rows += p->n;

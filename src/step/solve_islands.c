@@ -137,7 +137,7 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
     const int n = gather(p, s, k, &island);
     status = fill(p, s, &island, error);
     double *z = s->g + p->n;
-    if (status == SS_OK) status = ss_solve_ways(sim, &island, s->row, options, z, &own, error);
+    if (status == SS_OK) status = ss_solve_rows(sim, &island, s->row, options, z, &own, error);
     for (int i = 0; i < n && status == SS_OK; i++) p->z[s->row[i]] = z[i];
     result->iterations += own.iterations;
     result->fallbacks += own.fallbacks;

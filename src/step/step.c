@@ -180,37 +180,26 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-/* Holds what lands gently before `until` and solves the part again; where that has no solution, or none that is found soon,
- * *h becomes a quarter, in which less lands, and the part is solved without. */
-static ss_status hold_landings(ss_sim *sim, double *h, ss_error *error) {
-  bool certified = true;
-  sim->tentative = true;
-  ss_status status = ss_attempt(sim, *h, &certified, error);
-  sim->tentative = false;
-  if (status == SS_OK) status = ss_push_gently(sim, *h, &certified, error);
-  if (status != SS_OK || certified) return status;
-  for (int i = 0; i < sim->n_contacts; i++) { /* as it was */
-    sim->contacts[i].active &= !sim->contacts[i].lands;
-    sim->contacts[i].lands = false;
-  }
-  const double whole = *h;
-  *h /= 4;
-  status = ss_attempt(sim, *h, &certified, error);
-  if (status == SS_OK) status = ss_push_gently(sim, *h, &certified, error);
-  if (status == SS_OK && !certified) status = ss_attempt(sim, *h = whole, &certified, error);
-  return status;
-}
-
-/* The first collision in the part of size *h that was solved. What lands gently before it is held, and the part solved again;
+/* The first collision in the part of size h that was solved. What lands gently before it is held, and the part solved again;
  * what still lands then is located like any other collision. */
-static ss_status land(ss_sim *sim, double *h, double *tau, bool *found, ss_error *error) {
+static ss_status land(ss_sim *sim, double h, double *tau, bool *found, ss_error *error) {
+  bool certified = true;
   for (int round = 0; round < MOST_LANDINGS; round++) {
-    *tau = ss_first_collision(sim, *h, false, found);
+    *tau = ss_first_collision(sim, h, false, found);
     if (ss_hold_landings(sim, *tau) == 0) return SS_OK;
-    const ss_status status = hold_landings(sim, h, error);
+    ss_status status = ss_attempt(sim, h, &certified, error);
+    if (status == SS_OK) status = ss_push_gently(sim, h, &certified, error);
     if (status != SS_OK) return status;
+    if (certified) continue;
+    for (int i = 0; i < sim->n_contacts; i++) { /* as it was */
+      sim->contacts[i].active &= !sim->contacts[i].lands;
+      sim->contacts[i].lands = false;
+    }
+    status = ss_attempt(sim, h, &certified, error);
+    if (status != SS_OK) return status;
+    break;
   }
-  *tau = ss_first_collision(sim, *h, true, found);
+  *tau = ss_first_collision(sim, h, true, found);
   return SS_OK;
 }
 
@@ -220,14 +209,15 @@ static ss_status land(ss_sim *sim, double *h, double *tau, bool *found, ss_error
  * solved again for little more than its own length, and the factor goes. */
 static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *error) {
   static const double margins[] = {1. / 1024, 1. / 64}, instant = 1e-6;
+  const double whole = *h;
   bool found = false, certified = true;
   ss_status status = SS_OK;
-  *tau = *h;
+  *tau = whole;
   sim->hit = -1;
   sim->refined = false;
   if (!sim->locate_collisions || sim->exhausted) return SS_OK;
-  status = land(sim, h, tau, &found, error);
-  const double whole = *h, first = *tau;
+  status = land(sim, whole, tau, &found, error);
+  const double first = *tau;
   if (status != SS_OK || !found || !sim->solves_to_collisions || first < instant * whole) return status;
   found = false;
   for (int i = 0; i < 2 && !found && first * (1 + margins[i]) < whole; i++) {

@@ -227,9 +227,6 @@ struct ss_sim {
   ss_basis basis;
   ss_islands islands;
   ss_factors factors;
-  bool tentative;  /* solve: there is another way where this problem is not solved soon */
-  double *start_z; /* [problem.n] solve: where the ways start */
-  int start_capacity;
   ss_cp_workspace *cp;
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
@@ -347,12 +344,12 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
 /* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack. */
 double ss_solve_sparse(ss_sim *sim);
 
-/* J and A of some rows of the problem (NULL: of all), in natural units; NULL where a block of A has no inverse. */
-ss_status ss_factor_problem(ss_sim *sim, const int *rows, int n, const ss_cp_operator **out, ss_error *error);
+/* Adds J and A to a large problem of some rows of the step's (NULL: of all), in natural units (factors.c). */
+ss_status ss_add_factors(ss_sim *sim, const int *rows, ss_cp *problem, ss_error *error);
 void ss_factors_free(ss_factors *factors);
 
-/* Solves a problem that consists of some rows of the step's (NULL: of all), from the guess z, without judging. */
-ss_status ss_solve_ways(ss_sim *sim, const ss_cp *problem, const int *rows, const ss_cp_options *options, double *z,
+/* Solves a problem of some rows of the step's (NULL: of all) from the guess z, without judging. */
+ss_status ss_solve_rows(ss_sim *sim, ss_cp *problem, const int *rows, const ss_cp_options *options, double *z,
                         ss_cp_result *result, ss_error *error);
 
 /* Island by island, from the problem's z, without judging; not *done where there is nothing to divide. */
