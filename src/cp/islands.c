@@ -145,7 +145,7 @@ ss_status island_create(island *i, const islands *s, int k, const ss_cp *problem
   i->start[rows] = at;
   i->G = (ss_sparse){rows, rows, i->start, i->col, i->value};
   i->cp = (ss_cp){.n = rows, .n_blocks = nodes, .g = i->g, .blocks = i->blocks, .sparse = &i->G};
-  return rows > MODERATE_ROWS && operator_has_bodies(problem->factors)
-             ? island_factors(i, s, k, problem->factors, w, error)
-             : SS_OK;
+  if (rows <= MODERATE_ROWS || !operator_has_bodies(problem->factors)) return SS_OK;
+  if (!problem->sparse && !problem->G) i->cp.sparse = NULL; /* given like the whole */
+  return island_factors(i, s, k, problem->factors, w, error);
 }

@@ -28,12 +28,12 @@ enum trait {
   TINY = 4096,      /* an LCP of few rows or few pivots */
   SPARSE = 8192,    /* large and sparse: a rung for any form of the matrix */
   UNTRIED = 16384,  /* a rung that repeats what one for sparse problems has done is only for others */
-  BODIES = 32768,   /* given by the masses of the bodies as well */
+  BODIES = 32768,   /* given by the factors alone: sweeps go through the bodies */
   NO_BODIES = 65536,
-  CLOSE = 131072, /* the best z so far has lost digits only: the rung starts from it */
-  FRESH =
-      524288, /* the rung starts from nothing: a start that active sets do not mend is worse (something slides elsewhere) */
-  JOINTS = 262144 /* free rows beside discs */
+  FACTORS = 131072, /* the factors are there */
+  CLOSE = 262144,   /* the best z so far has lost digits only: the rung starts from it */
+  FRESH = 524288,   /* the rung starts from nothing: a start that active sets do not mend is a bad one */
+  JOINTS = 1048576  /* free rows beside discs */
 };
 
 typedef struct span {
@@ -75,17 +75,17 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, SPARSE | WARM, {0, MODERATE_ROWS}, {0, ALL}, 3},
     {{"range-newton", solve_redundant}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 300},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 60},
-    {{"body-newton", solve_body_newton}, SPARSE | SPATIAL | BODIES | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 0},
+    {{"body-newton", solve_body_newton}, SPARSE | SPATIAL | FACTORS | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, SPARSE | SPATIAL | ONWARD, {0, MODERATE_ROWS}, {0, ALL}, 200},
     {{"ray", solve_refuted}, SPARSE | FRICTION, {0, MODERATE_ROWS}, {0, ALL}, 0},
     {{"wedged", solve_wedged}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, FIRST_STRESS},
     {{"continuation", solve_continuation}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 100},
     {{"smoothing", solve_smoothing_cheap}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 90},
     {{"nsgs-accelerated", solve_swept}, SPARSE | NO_BODIES | ONWARD, {0, ALL}, {0, ALL}, 0},
-    {{"nsgs-accelerated", solve_swept}, SPARSE | BODIES | WARM, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"body-newton", solve_body_newton}, SPARSE | BODIES | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"range-newton", solve_redundant}, SPARSE | FRESH, {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL}, 600},
+    {{"range-newton", solve_redundant}, SPARSE | NO_BODIES | FRESH, {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL}, 600},
+    {{"body-newton", solve_body_newton}, SPARSE | BODIES, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"patches", solve_patches}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
+    {{"body-newton", solve_body_newton}, SPARSE | NO_BODIES | FACTORS | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"smoothing", solve_smoothing_last}, SPARSE | NO_BODIES | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"interior-point", solve_interior_last}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
@@ -167,7 +167,7 @@ static unsigned traits_of(const ss_cp *problem, bool warm) {
          (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
          (disc && some_free(problem) ? JOINTS : 0U) | (is_tiny_lcp(problem) ? TINY : 0U) | (sparse ? SPARSE : 0U) |
          (sparse && problem->n <= MODERATE_ROWS ? 0U : UNTRIED) |
-         (operator_has_bodies(problem->factors) ? BODIES : NO_BODIES);
+         (operator_has_bodies(problem->factors) ? FACTORS : 0U);
 }
 
 static bool within(span s, int x) { return s.least <= x && x <= s.most; }
@@ -241,9 +241,9 @@ static const double *start_of(const climb *c, const rung *r, bool warm) {
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
  * iteration limit of the others. */
-static ss_status climb_rungs(climb *c, bool warm, forms *f, ss_error *error) {
+static ss_status climb_rungs(climb *c, bool warm, bool bodies, forms *f, ss_error *error) {
   ss_outcome first = SS_SOLVED;
-  const unsigned traits = traits_of(c->problem, warm);
+  const unsigned traits = traits_of(c->problem, warm) | (bodies ? BODIES : NO_BODIES);
   const int variables = lcp_variables(c->problem);
   for (const rung *r = ladder; r < ladder + N_RUNGS; r++) {
     if (!worth_trying(c, r, traits, variables)) continue;
@@ -269,6 +269,7 @@ static ss_status climb_rungs(climb *c, bool warm, forms *f, ss_error *error) {
 ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
   const ss_cp *given = c->problem;
   const bool large = is_large_and_sparse(given);
+  const bool bodies = operator_has_bodies(given->factors) && !given->sparse && !given->G;
   forms f;
   ss_status status = SS_OK;
   if (!given->G && !large && given->n > SS_CP_DENSE_ROWS) {
@@ -279,7 +280,7 @@ ss_status climb_ladder(climb *c, bool warm, ss_error *error) {
     status = make_dense(c, &f, error);
   else if (given->factors && !given->sparse)
     status = list_rows(c, &f, error);
-  if (!status) status = climb_rungs(c, warm, &f, error);
+  if (!status) status = climb_rungs(c, warm, bodies, &f, error);
   judge_as_given(c, given);
   return status;
 }
