@@ -85,8 +85,9 @@ static void pivots_leave_others_alone(void **state) {
   ss_cp_workspace_destroy(w);
 }
 
-/* One rung each, whatever the states: two contacts at once, discs by Newton steps and sweeps in turn. */
-static void few_contacts_take_one_rung(void **state) {
+/* Whatever the states: two contacts with directions by some Newton steps, else by pivots; discs by one rung, Newton steps and sweeps in
+ * turn. */
+static void few_contacts_take_few_rungs(void **state) {
   (void)state;
   const ss_cp_options options = ss_cp_options_default();
   ss_cp_workspace *w = new_workspace();
@@ -96,8 +97,7 @@ static void few_contacts_take_one_rung(void **state) {
   for (unsigned seed = 100; seed < 140; seed++) {
     make(&p, 2, 3, SS_CONE_POLYHEDRAL, 4, seed);
     assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, w, &result, NULL), SS_OK);
-    assert_true(result.residual <= 1e-12);
-    fallbacks += result.fallbacks;
+    assert_true(result.residual <= 1e-12 && result.fallbacks <= 1);
     make(&p, 2, 3, SS_CONE_QUADRATIC, 8, seed);
     assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, w, &result, NULL), SS_OK);
     assert_true(result.residual <= 1e-9);
@@ -126,6 +126,6 @@ static void single_discs_are_exact(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pivots_solve_few_directions), cmocka_unit_test(pivots_leave_others_alone),
-      cmocka_unit_test(few_contacts_take_one_rung), cmocka_unit_test(single_discs_are_exact)};
+      cmocka_unit_test(few_contacts_take_few_rungs), cmocka_unit_test(single_discs_are_exact)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  *     z = -a g or -a D^-1 g in the rows that are pressed, D the diagonal of G, one factor a for all of them: bodies that stand evenly
  *     on their contacts, walls on their lowest row of bricks. g is an eigenvector of G or of G D^-1 then, and the first step of
  *     conjugate gradients the last one. Row after row says its factor; the first two mostly say that they differ.
- *     A handful of rows without friction, or two contacts with few directions (tiny.c).
+ *     A handful of rows without friction (tiny.c).
  *
  * The judge has the last word; what it does not accept goes up the ladder. */
 #include "cp/at_once.h"
@@ -138,17 +138,12 @@ static bool even_load_solves(const ss_cp *problem, const ss_cp_options *options,
 }
 
 /* What is not polished by pivots, the ladder does with more care. */
-static bool pivots_solve(const ss_cp *problem, const ss_cp_options *options, bool plain, double *z,
-                         ss_cp_workspace *workspace, ss_cp_result *result) {
-  enum {
-    FEW_VARIABLES = 20
-  }; /* of contacts: pivots take about as long as the Newton steps that may fail before them */
-  const int variables = plain ? 0 : tiny_friction_variables(problem);
+static bool pivots_solve(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
+                         ss_cp_result *result) {
   cp_units units;
-  if (!plain && (variables == 0 || variables > FEW_VARIABLES)) return false;
   if (units_needed(problem, &units)) return false;
   result->residual = HUGE_VAL;
-  (void)(plain ? solve_tiny_lcp : solve_tiny_friction)(problem, options, false, z, workspace, result, NULL);
+  (void)solve_tiny_lcp(problem, options, false, z, workspace, result, NULL);
   result->solver = "lemke";
   result->outcome = SS_SOLVED;
   return result->residual <= fmin(options->tolerance, polished);
@@ -164,5 +159,5 @@ bool solve_at_once(const ss_cp *problem, const ss_cp_options *options, double *z
   if (!tiny && each_for_itself_solves(problem, options, z, workspace, result)) return true;
   for (int divided = 0; (!tiny || problem->n > SOME_ROWS) && divided < 2; divided++)
     if (even_load_solves(problem, options, divided, z, result)) return true;
-  return pivots_solve(problem, options, tiny, z, workspace, result);
+  return tiny && pivots_solve(problem, options, z, workspace, result);
 }

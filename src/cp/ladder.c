@@ -54,8 +54,7 @@ enum {
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
   MORE = 100,         /* up to here some Newton steps cost less than the factors of G */
   MANY = 240,         /* sweeps get long */
-  TINIEST_LCP = 20,   /* variables: pivots take no longer than some Newton steps */
-  TINY_LCP = 40,      /* than all that are tried where they fail */
+  TINY_LCP = 40,      /* variables: pivots take no longer than what is tried where Newton steps fail */
   SMALL_LCP = 60,     /* a dense tableau is the fastest */
   MEDIUM_LCP = 300,   /* faster than many sweeps, where few have not helped; a second path as well */
   SURE_LCP = 400,     /* pivots solve more than a curve in the same time */
@@ -96,8 +95,7 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 28},
     {{"active-set", solve_active_set}, COLD | JOINTS, {0, LOOSE}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, TINIEST_LCP}, 2},
-    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {TINIEST_LCP + 1, TINY_LCP}, 4},
+    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 5},
     {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 0},
     {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {TINY_LCP + 1, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SPATIAL, {0, LOOSE}, {0, ALL}, 12},
@@ -132,7 +130,7 @@ static const rung ladder[] = {
     {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
     {{"range-newton", solve_range_newton}, COLD | DISC | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 60},
     {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 40},
-    {{"wedged", solve_wedged}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ALL}, FIRST_STRESS},
+    {{"wedged", solve_wedged}, SPATIAL | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, FIRST_STRESS},
     {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
     {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 400},
     {{"wedged", solve_wedged}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
