@@ -60,8 +60,6 @@ cp_solve_function solve_patches;
 
 enum { MODERATE_ROWS = 900 }; /* up to which sparse problems are made dense at once */
 enum { TINY_LCP_ROWS = 30 };
-/* Of the LCP that contacts with directions make; 0 where there are too many, or others. */
-int tiny_friction_variables(const ss_cp *problem);
 bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
 
 /* kinds.c */

@@ -201,7 +201,7 @@ typedef struct generator {
 
 static int contact_variables(const ss_block *block) { return block->size == 2 ? 4 : 2 + block->directions; }
 
-int tiny_friction_variables(const ss_cp *problem) {
+static int tiny_friction_variables(const ss_cp *problem) {
   int count = 0;
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
