@@ -14,10 +14,8 @@
  * turns (mass ratios of 1e4 with mu near 2: Lemke's method needs 1e4 pivots there), and where a curve goes to infinity, which it does
  * where there is no solution. */
 #include "cp/path.h"
-#include "cp/self_stress.h"
 #include "cp/solver.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -215,47 +213,4 @@ ss_status solve_continuation(const ss_cp *problem, const ss_cp_options *options,
   result->iterations = t.p.d.step.newtons;
   result->outcome = t.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&t.p.d.sub, t.best, z, w, error);
-}
-
-/* Wedged piles. Proximal steps that begin with the wedges under stress, at first from impulses that are in balance, then from
- * those that carry the load as well; at last curves whose pull leads to the stress. Of 27 struck heaps of balls between walls, 100 to 200
- * contacts, the first solve 17, the second two more, the curves three. With little friction (mu = 0.1) rows of balls are not quite
- * in balance, and Lemke's method is the better one. */
-static const struct prestress {
-  double least, load; /* self_stress.h */
-  double times;
-  int proximal; /* Newton steps of the proximal steps */
-  curve curve;
-} prestresses[] = {{1e-10, 0, 1e3, 1000, {0, 0, 0}},
-                   {1e-14, 1e-3, 1e3, 1000, {0, 0, 0}},
-                   {1e-10, 0, 1e3, 0, {1e-1, 2, 300}},
-                   {1e-4, 0, 10, 0, {1e-1, 2, 600}}};
-enum { PRESTRESSES = sizeof prestresses / sizeof *prestresses, STRESS_STEPS = 150 };
-
-ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
-                       ss_cp_result *result, ss_error *error) {
-  (void)warm;
-  traveller t;
-  bool admitted;
-  const ss_status status = create(&t, problem, w, &admitted, error);
-  result->outcome = SS_NOT_ADMITTED;
-  if (status || !admitted) return status;
-  descent *d = &t.p.d;
-  double *stress = SCRATCH(w, double, d->cp->n);
-  if (!stress) return out_of_memory(error);
-  const int limit = options->iteration_limit > 0 ? options->iteration_limit : INT_MAX;
-  const double goal = 0.1 * options->tolerance; /* the stress has rounding errors of its own */
-  for (int k = 0; k < PRESTRESSES && t.lowest > goal && d->step.newtons < limit; k++) {
-    const struct prestress *s = &prestresses[k];
-    d->step.limit = d->step.newtons + STRESS_STEPS;
-    if (!find_self_stress(d, s->least, s->load) && k == 0) return SS_OK;
-    for (int i = 0; i < d->cp->n; i++) stress[i] = s->times * d->anchor[i];
-    t.p.towards = stress;
-    const int left = limit - d->step.newtons;
-    if (s->proximal > 0 && left > 0) attempt(&t, stress, left < s->proximal ? left : s->proximal, goal);
-    if (s->curve.newtons > 0) follow(&t, &s->curve, goal);
-  }
-  result->iterations = d->step.newtons;
-  result->outcome = t.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
-  return subproblem_recover(&d->sub, t.best, z, w, error);
 }

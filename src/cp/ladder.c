@@ -63,8 +63,7 @@ enum {
   LARGE_LCP = 3000,   /* slow, but sure */
   PATH_ROWS = 600,    /* up to which factorisations cost as little as some sweeps */
   BEARABLE_ROWS = 1200,
-  REDUNDANT_ROWS = 20000,
-  FIRST_STRESS = 400 /* Newton steps within which most wedged piles are solved that are so from the first stress */
+  REDUNDANT_ROWS = 20000
 };
 
 /* One after the other, where the problem has the traits and the size. */
@@ -77,7 +76,7 @@ static const rung ladder[] = {
     {{"body-newton", solve_body_newton}, SPARSE | SPATIAL | FACTORS | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, SPARSE | SPATIAL | ONWARD, {0, MODERATE_ROWS}, {0, ALL}, 200},
     {{"ray", solve_refuted}, SPARSE | FRICTION, {0, MODERATE_ROWS}, {0, ALL}, 0},
-    {{"wedged", solve_wedged}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, FIRST_STRESS},
+    {{"wedged", solve_wedged}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 0},
     {{"continuation", solve_continuation}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 100},
     {{"smoothing", solve_smoothing_cheap}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 90},
     {{"nsgs-accelerated", solve_swept}, SPARSE | NO_BODIES | ONWARD, {0, ALL}, {0, ALL}, 0},
@@ -130,10 +129,9 @@ static const rung ladder[] = {
     {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
     {{"range-newton", solve_range_newton}, COLD | DISC | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 60},
     {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 40},
-    {{"wedged", solve_wedged}, SPATIAL | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, FIRST_STRESS},
+    {{"wedged", solve_wedged}, SPATIAL | UNTRIED, {SOME, ALL}, {0, ALL}, 0},
     {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
     {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 400},
-    {{"wedged", solve_wedged}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
     {{"patches", solve_patches}, SPARSE | ONWARD, {PATH_ROWS + 1, MODERATE_ROWS}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 0},

@@ -10,8 +10,8 @@
  * that are not wedged end near the apex, with z about sqrt(eps). Rows with two bounds stay at zero. The Newton steps are those of the
  * range of G (descent.h), with the inverse of the barrier's second derivative in place of the law's derivative.
  *
- * With load g z / eps is added: then it is the problem itself with that share of g, its friction associated (without De Saxce's
- * shift), that z solves in the middle. For wedges that are not quite in balance.
+ * What is left at the end is made exact: the nearest impulses with U^T z = 0 (G = L U^T), in the metric of the barrier, which keeps them
+ * inside the cones.
  *
  * Assumes a symmetric G; where it is not, the line search ends it early. */
 #include "cp/self_stress.h"
@@ -92,28 +92,33 @@ static double barrier_of(const site *s, const double *z, double *gradient, doubl
   return value;
 }
 
-/* The whole function at z; its gradient but for that of z G z and the load; E, unless NULL: the inverse of its second derivative, likewise. */
-static double evaluate(descent *d, double load, const double *z, double *gradient, double (*E)[SS_FRICTION_ROWS]) {
+/* One site's part of the function but for z G z, with its gradient; E, unless NULL: the inverse of its second derivative. */
+static double evaluate_site(const site *s, const double *z, double *gradient, double (*E)[SS_FRICTION_ROWS]) {
+  const int n = rows_of(s);
+  double H[SS_FRICTION_ROWS * SS_FRICTION_ROWS];
+  double value = barrier_of(s, z, gradient, H);
+  if (!(value < HUGE_VAL)) return HUGE_VAL;
+  for (int i = 0; i < n; i++) {
+    value += z[i] * z[i] / 2;
+    gradient[i] += z[i];
+    H[i * n + i] += 1;
+  }
+  if (!E || n == 0) return value;
+  if (!ss_spd_invert(H, n)) return HUGE_VAL;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) E[i][j] = H[i * n + j];
+  return value;
+}
+
+/* The whole function at z; its gradient but for that of z G z; E likewise. */
+static double evaluate(descent *d, const double *z, double *gradient, double (*E)[SS_FRICTION_ROWS]) {
   double value = 0;
-  for (int k = 0; k < d->set.n_sites; k++) {
-    const site *s = &d->set.sites[k];
-    const int n = rows_of(s), row = s->row;
-    double H[SS_FRICTION_ROWS * SS_FRICTION_ROWS];
-    value += barrier_of(s, z + row, gradient + row, H);
-    if (!(value < HUGE_VAL)) return HUGE_VAL;
-    for (int i = 0; i < n; i++) {
-      value += z[row + i] * z[row + i] / 2;
-      gradient[row + i] += z[row + i];
-      H[i * n + i] += 1;
-    }
-    if (!E) continue;
-    if (n > 0 && !ss_spd_invert(H, n)) return HUGE_VAL;
-    for (int i = 0; i < n; i++)
-      for (int j = 0; j < n; j++) E[row + i][j] = H[i * n + j];
+  for (int k = 0; k < d->set.n_sites && value < HUGE_VAL; k++) {
+    const int row = d->set.sites[k].row;
+    value += evaluate_site(&d->set.sites[k], z + row, gradient + row, E ? E + row : NULL);
   }
   range_collect(&d->range, z, d->step.trial.y);
-  const double work = load * dot(z, d->cp->g, d->cp->n);
-  return value + (dot(d->step.trial.y, d->step.trial.y, d->range.rank) / 2 + work) / d->eps;
+  return value + dot(d->step.trial.y, d->step.trial.y, d->range.rank) / (2 * d->eps);
 }
 
 static void multiply(const descent *d, double (*E)[SS_FRICTION_ROWS], const double *b, double *out) {
@@ -126,15 +131,15 @@ static void multiply(const descent *d, double (*E)[SS_FRICTION_ROWS], const doub
 
 /* One Newton step from the anchor; returns Newton's decrement, which is small near the minimum, or -1 where there is no way
  * on. With t = U^T s / eps the step s solves  E^-1 s + L t = -q,  (1 + U^T E L / eps) t = -U^T E q / eps. */
-static double newton_step(descent *d, double load) {
+static double newton_step(descent *d) {
   static const double shorter = 0.6, shortest = 1e-5, part = 0.1, rounding = 1e-13;
   const int n = d->cp->n;
   double *z = d->anchor, *q = d->x, *step = d->change, *y = d->step.now.y, inner = 0;
   double(*E)[SS_FRICTION_ROWS] = d->step.now.z.D;
-  const double value = evaluate(d, load, z, q, E);
+  const double value = evaluate(d, z, q, E);
   if (!(value < HUGE_VAL)) return -1;
   range_apply(&d->range, d->none, d->step.trial.y, d->w);
-  for (int i = 0; i < n; i++) q[i] += (d->w[i] + load * d->cp->g[i]) / d->eps;
+  for (int i = 0; i < n; i++) q[i] += d->w[i] / d->eps;
   if (!descent_factor(d, E)) return -1;
   multiply(d, E, q, step);
   range_collect(&d->range, step, y);
@@ -146,8 +151,7 @@ static double newton_step(descent *d, double load) {
   memcpy(d->slack, z, sizeof *z * (size_t)n);
   for (double length = 1; length > shortest; length *= shorter) {
     for (int i = 0; i < n; i++) z[i] = d->slack[i] - length * step[i];
-    if (evaluate(d, load, z, q, NULL) <= value - part * length * inner + rounding * fabs(value))
-      return sqrt(fmax(inner, 0));
+    if (evaluate(d, z, q, NULL) <= value - part * length * inner + rounding * fabs(value)) return sqrt(fmax(inner, 0));
   }
   memcpy(z, d->slack, sizeof *z * (size_t)n);
   return -1;
@@ -159,26 +163,109 @@ static double largest_normal(const descent *d) {
   return largest;
 }
 
-bool find_self_stress(descent *d, double least, double load) {
-  enum { MOST_STEPS = 20 };
-  static const double first = 1e-2, factor = 0.1, near = 0.3; /* decrement that is near enough to go on */
-  static const double early = 2e-4, late = 1e-6, falls = 0.5; /* without wedges by sqrt(factor) = 0.32 */
+/* The impulses of contacts that keep at least this share of them while eps falls by a factor, into d->anchor; the others get none. */
+static int mark_wedged(descent *d, const double *before, const double *now, double keeps, bool *wedged) {
+  int count = 0;
+  memset(d->anchor, 0, sizeof *d->anchor * (size_t)d->cp->n);
+  for (int k = 0; k < d->set.n_sites; k++) {
+    const site *s = &d->set.sites[k];
+    wedged[k] = rows_of(s) > 0 && now[s->row] > keeps * before[s->row];
+    count += wedged[k];
+    for (int i = s->row; i < s->row + rows_of(s) && wedged[k]; i++) d->anchor[i] = now[i];
+  }
+  return count;
+}
+
+bool stress_is_inside(const site *s, const double *z) {
+  double gradient[SS_FRICTION_ROWS], H[SS_FRICTION_ROWS * SS_FRICTION_ROWS];
+  return barrier_of(s, z, gradient, H) < HUGE_VAL;
+}
+
+/* E where the stress is, and the factors for project_on_stressed. */
+static bool load_metric(descent *d, const bool *wedged) {
+  double(*E)[SS_FRICTION_ROWS] = d->step.now.z.D;
+  memset(E, 0, sizeof *E * (size_t)d->cp->n);
+  for (int k = 0; k < d->set.n_sites; k++) {
+    const int row = d->set.sites[k].row;
+    if (wedged[k] && !(evaluate_site(&d->set.sites[k], d->anchor + row, d->x + row, E + row) < HUGE_VAL)) return false;
+  }
+  descent_forget(d);
+  return descent_factor(d, E);
+}
+
+void share_among_wedged(descent *d, const double *z, double *out) {
+  enum { STEPS = 10 };
+  static const double rounding = 1e-15;
+  double *y = d->step.now.y, *left = d->x, largest = 0;
+  const int n = d->cp->n;
+  for (int i = 0; i < n; i++) {
+    out[i] = 0;
+    largest = fmax(largest, fabs(z[i]));
+  }
+  for (int k = 0; k < STEPS; k++) {
+    double most = 0;
+    for (int i = 0; i < n; i++) left[i] = z[i] - out[i];
+    range_collect(&d->range, left, y);
+    for (int i = 0; i < d->range.rank; i++) {
+      most = fmax(most, fabs(y[i]));
+      y[i] /= d->eps;
+    }
+    if (most <= rounding * largest) break;
+    descent_solve(d, y);
+    range_apply(&d->range, d->none, y, d->w);
+    multiply(d, d->step.now.z.D, d->w, left);
+    for (int i = 0; i < n; i++) out[i] += left[i];
+  }
+}
+
+/* Takes out of the stress what is not in balance; false where that leads out of the cones. */
+static bool balance(descent *d, const bool *wedged) {
+  if (!load_metric(d, wedged)) return false;
+  share_among_wedged(d, d->anchor, d->change);
+  for (int i = 0; i < d->cp->n; i++) d->anchor[i] -= d->change[i];
+  for (int k = 0; k < d->set.n_sites; k++)
+    if (wedged[k] && !stress_is_inside(&d->set.sites[k], d->anchor + d->set.sites[k].row)) return false;
+  return true;
+}
+
+static void begin_inside(descent *d) {
   const size_t n = (size_t)d->cp->n;
   memset(d->anchor, 0, sizeof *d->anchor * n);
   memset(d->x, 0, sizeof *d->x * n);
   memset(d->step.now.z.D, 0, sizeof *d->step.now.z.D * n);
   for (int k = 0; k < d->set.n_sites; k++)
     if (rows_of(&d->set.sites[k]) > 0) d->anchor[d->set.sites[k].row] = 1;
+}
+
+/* Lowers eps as far as numbers allow; d->last_x: the impulses at the last eps but one. False: nothing is wedged. */
+static bool follow_center(descent *d) {
+  enum { MOST_STEPS = 20 };
+  static const double first = 1e-2, last = 1e-14, near = 0.3; /* decrement that is near enough to go on */
+  static const double early = 2e-4, falls = 0.5; /* the largest one, without wedges by the root of a tenth */
   double largest = HUGE_VAL;
-  for (d->eps = first; d->eps > 0.5 * least; d->eps *= factor) {
+  begin_inside(d);
+  for (d->eps = first; d->eps > 0.5 * last; d->eps *= 0.1) {
+    const double before = largest;
     double decrement = HUGE_VAL;
-    const double last = largest;
+    memcpy(d->last_x, d->anchor, sizeof *d->anchor * (size_t)d->cp->n);
     descent_forget(d);
-    for (int k = 0; k < MOST_STEPS && decrement > near && d->step.newtons < d->step.limit; k++)
-      decrement = newton_step(d, load);
+    for (int k = 0; k < MOST_STEPS && decrement > near; k++) decrement = newton_step(d);
     largest = largest_normal(d);
-    if (decrement < 0 || (d->eps < early && largest < falls * last)) break;
+    if (decrement < 0 || (d->eps < early && largest < falls * before)) return false;
   }
-  descent_forget(d);
-  return d->eps < late; /* below it what is nearly in balance is enough */
+  return true;
+}
+
+int find_self_stress(descent *d, bool *wedged) {
+  /* What contacts must keep; 0.32 where they are not wedged. Some are nearly so, and lose it more slowly: where those that are taken are not in
+   * balance, fewer are. */
+  static const double keeps[] = {0.6, 0.8, 0.95};
+  if (!follow_center(d)) return 0;
+  double *now = d->drift;
+  memcpy(now, d->anchor, sizeof *now * (size_t)d->cp->n);
+  for (size_t k = 0; k < sizeof keeps / sizeof *keeps; k++) {
+    const int count = mark_wedged(d, d->last_x, now, keeps[k], wedged);
+    if (count > 0 && balance(d, wedged)) return count;
+  }
+  return 0;
 }

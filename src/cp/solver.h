@@ -29,7 +29,7 @@ cp_solve_function solve_prox;           /* prox.c */
 cp_solve_function solve_range_newton;   /* range_newton.c */
 cp_solve_function solve_redundant;      /* the same where contacts are many on few bodies, else not admitted */
 cp_solve_function solve_continuation;   /* continuation.c */
-cp_solve_function solve_wedged;         /* the same from impulses under which wedged contacts stick */
+cp_solve_function solve_wedged;         /* wedged.c: contacts that are wedged taken for joints, else not admitted */
 cp_solve_function solve_weakly_coupled; /* weak.c */
 cp_solve_function solve_few_contacts;   /* few.c */
 cp_solve_function solve_few_loaded;     /* the same where few of many contacts have impulses */

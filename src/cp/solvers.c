@@ -56,7 +56,7 @@ static const ss_cp_solver_info infos[] = {
     {"range-newton", "proximal steps by Newton's method in the range of the matrix, for redundant contacts; all cones"},
     {"continuation", "smoothed problems along a curve that may turn back, then proximal steps; for piles that others "
                      "give up; all cones"},
-    {"wedged", "the same from impulses in balance with each other, under which wedged bodies stick; all cones"},
+    {"wedged", "contacts that are wedged between each other taken for joints, the rest by auto; all cones"},
     {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {"large", "contacts that hang together through no body, one island after the other, each by the ladder"},

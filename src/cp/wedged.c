@@ -1,0 +1,110 @@
+/* Wedged contacts stick: they are taken for joints, and get as much stress as that needs.
+ *
+ * Let s be impulses inside the cones that are in balance among themselves, G s = 0 (self_stress.c), zero but in the contacts W. With
+ * the rows of W as equations, w = 0, instead of cones, the problem
+ *
+ *     w = G z + g,   w_W = 0,   the other contacts as they are
+ *
+ * is smaller, and has no wedges any more: its impulses are bounded. Where z solves it, z + c s solves the problem itself for every c from
+ * which on its impulses are inside the cones of W. So a pile that nothing determines is divided into one that sticks and one that is
+ * determined.
+ *
+ * Assumes a G whose symmetric part is positive semi-definite, and wedges; else it is not admitted. It is one solution of several, usually: the
+ * one with the most sticking contacts. Fails where the contacts of W cannot stick all at once (gaps that close at different times), or where the
+ * ladder does not solve what is left. */
+#include "cp/self_stress.h"
+#include "cp/solver.h"
+#include "cp/storage.h"
+
+/* The blocks of the problem with those that are wedged free; returns how many. */
+static int free_wedged(const descent *d, const bool *wedged, ss_block *blocks) {
+  int count = 0;
+  for (int b = 0; b < d->cp->n_blocks; b++) /* joints that cannot be eliminated come first */
+    if (d->cp->blocks[b].kind == SS_BLOCK_FREE) blocks[count++] = d->cp->blocks[b];
+  for (int k = 0; k < d->set.n_sites; k++) {
+    const site *s = &d->set.sites[k];
+    ss_block *block = &blocks[count++];
+    *block = *s->block;
+    block->first = s->row;
+    if (block->kind == SS_BLOCK_NONNEGATIVE) block->size = 1;
+    if (wedged[k]) block->kind = SS_BLOCK_FREE;
+  }
+  return count;
+}
+
+/* Puts what the wedged contacts carry, which their equations do not determine, inside their cones: x += c s with twice the least c that
+ * does so. False: none does. */
+static bool add_stress(descent *d, const bool *wedged, const double *s, double *x) {
+  static const double least = 0x1p-10, most = 0x1p30;
+  const int n = d->cp->n;
+  double *carried = d->shift, *shared = d->drift, *trial = d->slack;
+  for (int i = 0; i < n; i++) carried[i] = 0;
+  for (int k = 0; k < d->set.n_sites; k++) {
+    const site *at = &d->set.sites[k];
+    const int size = at->block->kind == SS_BLOCK_FRICTION ? at->block->size : 1;
+    for (int i = at->row; i < at->row + size && wedged[k]; i++) carried[i] = x[i];
+  }
+  share_among_wedged(d, carried, shared);
+  for (int i = 0; i < n; i++) x[i] += shared[i] - carried[i];
+  for (double c = least; c < most; c *= 2) {
+    bool inside = true;
+    for (int i = 0; i < n; i++) trial[i] = x[i] + c * s[i];
+    for (int k = 0; k < d->set.n_sites && inside; k++)
+      inside = !wedged[k] || stress_is_inside(&d->set.sites[k], trial + d->set.sites[k].row);
+    if (!inside) continue;
+    for (int i = 0; i < n; i++) x[i] += 2 * c * s[i];
+    return true;
+  }
+  return false;
+}
+
+/* What is left when the wedged contacts stick, by the ladder; x in the units of d. */
+static ss_status solve_rest(const descent *d, const bool *wedged, const ss_cp_options *options, double *x,
+                            ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+  static const double rank_tolerance = 1e-12, share = 0.1; /* of the tolerance: units differ */
+  ss_cp_options own = *options;
+  own.solver = "auto";
+  own.tolerance *= share;
+  ss_cp stuck = *d->cp;
+  ss_block *blocks = SCRATCH(w, ss_block, d->cp->n_blocks + d->set.n_sites);
+  if (!blocks) return out_of_memory(error);
+  stuck.blocks = blocks;
+  stuck.n_blocks = free_wedged(d, wedged, blocks);
+  subproblem rest;
+  const ss_status status = subproblem_create(&stuck, rank_tolerance, w, &rest, error);
+  if (status) return status;
+  double *y = SCRATCH(w, double, rest.cp.n);
+  if (!y) return out_of_memory(error);
+  ss_cp_result inner;
+  const ss_status solved = ss_cp_solve(&rest.cp, &own, false, y, w, &inner, error);
+  if (solved) return solved;
+  result->iterations = inner.iterations;
+  result->outcome = inner.outcome == SS_SOLVED ? SS_SOLVED : SS_LIMIT;
+  return subproblem_recover(&rest, y, x, w, error);
+}
+
+ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
+                       ss_cp_result *result, ss_error *error) {
+  (void)warm;
+  ss_cp dense;
+  descent d;
+  bool admitted;
+  result->outcome = SS_NOT_ADMITTED;
+  if (!problem->G) {
+    if (problem->n > SS_CP_DENSE_ROWS) return SS_OK;
+    const ss_status made = storage_dense(problem, w, &dense, error);
+    if (made) return made;
+    problem = &dense;
+  }
+  ss_status status = descent_create(&d, problem, 1, 0, w, &admitted, error);
+  if (status || !admitted) return status;
+  bool *wedged = SCRATCH(w, bool, d.set.n_sites);
+  double *stress = d.anchor, *x = d.best;
+  if (!wedged) return out_of_memory(error);
+  if (find_self_stress(&d, wedged) == 0) return SS_OK;
+  status = solve_rest(&d, wedged, options, x, w, result, error);
+  result->iterations += d.step.newtons;
+  if (status) return status;
+  if (!add_stress(&d, wedged, stress, x)) result->outcome = SS_LIMIT;
+  return subproblem_recover(&d.sub, x, z, w, error);
+}
