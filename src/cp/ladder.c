@@ -54,6 +54,7 @@ enum {
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
   MORE = 100,         /* up to here some Newton steps cost less than the factors of G */
   MANY = 240,         /* sweeps get long */
+  TINIEST_LCP = 12,   /* variables: pivots take no longer than two Newton steps */
   TINY_LCP = 40,      /* variables: pivots take no longer than what is tried where Newton steps fail */
   SMALL_LCP = 60,     /* a dense tableau is the fastest */
   MEDIUM_LCP = 300,   /* faster than many sweeps, where few have not helped; a second path as well */
@@ -95,8 +96,9 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 40},
     {{"active-set", solve_active_set}, COLD | JOINTS, {0, LOOSE}, {0, ALL}, 12},
+    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {0, TINIEST_LCP}, 0},
     {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 5},
-    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 0},
+    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {TINIEST_LCP + 1, TINY_LCP}, 0},
     {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {TINY_LCP + 1, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SPATIAL, {0, LOOSE}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {0, SOME - 1}, {0, ALL}, 16},
