@@ -85,7 +85,7 @@ static void pivots_leave_others_alone(void **state) {
   ss_cp_workspace_destroy(w);
 }
 
-/* Whatever the states: two contacts with directions by some Newton steps, else by pivots; discs by one rung, Newton steps and sweeps in
+/* Whatever the states: two contacts with directions by pivots or some Newton steps; discs by one rung, Newton steps and sweeps in
  * turn. */
 static void few_contacts_take_few_rungs(void **state) {
   (void)state;

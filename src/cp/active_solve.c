@@ -10,12 +10,21 @@
 
 static const double rank_tolerance = 1e-13;
 
-/* The slack of a row at the reference: that at z, and what the step to it changes, y. */
-static double reference_slack(const active_set *a, bool moved, const double *w, int i) {
-  const int n = a->problem->n;
-  const double *row = a->problem->G + (size_t)i * (size_t)n;
+/* The rows in which the step from z to the reference, y, is not zero, in a->row; returns how many: mostly few. */
+static int list_moved(active_set *a) {
+  int count = 0;
+  for (int i = 0; i < a->problem->n; i++) {
+    a->row[count] = i;
+    count += a->y[i] != 0;
+  }
+  return count;
+}
+
+/* The slack of a row at the reference: that at z, and what the step to it changes. */
+static double reference_slack(const active_set *a, int moved, const double *w, int i) {
+  const double *row = a->problem->G + (size_t)i * (size_t)a->problem->n;
   double sum = w[i];
-  for (int j = 0; moved && j < n; j++) sum += row[j] * a->y[j];
+  for (int k = 0; k < moved; k++) sum += row[a->row[k]] * a->y[a->row[k]];
   return sum;
 }
 
@@ -82,7 +91,7 @@ static inline void take_row(const active_set *a, int m, const double *restrict G
 }
 
 /* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
-static void assemble_row(active_set *a, int m, int k, bool moved, const double *w) {
+static void assemble_row(active_set *a, int m, int k, int moved, const double *w) {
   const size_t n = (size_t)a->problem->n;
   const unknown *u = &a->u[k];
   double *row = a->A + (size_t)k * ((size_t)m + 1), sum = 0;
@@ -104,9 +113,7 @@ static void assemble_row(active_set *a, int m, int k, bool moved, const double *
 
 /* By elimination with pivots; undetermined unknowns keep their value, equations that contradict others are ignored. */
 static bool eliminate(active_set *a, double *z, const double *w) {
-  const int m = active_set_unknowns(a, z), stride = m + 1;
-  bool moved = false; /* from z to the reference */
-  for (int i = 0; i < a->problem->n; i++) moved = moved || a->y[i] != 0;
+  const int m = active_set_unknowns(a, z), stride = m + 1, moved = list_moved(a);
   list_columns(a, m);
   a->load = 0;
   for (int k = 0; k < m; k++) assemble_row(a, m, k, moved, w);

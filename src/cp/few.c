@@ -4,7 +4,7 @@
  * the linear system of a Newton step (active.c), and its states are much better than those guessed from z = 0. Both work on the data
  * as they are: nothing is scaled, copied or factored in between. Sweeps that shrink fast go on to the end by themselves: contacts that
  * hardly feel each other. Otherwise Newton steps are tried after the first sweeps, and then after twice as many each time, while
- * they lower the residual.
+ * they lower the residual. Discs begin with Newton steps from nothing: as many as states need to settle where there are few rows, else some.
  *
  * Among many contacts this pays where most of them separate or slide (struck piles): the system is small then, and hardly redundant.
  * `solve_few_loaded` looks at the states after the first sweeps, and is not admitted where they leave more unknowns.
@@ -22,6 +22,8 @@
 /* A Newton step costs as much as some sweeps, but not where there are few rows. */
 enum { FIRST_SWEEPS = 2, CHEAP_ROWS = 24, DEFAULT_LIMIT = 100, NEWTON_STEPS = 10, MOST_VAIN = 2 };
 static const double fast = 0.2, settled = 1e-15; /* of a sweep's change: beside the last one, and beside g */
+static const double progress =
+    0.5; /* of a round of sweeps and Newton steps, without which the next one would go round as well */
 static const double rounding = 1e-14, fine = 1e-13, nearly = 1e-10;
 static const double ample = 1e-3;     /* of the tolerance */
 static const double promising = 1e-3; /* from there sweeps go on, from worse they begin anew */
@@ -153,21 +155,38 @@ static void newton(few *f, double residual) {
   copy(f->z, f->best, f->problem->n);
 }
 
-/* Newton steps from z = 0, while they halve the residual: the states of discs that g alone suggests are right at rest, and often nearly so
- * where they slide. Returns whether sweeps are worth their time. */
-static bool newton_from_nothing(few *f) {
+/* Shortens the step from `before` to z, whose residual is given, until it is not above `most`; returns the residual there. */
+static double shorten(few *f, double residual, double most) {
+  static const double shortest = 0.1;
   const int n = f->problem->n;
+  for (double length = 0.5; length > shortest && !(residual <= most); length /= 2) {
+    for (int i = 0; i < n; i++) f->z[i] = (f->z[i] + f->before[i]) / 2;
+    residual = look(f);
+  }
+  return residual;
+}
+
+/* Newton steps from z = 0: the states of discs that g alone suggests are right at rest, and often nearly so where they slide. The
+ * residual may grow for some steps, since states settle one after the other, but not beyond that of the last ones: a longer step
+ * is halved (Grippo, Lampariello & Lucidi 1986). Returns whether sweeps are worth their time. */
+static bool newton_from_nothing(few *f) {
+  enum { STEPS = 25, PATIENCE = 8, MEMORY = 3, SOME_ROWS = 40 };
+  const int n = f->problem->n, patience = n <= SOME_ROWS ? PATIENCE : MOST_VAIN; /* sweeps cost less among many rows */
+  double last[MEMORY] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
   copy(f->w, f->problem->g, n);
-  for (int k = 0, vain = 0; k < NEWTON_STEPS && vain < MOST_VAIN; k++) {
-    const double last = f->lowest;
+  for (int k = 0, vain = 0; k < STEPS && vain < patience; k++) {
+    const double lowest = f->lowest;
+    copy(f->before, f->z, n);
     (void)active_set_guess(&f->a, f->z, f->w);
     f->iterations++;
     if (!active_set_solve(&f->a, f->z, f->w)) break;
-    const double residual = look(f);
-    if (exhausted(f, last, residual)) return false;
+    double residual = look(f);
+    if (exhausted(f, lowest, residual)) return false;
     if (n > CHEAP_ROWS && 2 * f->a.rank <= f->a.unknowns) return false; /* too redundant */
-    if (!(residual <= 1)) break;
-    vain = residual <= last / 2 ? 0 : vain + 1;
+    if (k == 0 && !(residual <= 1)) break; /* then g says nothing about the states */
+    residual = shorten(f, residual, fmax(fmax(last[0], last[1]), last[2]));
+    last[k % MEMORY] = residual;
+    vain = f->lowest <= lowest / 2 ? 0 : vain + 1;
   }
   const bool close = f->lowest < promising;
   for (int i = 0; i < n; i++) f->z[i] = close ? f->best[i] : 0;
@@ -175,7 +194,7 @@ static bool newton_from_nothing(few *f) {
 }
 
 static void run(few *f) {
-  double largest = 0, last = HUGE_VAL;
+  double largest = 0, last = HUGE_VAL, reached = HUGE_VAL;
   const bool small = f->most >= f->problem->n;
   if (small && has_disc(f->problem) && !newton_from_nothing(f)) return;
   for (int i = 0; i < f->problem->n; i++) largest = fmax(largest, fabs(f->problem->g[i]));
@@ -188,7 +207,8 @@ static void run(few *f) {
     const double residual = look(f);
     if (done || count_unknowns(f) > f->most) return;
     newton(f, residual);
-    if (f->lowest <= f->tolerance) return;
+    if (f->lowest <= f->tolerance || !(f->lowest <= progress * reached)) return;
+    reached = f->lowest;
     next = 2 * sweeps;
   }
 }

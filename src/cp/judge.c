@@ -127,20 +127,44 @@ static double block_residual(const ss_block *block, int size, const double *z, c
   return worst;
 }
 
+enum { LONG_ROW = 32 };
+
 /* Long rows in several sums, because each addition waits for the last. */
 static inline double dense_row(const double *row, const double *z, int n) {
   double sum[4] = {0};
   int j = 0;
-  for (; n >= 32 && j + 4 <= n; j += 4)
+  for (; n >= LONG_ROW && j + 4 <= n; j += 4)
     for (int k = 0; k < 4; k++) sum[k] += row[j + k] * z[j + k];
   for (; j < n; j++) sum[0] += row[j] * z[j];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* w = G z + g. */
-WIDE static void dense_slacks(const ss_cp *problem, const double *z, double *w) {
+WIDE static void wide_slacks(const ss_cp *problem, const double *z, double *w) {
   const int n = problem->n;
   for (int i = 0; i < n; i++) w[i] = problem->g[i] + dense_row(problem->G + (size_t)i * (size_t)n, z, n);
+}
+
+/* w = G z + g: short rows three by three, the rows of most contacts, for the same reason. */
+static void dense_slacks(const ss_cp *problem, const double *z, double *w) {
+  const int n = problem->n;
+  if (n >= LONG_ROW) {
+    wide_slacks(problem, z, w);
+    return;
+  }
+  int i = 0;
+  for (const double *row = problem->G; i + 3 <= n; i += 3, row += (size_t)3 * (size_t)n) {
+    const double *second = row + n, *third = second + n;
+    double a = 0, b = 0, c = 0;
+    for (int j = 0; j < n; j++) {
+      a += row[j] * z[j];
+      b += second[j] * z[j];
+      c += third[j] * z[j];
+    }
+    w[i] = problem->g[i] + a;
+    w[i + 1] = problem->g[i + 1] + b;
+    w[i + 2] = problem->g[i + 2] + c;
+  }
+  for (; i < n; i++) w[i] = problem->g[i] + dense_row(problem->G + (size_t)i * (size_t)n, z, n);
 }
 
 static double sparse_row(const ss_sparse *m, int i, const double *z) {

@@ -54,6 +54,7 @@ enum {
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
   MORE = 100,         /* up to here some Newton steps cost less than the factors of G */
   MANY = 240,         /* sweeps get long */
+  TINIEST_LCP = 12,   /* variables: pivots take no longer than two Newton steps */
   TINY_LCP = 40,      /* variables: pivots take no longer than what is tried where Newton steps fail */
   SMALL_LCP = 60,     /* a dense tableau is the fastest */
   MEDIUM_LCP = 300,   /* faster than many sweeps, where few have not helped; a second path as well */
@@ -92,10 +93,11 @@ static const rung ladder[] = {
     {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL | UNTRIED, {MORE + 1, ALL}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 28},
+    {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 40},
     {{"active-set", solve_active_set}, COLD | JOINTS, {0, LOOSE}, {0, ALL}, 12},
+    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {0, TINIEST_LCP}, 0},
     {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 5},
-    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 0},
+    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {TINIEST_LCP + 1, TINY_LCP}, 0},
     {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {TINY_LCP + 1, ALL}, 12},
     {{"active-set", solve_active_set}, COLD | NO_SPATIAL, {0, LOOSE}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {0, SOME - 1}, {0, ALL}, 16},
@@ -105,20 +107,24 @@ static const rung ladder[] = {
     {{"lemke", solve_lemke_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
     {{"keller", solve_keller_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
     {{"lemke-restarted", solve_lemke_restarted}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
-    {{"range-newton", solve_redundant}, DISC | UNTRIED, {SOME, ALL}, {0, ALL}, 200},
+    {{"range-newton", solve_redundant}, WARM | DISC | UNTRIED, {SOME, LOOSE}, {0, ALL}, 200},
+    {{"range-newton", solve_redundant}, DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 200},
     {{"range-newton", solve_redundant}, FLAT | UNTRIED, {SOME_FLAT, ALL}, {0, ALL}, 120},
     {{"active-set", solve_at_rest}, COLD | FRICTION, {LOOSE + 1, MANY}, {0, ALL}, 12},
     {{"range-newton", solve_range_newton}, COLD | DISC, {0, LOOSE}, {0, ALL}, 60},
     {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {SOME, LOOSE}, {0, ALL}, 40},
     {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {SOME, LOOSE}, {0, ALL}, 40},
-    {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {SOME_FLAT + 1, MANY}, {0, ALL}, 60},
+    {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD | FLAT, {SOME_FLAT + 1, LOOSE}, {0, ALL}, 60},
+    {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {LOOSE + 1, MANY}, {0, ALL}, 60},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD | SPATIAL | UNTRIED, {MANY + 1, ALL}, {0, ALL}, 60},
     {{"nsgs-newton", solve_nsgs_newton}, WARM, {0, MANY}, {0, ALL}, 40},
-    {{"nsgs-newton", solve_nsgs_newton}, COLD, {0, LOOSE}, {0, ALL}, 40},
-    {{"nsgs-newton", solve_nsgs_newton}, COLD | NO_SPATIAL, {LOOSE + 1, MANY}, {0, ALL}, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, COLD | FLAT, {0, LOOSE}, {0, ALL}, 40},
+    {{"nsgs-newton", solve_nsgs_newton}, COLD | NO_SPATIAL, {0, MANY}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, COLD | DISC, {LOOSE + 1, MORE}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
     {{"ray", solve_refuted}, FRICTION | UNTRIED, {0, ALL}, {0, ALL}, 0},
+    {{"continuation", solve_continuation}, COLD | DISC, {0, LOOSE}, {0, ALL}, 40},
+    {{"wedged", solve_wedged}, COLD | DISC | UNTRIED, {0, MANY}, {0, ALL}, 100},
     {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
     {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, SURE_LCP}, 800},
     {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | CLOSE, {LOOSE + 1, ALL}, {0, ALL}, 120},

@@ -69,7 +69,17 @@ static inline double sum_of(const double *x, size_t count) {
   return rest + ((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
-WIDE static double wide_sum_of(const double *x, size_t count) { return sum_of(x, count); }
+WIDE static double wide_sum_of(const double *x, size_t count) {
+  enum { SUMS = 32 };
+  double sum[SUMS] = {0};
+  size_t i = 0;
+  for (; i + SUMS <= count; i += SUMS)
+    for (size_t k = 0; k < SUMS; k++) sum[k] += x[i + k];
+  for (size_t k = 0; k < SUMS / 4; k++) sum[k] += sum[k + 8] + (sum[k + 16] + sum[k + 24]);
+  double rest = sum_of(x + i, count - i);
+  for (size_t k = 0; k < SUMS / 4; k++) rest += sum[k];
+  return rest;
+}
 
 /* Whether all numbers are finite: so is their sum then, unless it leaves the range of numbers. */
 static bool all_finite(const double *x, size_t count) {
