@@ -119,7 +119,7 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_nsgs_newton}, COLD | NO_SPATIAL, {LOOSE + 1, MANY}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, COLD | DISC, {LOOSE + 1, MORE}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
-    {{"ray", solve_refuted}, FRICTION | UNTRIED, {0, ALL}, {0, ALL}, 0},
+    {{"ray", solve_refuted}, UNTRIED, {0, ALL}, {0, ALL}, 0},
     {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
     {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, SURE_LCP}, 800},
     {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | CLOSE, {LOOSE + 1, ALL}, {0, ALL}, 120},
@@ -164,7 +164,7 @@ static unsigned traits_of(const ss_cp *problem, bool warm) {
   return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : 0U) | (spatial ? SPATIAL : NO_SPATIAL) |
          (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
          (disc && some_free(problem) ? JOINTS : 0U) | (is_tiny_lcp(problem) ? TINY : 0U) | (sparse ? SPARSE : 0U) |
-         (sparse && problem->n <= MODERATE_ROWS ? 0U : UNTRIED) |
+         (sparse && friction && problem->n <= MODERATE_ROWS ? 0U : UNTRIED) |
          (operator_has_bodies(problem->factors) ? FACTORS : 0U);
 }
 
