@@ -177,6 +177,11 @@ static void places(void **state) {
       {"2\n0\n2\n2\n2 3\n2 1\n", 5, 3, "expected the size of the dense matrix again, found '3'"},
       {"2\n0\n2\n2\n2 2\n1 0 0 1\n-1 1\n-1 -1\n1\n", 10, 1,
        "expected a bound, but the file ends"}, /* a relay cut off */
+      {"2\n1\n0\n2\n2\n2 2\n1 0 0 1\n-1 0\n-0.5\n", 9, 1,
+       "expected a friction coefficient, not negative, found '-0.5'"},
+      {"problem fclib_local spacedim 2 contacts 1\nvector mu 1\n-0.5\n", 3, 1,
+       "expected a friction coefficient, not negative, found '-0.5'"},
+      {"# LCP\n1\n1.5D\n-1\n", 3, 1, "expected a finite number, found '1.5D'"},
       {"problem fclib spacedim 2 contacts 1\n", 1, 35,
        "the kind of a problem is fclib_local, fclib_global, fclib_global_rolling or contactbench_ncp"},
       {"problem fclib_local spacedim 4 contacts 1\n", 1, 41, "spacedim must be 2 or 3"},
@@ -199,6 +204,9 @@ static void places(void **state) {
   write_file("PK\3\4\0\0", 6);
   assert_int_equal(ss_cp_read(path, &file, &error), SS_ERROR_INPUT);
   assert_non_null(strstr(error.message, "bytes that are not text"));
+  assert_int_equal(read_text("# LCP\n1\n2.5D-01\n-1d0\n", &file, NULL), SS_OK); /* from Fortran */
+  assert_true(file.problem.G[0] == 0.25 && file.problem.g[0] == -1);
+  ss_cp_file_release(&file);
   assert_int_equal(read_text("\xef\xbb\xbf# LCP\r\n1\r\n2\r\n-1\r\n", &file, NULL), SS_OK); /* from another system */
   ss_cp_file_release(&file);
 }

@@ -298,12 +298,114 @@ static void factorisation(void **state) {
   ss_cp_workspace_destroy(w);
 }
 
+/* An LCP of n rows by entries: at most MOST per row. */
+enum { MOST = 24 };
+typedef struct listed_lcp {
+  int n, *start, *col;
+  double *value, *g, *z;
+  ss_sparse rows;
+  ss_block block;
+  ss_cp cp;
+} listed_lcp;
+
+static void listed_create(listed_lcp *p, int n) {
+  *p = (listed_lcp){.n = n, .block = {.kind = SS_BLOCK_NONNEGATIVE, .size = n}};
+  p->start = calloc((size_t)n + 1, sizeof *p->start);
+  p->col = calloc((size_t)n * MOST, sizeof *p->col);
+  p->value = calloc((size_t)n * MOST, sizeof *p->value);
+  p->g = calloc(2 * (size_t)n, sizeof *p->g);
+  assert_true(p->start && p->col && p->value && p->g);
+  p->z = p->g + n;
+  p->rows = (ss_sparse){n, n, p->start, p->col, p->value};
+  p->cp = (ss_cp){.n = n, .n_blocks = 1, .g = p->g, .blocks = &p->block, .sparse = &p->rows};
+}
+
+static void listed_free(listed_lcp *p) {
+  free(p->start);
+  free(p->col);
+  free(p->value);
+  free(p->g);
+}
+
+/* Row i gets an entry in column j, after those before. */
+static void list_entry(listed_lcp *p, int i, int j, double x) {
+  p->start[i + 1] = i && !p->start[i + 1] ? p->start[i] : p->start[i + 1];
+  p->col[p->start[i + 1]] = j;
+  p->value[p->start[i + 1]++] = x;
+}
+
+static ss_cp_result solve_listed(listed_lcp *p) {
+  ss_cp_workspace *w = new_workspace();
+  const ss_cp_options options = ss_cp_options_default();
+  ss_cp_result result;
+  assert_int_equal(ss_cp_validate(&p->cp, NULL), SS_OK);
+  assert_int_equal(ss_cp_solve(&p->cp, &options, false, p->z, w, &result, NULL), SS_OK);
+  ss_cp_workspace_destroy(w);
+  return result;
+}
+
+/* A string above an obstacle: sweeps take as many as its points squared, and find the contact last. */
+static void string_above_obstacle(void **state) {
+  (void)state;
+  enum { N = 4000, ITERATIONS = 3000 };
+  listed_lcp p;
+  listed_create(&p, N);
+  double height[N + 2];
+  for (int i = 0; i < N + 2; i++) {
+    const double x = (double)i / (N + 1);
+    height[i] = 0.2 - 4 * (x - 0.4) * (x - 0.4) + 0.05 * sin(20 * x);
+  }
+  for (int i = 0; i < N; i++) {
+    if (i > 0) list_entry(&p, i, i - 1, -1);
+    list_entry(&p, i, i, 2);
+    if (i + 1 < N) list_entry(&p, i, i + 1, -1);
+    p.g[i] = 2 * height[i + 1] - (i > 0 ? height[i] : 0) - (i + 1 < N ? height[i + 2] : 0);
+  }
+  const ss_cp_result result = solve_listed(&p);
+  assert_int_equal(result.outcome, SS_SOLVED);
+  assert_true(result.iterations < ITERATIONS);
+  listed_free(&p);
+}
+
+/* Nearly skew and without any order: sweeps diverge and factors fill up, but pivots are few. */
+static void skew_and_unordered(void **state) {
+  (void)state;
+  enum { N = 1000, LINKS = 3, ITERATIONS = 10 * N };
+  static double M[N][N];
+  random_source random = {29};
+  for (int i = 0; i < N; i++) {
+    M[i][i] = 0.1;
+    for (int k = 0; k < LINKS; k++) {
+      const int j = random_below(&random, N);
+      if (j == i || M[i][j] != 0) continue;
+      M[i][j] = random_between(&random, -1, 1);
+      M[j][i] = -M[i][j];
+    }
+  }
+  listed_lcp p;
+  listed_create(&p, N);
+  for (int i = 0; i < N; i++) p.z[i] = fmax(0, random_between(&random, -1, 1));
+  for (int i = 0; i < N; i++) {
+    p.g[i] = p.z[i] > 0 ? 0 : random_between(&random, 0, 1);
+    for (int j = 0; j < N; j++) {
+      if (M[i][j] == 0) continue;
+      list_entry(&p, i, j, M[i][j]);
+      p.g[i] -= M[i][j] * p.z[j];
+    }
+  }
+  const ss_cp_result result = solve_listed(&p);
+  assert_int_equal(result.outcome, SS_SOLVED);
+  assert_true(result.iterations < ITERATIONS);
+  listed_free(&p);
+}
+
 int main(void) {
   (void)snprintf(path, sizeof path, "%s/test_cp_large_%d.problem", BINARY_DIR, (int)getpid());
-  const struct CMUnitTest tests[] = {cmocka_unit_test(forms_agree),     cmocka_unit_test(round_trip),
-                                     cmocka_unit_test(damaged_files),   cmocka_unit_test(factorisation),
-                                     cmocka_unit_test(packings_solved), cmocka_unit_test(named_solvers),
-                                     cmocka_unit_test(islands_apart),   cmocka_unit_test(memory_reused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(forms_agree),           cmocka_unit_test(round_trip),
+                                     cmocka_unit_test(damaged_files),         cmocka_unit_test(factorisation),
+                                     cmocka_unit_test(string_above_obstacle), cmocka_unit_test(skew_and_unordered),
+                                     cmocka_unit_test(packings_solved),       cmocka_unit_test(named_solvers),
+                                     cmocka_unit_test(islands_apart),         cmocka_unit_test(memory_reused)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)unlink(path);
   return failed;

@@ -161,6 +161,47 @@ static void bounds_take_part(void **state) {
   owned_free(&p);
 }
 
+/* Equations of which the last is the sum of the others, with another right side, beside `rows` diodes or motors: a network with two sources
+ * at one place. */
+static owned_cp contradictory(random_source *r, int equations, int rows) {
+  const int n = equations + rows, last = equations - 1;
+  owned_cp p = owned_create(n, 1 + rows);
+  add_block(&p, (ss_block){.kind = SS_BLOCK_FREE, .size = equations});
+  for (int k = 0; k < rows; k++)
+    add_block(&p, k % 2 ? (ss_block){.kind = SS_BLOCK_BOX, .size = 1, .lower = -1, .upper = 1}
+                        : (ss_block){.kind = SS_BLOCK_NONNEGATIVE, .size = 1});
+  for (int i = 0; i < n; i++) {
+    p.g[i] = random_between(r, -1, 1);
+    for (int j = 0; j < n && i < last; j++) p.G[i * n + j] = random_between(r, -1, 1);
+    for (int j = 0; j < last && i > last; j++) p.G[i * n + j] = -p.G[j * n + i];
+  }
+  p.g[last] = 0.5;
+  for (int i = 0; i < last; i++) p.g[last] += p.g[i];
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < last; i++) p.G[last * n + j] += p.G[i * n + j];
+  return p;
+}
+
+static void equations_contradict(void **state) {
+  (void)state;
+  enum { EQUATIONS = 8, ROWS = 6 };
+  random_source r = {17};
+  for (int k = 0; k < 40; k++) {
+    double y[EQUATIONS + ROWS] = {0}, margin;
+    owned_cp p = contradictory(&r, 1 + k % EQUATIONS, k % ROWS);
+    assert_int_equal(ss_cp_find_ray(&p.cp, workspace, y, &margin, NULL), SS_OK);
+    assert_true(margin > 1e-3);
+    const ss_cp_options options = ss_cp_options_default();
+    ss_cp_result result;
+    assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, workspace, &result, NULL), SS_OK);
+    assert_true(result.outcome == SS_RAY && result.no_solution);
+    p.g[k % EQUATIONS] -= 0.5; /* the last one: now it is their sum */
+    assert_int_equal(ss_cp_find_ray(&p.cp, workspace, y, &margin, NULL), SS_OK);
+    assert_true(k % ROWS || margin == 0); /* what the others ask for may still be too much */
+    owned_free(&p);
+  }
+}
+
 /* Columns of an operator are asked for one by one. */
 static void operators(void **state) {
   (void)state;
@@ -197,8 +238,8 @@ static void random_problems(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(squeezed_bodies), cmocka_unit_test(passes_nowhere_else), cmocka_unit_test(bounds_take_part),
-      cmocka_unit_test(operators),       cmocka_unit_test(random_problems),
+      cmocka_unit_test(squeezed_bodies),      cmocka_unit_test(passes_nowhere_else), cmocka_unit_test(bounds_take_part),
+      cmocka_unit_test(equations_contradict), cmocka_unit_test(operators),           cmocka_unit_test(random_problems),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -30,10 +30,11 @@ enum trait {
   UNTRIED = 16384,  /* a rung that repeats what one for sparse problems has done is only for others */
   BODIES = 32768,   /* given by the factors alone: sweeps go through the bodies */
   NO_BODIES = 65536,
-  FACTORS = 131072, /* the factors are there */
-  CLOSE = 262144,   /* the best z so far has lost digits only: the rung starts from it */
-  FRESH = 524288,   /* the rung starts from nothing: a start that active sets do not mend is a bad one */
-  JOINTS = 1048576  /* free rows beside discs */
+  FACTORS = 131072,   /* the factors are there */
+  CLOSE = 262144,     /* the best z so far has lost digits only: the rung starts from it */
+  FRESH = 524288,     /* the rung starts from nothing: a start that active sets do not mend is a bad one */
+  JOINTS = 1048576,   /* free rows beside discs */
+  NO_PIVOTS = 2097152 /* friction, or more variables than pivots are made for */
 };
 
 typedef struct span {
@@ -81,12 +82,21 @@ static const rung ladder[] = {
     {{"continuation", solve_continuation}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 100},
     {{"smoothing", solve_smoothing_cheap}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 90},
     {{"nsgs-accelerated", solve_swept}, SPARSE | NO_BODIES | ONWARD, {0, ALL}, {0, ALL}, 0},
-    {{"range-newton", solve_redundant}, SPARSE | NO_BODIES | FRESH, {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL}, 600},
+    {{"interior-point", solve_interior_cheap}, SPARSE | PLAIN, {0, ALL}, {0, ALL}, 60},
+    {{"range-newton", solve_redundant},
+     SPARSE | NO_PIVOTS | NO_BODIES | FRESH,
+     {MODERATE_ROWS + 1, REDUNDANT_ROWS},
+     {0, ALL},
+     600},
     {{"body-newton", solve_body_newton}, SPARSE | BODIES, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"patches", solve_patches}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
+    {{"patches", solve_patches}, SPARSE | NO_PIVOTS | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"body-newton", solve_body_newton}, SPARSE | NO_BODIES | FACTORS | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"smoothing", solve_smoothing_last}, SPARSE | NO_BODIES | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"interior-point", solve_interior_last}, SPARSE | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
+    {{"smoothing", solve_smoothing_last},
+     SPARSE | NO_PIVOTS | NO_BODIES | ONWARD,
+     {MODERATE_ROWS + 1, ALL},
+     {0, ALL},
+     0},
+    {{"interior-point", solve_interior_last}, SPARSE | NO_PIVOTS | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
     {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
     {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
     {{"nsgs-newton", solve_few_loaded}, COLD | FRICTION | SPATIAL, {LOOSE + 1, MORE}, {0, ALL}, 7},
@@ -122,7 +132,7 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_nsgs_newton}, COLD | NO_SPATIAL, {0, MANY}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, COLD | DISC, {LOOSE + 1, MORE}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
-    {{"ray", solve_refuted}, FRICTION | UNTRIED, {0, ALL}, {0, ALL}, 0},
+    {{"ray", solve_refuted}, UNTRIED, {0, ALL}, {0, ALL}, 0},
     {{"continuation", solve_continuation}, COLD | DISC, {0, LOOSE}, {0, ALL}, 40},
     {{"wedged", solve_wedged}, DISC | UNTRIED, {0, ALL}, {0, ALL}, 0},
     {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
@@ -162,14 +172,15 @@ static const rung ladder[] = {
 };
 enum { N_RUNGS = sizeof ladder / sizeof *ladder };
 
-static unsigned traits_of(const ss_cp *problem, bool warm) {
+static unsigned traits_of(const ss_cp *problem, bool warm, int variables) {
   const bool friction = has_friction(problem), spatial = has_spatial_friction(problem), disc = has_disc(problem);
   const bool sparse = is_large_and_sparse(problem);
   return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : 0U) | (spatial ? SPATIAL : NO_SPATIAL) |
          (spatial && !disc ? FLAT : 0U) | (friction && !spatial ? PLANAR : 0U) | (only_free(problem) ? NO_SET : 0U) |
          (disc && some_free(problem) ? JOINTS : 0U) | (is_tiny_lcp(problem) ? TINY : 0U) | (sparse ? SPARSE : 0U) |
-         (sparse && problem->n <= MODERATE_ROWS ? 0U : UNTRIED) |
-         (operator_has_bodies(problem->factors) ? FACTORS : 0U);
+         (sparse && friction && problem->n <= MODERATE_ROWS ? 0U : UNTRIED) |
+         (operator_has_bodies(problem->factors) ? FACTORS : 0U) |
+         (friction || variables > LARGE_LCP || problem->n > SS_CP_DENSE_ROWS ? NO_PIVOTS : 0U);
 }
 
 static bool within(span s, int x) { return s.least <= x && x <= s.most; }
@@ -178,7 +189,8 @@ static bool worth_trying(const climb *c, const rung *r, unsigned traits, int var
   const unsigned missing = r->needs & ~traits;
   if (missing & ~(unsigned)(NEARLY | ONWARD | CLOSE | FRESH)) return false;
   if (!within(r->rows, c->problem->n) || !within(r->variables, variables)) return false;
-  if (traits & SPARSE && !(r->needs & SPARSE) && c->problem->n > BEARABLE_ROWS) return false;
+  const int bearable = r->needs & PLAIN ? SS_CP_DENSE_ROWS : BEARABLE_ROWS;
+  if (traits & SPARSE && !(r->needs & SPARSE) && c->problem->n > bearable) return false;
   if (missing & CLOSE && !(c->result->residual < nearly_solved)) return false;
   return !(missing & NEARLY) || c->result->residual < polish_below;
 }
@@ -245,8 +257,8 @@ static const double *start_of(const climb *c, const rung *r, bool warm) {
  * iteration limit of the others. */
 static ss_status climb_rungs(climb *c, bool warm, bool bodies, forms *f, ss_error *error) {
   ss_outcome first = SS_SOLVED;
-  const unsigned traits = traits_of(c->problem, warm) | (bodies ? BODIES : NO_BODIES);
   const int variables = lcp_variables(c->problem);
+  const unsigned traits = traits_of(c->problem, warm, variables) | (bodies ? BODIES : NO_BODIES);
   for (const rung *r = ladder; r < ladder + N_RUNGS; r++) {
     if (!worth_trying(c, r, traits, variables)) continue;
     ss_outcome outcome;

@@ -307,12 +307,20 @@ static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_err
   return large_smoothing(l, z ? fmin(1, 3 * l->residual) : 1, l->limit > 0 ? l->limit : 200, HUGE_VAL, w, error);
 }
 
+static const double cheap_worth = 250; /* sweeps */
+
 /* In walls the factors fill up, and the range of the matrix is the better place. */
 static ss_status cheap_smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  static const double worth = 250;
   (void)z;
   large_start(l, NULL);
-  return large_smoothing(l, 1, allowed(l, SMOOTHING_STEPS), worth * sweep_operations(l), w, error);
+  return large_smoothing(l, 1, allowed(l, SMOOTHING_STEPS), cheap_worth * sweep_operations(l), w, error);
+}
+
+/* Where they fill up without friction, pivots are the better way. */
+static ss_status cheap_interior(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  (void)z;
+  large_start(l, NULL);
+  return large_interior(l, allowed(l, INTERIOR_STEPS), cheap_worth * sweep_operations(l), w, error);
 }
 
 ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
@@ -357,6 +365,12 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
                                ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   result->outcome = SS_NOT_ADMITTED;
   return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
+}
+
+ss_status solve_interior_cheap(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                               ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  result->outcome = SS_NOT_ADMITTED;
+  return admits_round_sets(problem) ? run(problem, options, cheap_interior, warm, z, workspace, result, error) : SS_OK;
 }
 
 ss_status solve_swept(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

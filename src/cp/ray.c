@@ -8,10 +8,14 @@
  * Where G is positive semi-definite and symmetric, friction cannot take part in a proof: y . G y = y . c <= 0 leaves G y = 0. So the
  * contacts without friction, whatever their cones, are asked first. The judge decides about the problem as it is given.
  *
- * Fails where free rows depend on each other, and where the problem has no solution though its inequalities do not contradict each other. */
+ * Where free rows depend on each other, or a ray proves nothing, the least violation of the contacts without friction is asked for
+ * (violation.c), unless they have a solution.
+ *
+ * Fails where the problem has no solution though its inequalities do not contradict each other. */
 #include "cp/lemke.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
+#include "cp/violation.h"
 
 static const double rank_tolerance = 1e-12;
 
@@ -50,20 +54,22 @@ static ss_status transpose(const ss_cp *problem, ss_cp_workspace *w, ss_cp *out,
   return SS_OK;
 }
 
-/* `posed`: the problem, or a part of it that has an LCP. */
+/* `posed`: the problem, or a part of it that has an LCP. *solved: there is nothing to prove about it. */
 static ss_status follow(const ss_cp *problem, const ss_cp *posed, ss_cp_workspace *w, double *y, double *margin,
-                        ss_error *error) {
+                        bool *solved, ss_error *error) {
   reduction r, back;
   lcp l;
   ss_cp turned;
   ss_outcome outcome;
   int pivots;
+  *solved = false;
   ss_status status = reduce_free_rows(posed, rank_tolerance, w, &r, error);
   if (!status) status = expand_to_lcp(&r, w, &l, error);
   if (status || r.rest != r.n_free) return status;
   double *x = SCRATCH(w, double, 2 * (size_t)l.n), *rest = SCRATCH(w, double, posed->n);
   if (!x || !rest) return out_of_memory(error);
   status = lemke(&l, NULL, 2000 + 50 * l.n, x, x + l.n, w, &outcome, &pivots, error);
+  *solved = outcome == SS_SOLVED && r.rank == r.n_free; /* free rows left over may contradict each other */
   if (status || outcome != SS_RAY) return status;
   gather(&l, x + l.n, posed->n - r.rest, rest);
   status = transpose(posed, w, &turned, error);
@@ -86,7 +92,13 @@ static ss_status follow_smooth(const ss_cp *problem, ss_cp_workspace *w, double 
     blocks[b] = problem->blocks[b];
     if (blocks[b].kind == SS_BLOCK_FRICTION) blocks[b].mu = 0;
   }
-  return follow(problem, &smooth, w, y, margin, error);
+  bool solved;
+  ss_status status = follow(problem, &smooth, w, y, margin, &solved, error);
+  if (status || solved || *margin > 0) return status;
+  status = least_violation(&smooth, w, y, error);
+  clean(problem, y);
+  if (!status) *margin = ss_cp_judge_ray(problem, y);
+  return status;
 }
 
 ss_status ss_cp_find_ray(const ss_cp *problem, ss_cp_workspace *workspace, double *y, double *margin, ss_error *error) {
@@ -94,11 +106,12 @@ ss_status ss_cp_find_ray(const ss_cp *problem, ss_cp_workspace *workspace, doubl
   if (problem->n > SS_CP_DENSE_ROWS || problem->apply || !storage_finite(problem)) return SS_OK;
   const scratch_mark mark = scratch_now(workspace);
   ss_cp dense;
+  bool solved;
   ss_status status = problem->G ? SS_OK : storage_dense(problem, workspace, &dense, error);
   if (!problem->G) problem = &dense;
   if (!status) status = follow_smooth(problem, workspace, y, margin, error);
   if (!status && *margin == 0 && has_friction(problem) && !has_disc(problem))
-    status = follow(problem, problem, workspace, y, margin, error);
+    status = follow(problem, problem, workspace, y, margin, &solved, error);
   scratch_release(workspace, mark);
   return status;
 }

@@ -35,6 +35,7 @@ static ss_status read_item(tokens *t, named *item, bool sparse, ss_error *error)
   if (!tokens_peek(t, item->name, sizeof item->name) || !tokens_word(t, item->name) || !tokens_integer(t, &rows) ||
       (sparse && !tokens_integer(t, &cols)))
     return tokens_expected(t, error, "a name and a size");
+  const bool friction = strcmp(item->name, "mu") == 0 || strcmp(item->name, "mu_r") == 0;
   nonzeros = rows;
   if (sparse && !tokens_integer(t, &nonzeros)) return tokens_expected(t, error, "the number of nonzeros");
   const ss_status status = matrix_create(t, rows, cols, &item->m, error);
@@ -43,7 +44,8 @@ static ss_status read_item(tokens *t, named *item, bool sparse, ss_error *error)
     i = k;
     if (sparse && !(tokens_integer(t, &i) && tokens_integer(t, &j) && i < rows && j < cols))
       return tokens_expected(t, error, "the indices of an entry");
-    if (!tokens_number(t, &x)) return tokens_expected(t, error, "a number");
+    if (!(friction ? tokens_coefficient : tokens_number)(t, &x))
+      return tokens_expected(t, error, friction ? "a friction coefficient, not negative" : "a number");
     item->m.a[(size_t)i * (size_t)cols + (size_t)j] += x;
   }
   return status;

@@ -106,8 +106,8 @@ static ss_status read_contacts(tokens *t, ss_cp_file *out, ss_error *error) {
   if (!local) status = read_matrix(t, &H, error);
   if (!status) status = tokens_vector(t, (size_t)M.rows, &q, error);
   if (!status && !local) status = tokens_vector(t, rows, &b, error);
-  if (!status) status = tokens_vector(t, (size_t)contacts, &mu, error);
-  if (!status && d == 5) status = tokens_vector(t, (size_t)contacts, &rolling, error);
+  if (!status) status = tokens_coefficients(t, (size_t)contacts, &mu, error);
+  if (!status && d == 5) status = tokens_coefficients(t, (size_t)contacts, &rolling, error);
   if (status) return status;
   if (local && d == 5) return file_rolling(t, contacts, &M, q, mu, rolling, out, error);
   if (local) return file_friction(t, d, contacts, &M, q, mu, out, error);
@@ -136,7 +136,8 @@ static ss_status read_mechanical(tokens *t, ss_cp_file *out, ss_error *error) {
     if (type != 0 && type != 2 && type != 4)
       return ss_fail(error, SS_ERROR_UNSUPPORTED, "blocks of type %d in a mechanical problem", type);
     block->kind = type == 0 ? SS_BLOCK_NONNEGATIVE : type == 2 ? SS_BLOCK_FREE : SS_BLOCK_FRICTION;
-    if (type == 4 && !tokens_number(t, &block->mu)) return tokens_expected(t, error, "a friction coefficient");
+    if (type == 4 && !tokens_coefficient(t, &block->mu))
+      return tokens_expected(t, error, "a friction coefficient, not negative");
   }
   out->kind = "mechanical";
   return SS_OK;

@@ -52,7 +52,8 @@ cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
 cp_solve_function solve_smoothing;
 cp_solve_function solve_smoothing_cheap; /* where its factors are; for rungs of the ladder */
-cp_solve_function solve_smoothing_last;  /* where they are bearable */
+cp_solve_function solve_interior_cheap;
+cp_solve_function solve_smoothing_last; /* where they are bearable */
 cp_solve_function solve_interior_last;
 cp_solve_function solve_body_newton;
 cp_solve_function solve_swept; /* accelerated sweeps and some Newton steps */

@@ -92,12 +92,25 @@ bool tokens_end(tokens *t) {
   return !t->refused;
 }
 
+/* strtod, and numbers as Fortran writes them: 1.5D+00. */
+static const char *convert(const char *token, double *x) {
+  enum { LONGEST = 64 };
+  char copy[LONGEST], *end;
+  *x = strtod(token, &end);
+  const size_t length = (size_t)(token_end(token) - token);
+  if (end == token || (*end != 'D' && *end != 'd') || length >= LONGEST) return end;
+  memcpy(copy, token, length);
+  copy[length] = '\0';
+  copy[end - token] = 'e';
+  *x = strtod(copy, &end);
+  return token + (end - copy);
+}
+
 /* The number at t->at and its end; NULL: there is none. */
 static const char *scan_number(tokens *t, double *x) {
   skip_blanks(t);
-  char *end;
   errno = 0;
-  *x = strtod(t->at, &end);
+  const char *end = convert(t->at, x);
   const bool overflow = errno == ERANGE && fabs(*x) == HUGE_VAL;
   t->refused = end == t->at || end != token_end(t->at) || overflow || isnan(*x);
   return t->refused ? NULL : end;
@@ -147,6 +160,17 @@ static ss_status read_array(tokens *t, size_t n, number_reader *read, const char
 
 ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error) {
   return read_array(t, n, tokens_number, "a finite number", out, error);
+}
+
+bool tokens_coefficient(tokens *t, double *x) {
+  const char *end = scan_number(t, x);
+  t->refused = !end || !isfinite(*x) || *x < 0;
+  if (!t->refused) take(t, end);
+  return !t->refused;
+}
+
+ss_status tokens_coefficients(tokens *t, size_t n, double **out, ss_error *error) {
+  return read_array(t, n, tokens_coefficient, "a friction coefficient, not negative", out, error);
 }
 
 ss_status tokens_bounds(tokens *t, size_t n, double **out, ss_error *error) {

@@ -22,6 +22,7 @@ bool tokens_peek(tokens *t, char *token, size_t size); /* false at the end; does
 bool tokens_word(tokens *t, const char *word);         /* true, and advances, where the next token is this one */
 bool tokens_number(tokens *t, double *x);              /* finite */
 bool tokens_bound(tokens *t, double *x);               /* infinite too, not NaN */
+bool tokens_coefficient(tokens *t, double *x);         /* finite, not negative */
 bool tokens_end(tokens *t);                            /* nothing follows */
 bool tokens_integer(tokens *t, int *x);                /* 0 .. 10^7 */
 void tokens_skip_line(tokens *t);
@@ -29,6 +30,7 @@ size_t tokens_numbers_left(const tokens *t, size_t enough); /* how many numbers 
 
 /* `n` numbers from the arena, or an error. */
 ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error);
+ss_status tokens_coefficients(tokens *t, size_t n, double **out, ss_error *error);
 ss_status tokens_bounds(tokens *t, size_t n, double **out, ss_error *error);
 
 /* A matrix: dense and row-major, or by its entries where it is too large for that (read_sparse.c). */
