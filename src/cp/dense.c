@@ -118,15 +118,6 @@ void dense_back(const double *A, int stride, int rank, double *x) {
   }
 }
 
-void dense_forward(const double *A, int stride, int rank, double *x) {
-  for (int i = 1; i < rank; i++) {
-    const double *row = A + (size_t)i * (size_t)stride;
-    double sum = x[i];
-    for (int j = 0; j < i; j++) sum -= row[j] * x[j];
-    x[i] = sum;
-  }
-}
-
 static void scaled_maxima(const double *A, int n, int stride, const double *s, double *largest) {
   for (int i = 0; i < n; i++) largest[i] = 0;
   for (int i = 0; i < n; i++) {

@@ -16,9 +16,6 @@ int dense_eliminate(double *A, int rows, int cols, int stride, int n, double tol
 /* After dense_eliminate with `rank` pivots: x (rank numbers, in place) from U x = x. */
 void dense_back(const double *A, int stride, int rank, double *x);
 
-/* x (rank numbers, in place, permuted order) from L x = x. */
-void dense_forward(const double *A, int stride, int rank, double *x);
-
 /* Scales (powers of two) that make the diagonal of S A S of size one where that keeps the other entries of size one, and
  * bound all entries in any case. For symmetric positive semi-definite A the diagonal alone decides. largest: n numbers
  * of scratch. */

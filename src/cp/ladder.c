@@ -25,7 +25,7 @@ enum trait {
   FLAT = 512,       /* spatial, with polygons and pyramids only */
   DISC = 1024,      /* discs: directions that are hard to guess where they slide */
   NO_SET = 2048,    /* only free rows: nothing to guess */
-  TINY = 4096,      /* an LCP of few rows or few pivots */
+  TINY = 4096,      /* an LCP of few rows */
   SPARSE = 8192,    /* large and sparse: a rung for any form of the matrix */
   UNTRIED = 16384,  /* a rung that repeats what one for sparse problems has done is only for others */
   BODIES = 32768,   /* given by the factors alone: sweeps go through the bodies */

@@ -60,8 +60,8 @@ cp_solve_function solve_swept; /* accelerated sweeps and some Newton steps */
 cp_solve_function solve_patches;
 
 enum { MODERATE_ROWS = 900 }; /* up to which sparse problems are made dense at once */
-enum { TINY_LCP_ROWS = 30 };
-bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few rows or few pivots */
+enum { TINY_LCP_ROWS = 40 };
+bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few of them */
 
 /* kinds.c */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */

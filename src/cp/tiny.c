@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { LARGEST = 40, COLUMNS = LARGEST + 4, SOME = 14, FEW = 8, FEWEST = 4 };
+enum { LARGEST = TINY_LCP_ROWS, COLUMNS = LARGEST + 4, SOME = 14, FEW = 8, FEWEST = 4 };
 static const double pivot_tolerance = 1e-9;
 
 /* Variables: y_j is j, x_j is n + j, the artificial one 2 n. x_B = rhs - T x_N, as in lemke.c. */
@@ -19,22 +19,11 @@ typedef struct tiny {
   double T[LARGEST][COLUMNS];
 } tiny;
 
-/* Matrices whose entries are positive in the mean take few pivots, however many rows they have. */
-static bool leans_positive(const ss_cp *problem) {
-  static const double share = 0.15;
-  const int n = problem->n;
-  double sum[4] = {0}, diagonal = 0; /* several, because each addition waits for the last */
-  for (int i = 0; i + 4 <= n * n; i += 4)
-    for (int k = 0; k < 4; k++) sum[k] += problem->G[i + k];
-  for (int i = 0; i < n; i++) diagonal += problem->G[i * (n + 1)];
-  return diagonal > 0 && (sum[0] + sum[1]) + (sum[2] + sum[3]) - diagonal > share * (n - 1) * diagonal;
-}
-
 bool is_tiny_lcp(const ss_cp *problem) {
-  if (problem->n > LARGEST || (problem->n > TINY_LCP_ROWS && !problem->G)) return false;
+  if (problem->n > LARGEST) return false;
   for (int b = 0; b < problem->n_blocks; b++)
     if (problem->blocks[b].kind != SS_BLOCK_NONNEGATIVE) return false;
-  return problem->n <= TINY_LCP_ROWS || leans_positive(problem);
+  return true;
 }
 
 /* All but the matrix and the right side. */
