@@ -13,29 +13,34 @@
 
 /* What a problem is like; a rung names what it needs. */
 enum trait {
-  COLD = 1,         /* no starting guess */
-  WARM = 2,         /* the last step's z */
-  NEARLY = 4,       /* the best z so far is nearly a solution: the rung starts from it */
-  ONWARD = 8,       /* the rung starts from the best z so far, however far it is */
-  PLAIN = 16,       /* no friction: pivots are few, and sure */
-  FRICTION = 32,    /* with mu > 0 */
-  PLANAR = 64,      /* friction in the plane only */
-  SPATIAL = 128,    /* contacts with two tangents or more */
-  NO_SPATIAL = 256, /* rows, boxes, the plane: sweeps and Newton steps seldom fail */
-  FLAT = 512,       /* spatial, with polygons and pyramids only */
-  DISC = 1024,      /* discs: directions that are hard to guess where they slide */
-  NO_SET = 2048,    /* only free rows: nothing to guess */
-  TINY = 4096,      /* an LCP of few rows */
-  SPARSE = 8192,    /* large and sparse: a rung for any form of the matrix */
-  UNTRIED = 16384,  /* a rung that repeats what one for sparse problems has done is only for others */
-  BODIES = 32768,   /* given by the factors alone: sweeps go through the bodies */
-  NO_BODIES = 65536,
-  FACTORS = 131072,   /* the factors are there */
-  CLOSE = 262144,     /* the best z so far has lost digits only: the rung starts from it */
-  FRESH = 524288,     /* the rung starts from nothing: a start that active sets do not mend is a bad one */
-  JOINTS = 1048576,   /* free rows beside discs */
-  NO_PIVOTS = 2097152 /* friction, or more variables than pivots are made for */
+  COLD = 1,        /* no starting guess */
+  WARM = 2,        /* the last step's z */
+  PLAIN = 4,       /* no friction: pivots are few, and sure */
+  FRICTION = 8,    /* with mu > 0 */
+  PLANAR = 16,     /* friction in the plane only */
+  SPATIAL = 32,    /* contacts with two tangents or more */
+  NO_SPATIAL = 64, /* rows, boxes, the plane: sweeps and Newton steps seldom fail */
+  FLAT = 128,      /* spatial, with polygons and pyramids only */
+  DISC = 256,      /* discs: directions that are hard to guess where they slide */
+  NO_SET = 512,    /* only free rows: nothing to guess */
+  TINY = 1024,     /* an LCP of few rows or few pivots */
+  JOINTS = 2048,   /* free rows beside discs */
+  SPARSE = 4096,   /* large and sparse: a rung for any form of the matrix */
+  UNTRIED = 8192,  /* a rung that repeats what one for sparse problems has done is only for others */
+  BODIES = 16384,  /* given by the factors alone: sweeps go through the bodies */
+  NO_BODIES = 32768,
+  FACTORS = 65536,   /* the factors are there */
+  NO_PIVOTS = 131072 /* friction, or more variables than pivots are made for */
 };
+
+/* Where a rung starts. */
+typedef enum rung_start {
+  GIVEN,        /* from the caller's z, or from nothing where there is none */
+  NOTHING,      /* a start that active sets do not mend is a bad one */
+  BEST,         /* from the best z so far, however far it is */
+  BEST_IF_NEAR, /* the same, and only tried where that is nearly a solution, */
+  BEST_IF_CLOSE /* or has lost digits only */
+} rung_start;
 
 typedef struct span {
   int least, most;
@@ -44,6 +49,7 @@ typedef struct span {
 typedef struct rung {
   solver_row row;
   unsigned needs;
+  rung_start start;
   span rows, variables; /* of the problem, and of the LCP that it makes */
   int limit;            /* iterations; 0: the solver's own choice */
 } rung;
@@ -69,107 +75,97 @@ enum {
 };
 
 /* One after the other, where the problem has the traits and the size. */
+/* clang-format off */
 static const rung ladder[] = {
-    /* solver, needs, rows, variables, limit */
-    {{"nsgs", solve_weakly_coupled}, SPARSE | COLD | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 0},
-    {{"active-set", solve_active_set}, SPARSE | WARM, {0, MODERATE_ROWS}, {0, ALL}, 3},
-    {{"range-newton", solve_redundant}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 300},
-    {{"nsgs-accelerated", solve_nsgs_accelerated}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 60},
-    {{"body-newton", solve_body_newton}, SPARSE | SPATIAL | FACTORS | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 0},
-    {{"range-newton", solve_range_newton}, SPARSE | SPATIAL | ONWARD, {0, MODERATE_ROWS}, {0, ALL}, 200},
-    {{"ray", solve_refuted}, SPARSE | FRICTION, {0, MODERATE_ROWS}, {0, ALL}, 0},
-    {{"wedged", solve_wedged}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 0},
-    {{"continuation", solve_continuation}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 100},
-    {{"smoothing", solve_smoothing_cheap}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 90},
-    {{"nsgs-accelerated", solve_swept}, SPARSE | NO_BODIES | ONWARD, {0, ALL}, {0, ALL}, 0},
-    {{"interior-point", solve_interior_cheap}, SPARSE | PLAIN, {0, ALL}, {0, ALL}, 60},
-    {{"range-newton", solve_redundant},
-     SPARSE | NO_PIVOTS | NO_BODIES | FRESH,
-     {MODERATE_ROWS + 1, REDUNDANT_ROWS},
-     {0, ALL},
-     600},
-    {{"body-newton", solve_body_newton}, SPARSE | BODIES, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"patches", solve_patches}, SPARSE | NO_PIVOTS | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"body-newton", solve_body_newton}, SPARSE | NO_BODIES | FACTORS | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"smoothing", solve_smoothing_last},
-     SPARSE | NO_PIVOTS | NO_BODIES | ONWARD,
-     {MODERATE_ROWS + 1, ALL},
-     {0, ALL},
-     0},
-    {{"interior-point", solve_interior_last}, SPARSE | NO_PIVOTS | ONWARD, {MODERATE_ROWS + 1, ALL}, {0, ALL}, 0},
-    {{"lemke", solve_tiny_lcp}, COLD | TINY, {0, ALL}, {0, ALL}, 0},
-    {{"nsgs", solve_weakly_coupled}, COLD | PLANAR, {SOME, ALL}, {0, ALL}, 0},
-    {{"nsgs-newton", solve_few_loaded}, COLD | FRICTION | SPATIAL, {LOOSE + 1, MORE}, {0, ALL}, 7},
-    {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL | UNTRIED, {MORE + 1, ALL}, {0, ALL}, 0},
-    {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 40},
-    {{"active-set", solve_active_set}, COLD | JOINTS, {0, LOOSE}, {0, ALL}, 12},
-    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {0, TINIEST_LCP}, 0},
-    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 5},
-    {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {TINIEST_LCP + 1, TINY_LCP}, 0},
-    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {TINY_LCP + 1, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | NO_SPATIAL, {0, LOOSE}, {0, ALL}, 12},
-    {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {0, SOME - 1}, {0, ALL}, 16},
-    {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {0, SOME - 1}, {0, ALL}, 16},
-    {{"lemke", solve_lemke}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
-    {{"lemke-covered", solve_lemke_covered}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
-    {{"lemke", solve_lemke_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
-    {{"keller", solve_keller_short}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
-    {{"lemke-restarted", solve_lemke_restarted}, PLAIN, {0, ALL}, {SMALL_LCP + 1, PLAIN_LCP}, 0},
-    {{"range-newton", solve_redundant}, WARM | DISC | UNTRIED, {SOME, LOOSE}, {0, ALL}, 200},
-    {{"range-newton", solve_redundant}, DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 200},
-    {{"range-newton", solve_redundant}, FLAT | UNTRIED, {SOME_FLAT, ALL}, {0, ALL}, 120},
-    {{"active-set", solve_at_rest}, COLD | FRICTION, {LOOSE + 1, MANY}, {0, ALL}, 12},
-    {{"range-newton", solve_range_newton}, COLD | DISC, {0, LOOSE}, {0, ALL}, 60},
-    {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {SOME, LOOSE}, {0, ALL}, 40},
-    {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {SOME, LOOSE}, {0, ALL}, 40},
-    {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD | FLAT, {SOME_FLAT + 1, LOOSE}, {0, ALL}, 60},
-    {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {LOOSE + 1, MANY}, {0, ALL}, 60},
-    {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD | SPATIAL | UNTRIED, {MANY + 1, ALL}, {0, ALL}, 60},
-    {{"nsgs-newton", solve_nsgs_newton}, WARM, {0, MANY}, {0, ALL}, 40},
-    {{"nsgs-newton", solve_nsgs_newton}, COLD | FLAT, {0, LOOSE}, {0, ALL}, 40},
-    {{"nsgs-newton", solve_nsgs_newton}, COLD | NO_SPATIAL, {0, MANY}, {0, ALL}, 40},
-    {{"nsgs-newton", solve_nsgs_newton}, COLD | DISC, {LOOSE + 1, MORE}, {0, ALL}, 40},
-    {{"nsgs-newton", solve_nsgs_newton}, 0, {MANY + 1, ALL}, {0, ALL}, 100},
-    {{"ray", solve_refuted}, UNTRIED, {0, ALL}, {0, ALL}, 0},
-    {{"continuation", solve_continuation}, COLD | DISC, {0, LOOSE}, {0, ALL}, 40},
-    {{"wedged", solve_wedged}, DISC | UNTRIED, {0, ALL}, {0, ALL}, 0},
-    {{"lemke", solve_lemke}, PLAIN, {0, ALL}, {PLAIN_LCP + 1, LARGE_LCP}, 0},
-    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, SURE_LCP}, 800},
-    {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | CLOSE, {LOOSE + 1, ALL}, {0, ALL}, 120},
-    {{"continuation", solve_continuation}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {SMALL_LCP + 1, ALL}, 30},
-    {{"smoothing", solve_smoothing_cheap}, COLD | FLAT | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 15},
-    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, MEDIUM_LCP}, 2000},
-    {{"lemke", solve_lemke}, SPATIAL, {SOME, ALL}, {SMALL_LCP + 1, ATTEMPT_LCP}, 4000},
-    {{"wedged", solve_wedged}, FLAT | UNTRIED, {0, ALL}, {0, ALL}, 0},
-    {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
-    {{"range-newton", solve_range_newton}, COLD | DISC | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 60},
-    {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 40},
-    {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
-    {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 400},
-    {{"patches", solve_patches}, SPARSE | ONWARD, {PATH_ROWS + 1, MODERATE_ROWS}, {0, ALL}, 0},
-    {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
-    {{"range-newton", solve_range_newton}, FLAT, {SOME_FLAT, ALL}, {0, ALL}, 0},
-    {{"smoothing", solve_smoothing}, 0, {0, ALL}, {0, ALL}, 150},
-    {{"range-newton", solve_range_newton}, NEARLY, {0, ALL}, {0, ALL}, 0},
-    {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 150},
-    {{"interior-point", solve_interior_point}, 0, {0, ALL}, {0, ALL}, 0},
-    {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
-    {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, LARGE_LCP}, 0},
-    {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, LARGE_LCP}, 0},
-    {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 3000},
-    {{"facets", solve_facets}, 0, {0, ALL}, {0, ALL}, 0},
-    {{"lemke-regularized", solve_lemke_regularized}, FRICTION, {0, ALL}, {MEDIUM_LCP + 1, LARGE_LCP}, 0},
-    {{"enumeration", solve_enumeration}, 0, {0, ALL}, {0, ALL}, 0},
-    {{"admm", solve_admm},
-     0,
-     {0, ALL},
-     {0, ALL},
-     0}, /* contacts that nearly repeat each other: long valleys for the others */
-    {{"nsgs-newton", solve_nsgs_newton}, 0, {0, ALL}, {0, ALL}, 3000},
-    {{"range-newton", solve_range_newton}, NEARLY, {0, ALL}, {0, ALL}, 0},
+    /* solver                                        needs                                start          rows                                 variables                     limit */
+    {{"nsgs", solve_weakly_coupled},                 SPARSE | COLD | SPATIAL,             GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
+    {{"active-set", solve_active_set},               SPARSE | WARM,                       GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     3},
+    {{"range-newton", solve_redundant},              SPARSE | SPATIAL,                    GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     300},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     60},
+    {{"body-newton", solve_body_newton},             SPARSE | SPATIAL | FACTORS,          NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     0},
+    {{"range-newton", solve_range_newton},           SPARSE | SPATIAL,                    BEST,          {0, MODERATE_ROWS},                  {0, ALL},                     200},
+    {{"ray", solve_refuted},                         SPARSE | FRICTION,                   GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
+    {{"wedged", solve_wedged},                       SPARSE | SPATIAL,                    GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
+    {{"continuation", solve_continuation},           SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     100},
+    {{"smoothing", solve_smoothing_cheap},           SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     90},
+    {{"nsgs-accelerated", solve_swept},              SPARSE | NO_BODIES,                  BEST,          {0, ALL},                            {0, ALL},                     0},
+    {{"interior-point", solve_interior_cheap},       SPARSE | PLAIN,                      GIVEN,         {0, ALL},                            {0, ALL},                     60},
+    {{"range-newton", solve_redundant},              SPARSE | NO_PIVOTS | NO_BODIES,      NOTHING,       {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL},                     600},
+    {{"body-newton", solve_body_newton},             SPARSE | BODIES,                     GIVEN,         {MODERATE_ROWS + 1, ALL},            {0, ALL},                     0},
+    {{"patches", solve_patches},                     SPARSE | NO_PIVOTS,                  BEST,          {MODERATE_ROWS + 1, ALL},            {0, ALL},                     0},
+    {{"body-newton", solve_body_newton},             SPARSE | NO_BODIES | FACTORS,        BEST,          {MODERATE_ROWS + 1, ALL},            {0, ALL},                     0},
+    {{"smoothing", solve_smoothing_last},            SPARSE | NO_PIVOTS | NO_BODIES,      BEST,          {MODERATE_ROWS + 1, ALL},            {0, ALL},                     0},
+    {{"interior-point", solve_interior_last},        SPARSE | NO_PIVOTS,                  BEST,          {MODERATE_ROWS + 1, ALL},            {0, ALL},                     0},
+    {{"lemke", solve_tiny_lcp},                      COLD | TINY,                         GIVEN,         {0, ALL},                            {0, ALL},                     0},
+    {{"nsgs", solve_weakly_coupled},                 COLD | PLANAR,                       GIVEN,         {SOME, ALL},                         {0, ALL},                     0},
+    {{"nsgs-newton", solve_few_loaded},              COLD | FRICTION | SPATIAL,           GIVEN,         {LOOSE + 1, MORE},                   {0, ALL},                     7},
+    {{"nsgs", solve_weakly_coupled},                 COLD | FRICTION | SPATIAL | UNTRIED, GIVEN,         {MORE + 1, ALL},                     {0, ALL},                     0},
+    {{"active-set", solve_active_set},               WARM,                                GIVEN,         {0, ALL},                            {0, ALL},                     12},
+    {{"active-set", solve_active_set},               COLD | NO_SET,                       GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     12},
+    {{"nsgs-newton", solve_few_contacts},            COLD | DISC,                         GIVEN,         {0, LOOSE},                          {0, ALL},                     40},
+    {{"active-set", solve_active_set},               COLD | JOINTS,                       GIVEN,         {0, LOOSE},                          {0, ALL},                     12},
+    {{"lemke", solve_tiny_friction},                 COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {0, TINIEST_LCP},             0},
+    {{"active-set", solve_active_set},               COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {0, TINY_LCP},                5},
+    {{"lemke", solve_tiny_friction},                 COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {TINIEST_LCP + 1, TINY_LCP},  0},
+    {{"active-set", solve_active_set},               COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {TINY_LCP + 1, ALL},          12},
+    {{"active-set", solve_active_set},               COLD | NO_SPATIAL,                   GIVEN,         {0, LOOSE},                          {0, ALL},                     12},
+    {{"nsgs-newton", solve_few_contacts},            COLD | FLAT,                         GIVEN,         {0, SOME - 1},                       {0, ALL},                     16},
+    {{"nsgs-newton", solve_few_contacts},            COLD | PLANAR,                       GIVEN,         {0, SOME - 1},                       {0, ALL},                     16},
+    {{"lemke", solve_lemke},                         0,                                   GIVEN,         {0, ALL},                            {0, SMALL_LCP},               0},
+    {{"lemke-covered", solve_lemke_covered},         0,                                   GIVEN,         {0, ALL},                            {0, SMALL_LCP},               0},
+    {{"lemke", solve_lemke_short},                   PLAIN,                               GIVEN,         {0, ALL},                            {SMALL_LCP + 1, PLAIN_LCP},   0},
+    {{"keller", solve_keller_short},                 PLAIN,                               GIVEN,         {0, ALL},                            {SMALL_LCP + 1, PLAIN_LCP},   0},
+    {{"lemke-restarted", solve_lemke_restarted},     PLAIN,                               GIVEN,         {0, ALL},                            {SMALL_LCP + 1, PLAIN_LCP},   0},
+    {{"range-newton", solve_redundant},              WARM | DISC | UNTRIED,               GIVEN,         {SOME, LOOSE},                       {0, ALL},                     200},
+    {{"range-newton", solve_redundant},              DISC | UNTRIED,                      GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     200},
+    {{"range-newton", solve_redundant},              FLAT | UNTRIED,                      GIVEN,         {SOME_FLAT, ALL},                    {0, ALL},                     120},
+    {{"active-set", solve_at_rest},                  COLD | FRICTION,                     GIVEN,         {LOOSE + 1, MANY},                   {0, ALL},                     12},
+    {{"range-newton", solve_range_newton},           COLD | DISC,                         GIVEN,         {0, LOOSE},                          {0, ALL},                     60},
+    {{"nsgs-newton", solve_few_contacts},            COLD | FLAT,                         GIVEN,         {SOME, LOOSE},                       {0, ALL},                     40},
+    {{"nsgs-newton", solve_few_contacts},            COLD | PLANAR,                       GIVEN,         {SOME, LOOSE},                       {0, ALL},                     40},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   COLD | FLAT,                         GIVEN,         {SOME_FLAT + 1, LOOSE},              {0, ALL},                     60},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   COLD,                                GIVEN,         {LOOSE + 1, MANY},                   {0, ALL},                     60},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   COLD | SPATIAL | UNTRIED,            GIVEN,         {MANY + 1, ALL},                     {0, ALL},                     60},
+    {{"nsgs-newton", solve_nsgs_newton},             WARM,                                GIVEN,         {0, MANY},                           {0, ALL},                     40},
+    {{"nsgs-newton", solve_nsgs_newton},             COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {0, ALL},                     40},
+    {{"nsgs-newton", solve_nsgs_newton},             COLD | NO_SPATIAL,                   GIVEN,         {0, MANY},                           {0, ALL},                     40},
+    {{"nsgs-newton", solve_nsgs_newton},             COLD | DISC,                         GIVEN,         {LOOSE + 1, MORE},                   {0, ALL},                     40},
+    {{"nsgs-newton", solve_nsgs_newton},             0,                                   GIVEN,         {MANY + 1, ALL},                     {0, ALL},                     100},
+    {{"ray", solve_refuted},                         UNTRIED,                             GIVEN,         {0, ALL},                            {0, ALL},                     0},
+    {{"continuation", solve_continuation},           COLD | DISC,                         GIVEN,         {0, LOOSE},                          {0, ALL},                     40},
+    {{"wedged", solve_wedged},                       DISC | UNTRIED,                      GIVEN,         {0, ALL},                            {0, ALL},                     0},
+    {{"lemke", solve_lemke},                         PLAIN,                               GIVEN,         {0, ALL},                            {PLAIN_LCP + 1, LARGE_LCP},   0},
+    {{"lemke", solve_lemke},                         FRICTION,                            GIVEN,         {0, ALL},                            {SMALL_LCP + 1, SURE_LCP},    800},
+    {{"range-newton", solve_range_newton},           COLD | FLAT | UNTRIED,               BEST_IF_CLOSE, {LOOSE + 1, ALL},                    {0, ALL},                     120},
+    {{"continuation", solve_continuation},           COLD | FLAT | UNTRIED,               GIVEN,         {LOOSE + 1, ALL},                    {SMALL_LCP + 1, ALL},         30},
+    {{"smoothing", solve_smoothing_cheap},           COLD | FLAT | UNTRIED,               GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     15},
+    {{"lemke-covered", solve_lemke_covered},         FRICTION,                            GIVEN,         {0, ALL},                            {SMALL_LCP + 1, MEDIUM_LCP},  2000},
+    {{"lemke", solve_lemke},                         SPATIAL,                             GIVEN,         {SOME, ALL},                         {SMALL_LCP + 1, ATTEMPT_LCP}, 4000},
+    {{"wedged", solve_wedged},                       FLAT | UNTRIED,                      GIVEN,         {0, ALL},                            {0, ALL},                     0},
+    {{"range-newton", solve_range_newton},           COLD | FLAT | UNTRIED,               BEST,          {LOOSE + 1, ALL},                    {0, ALL},                     120},
+    {{"range-newton", solve_range_newton},           COLD | DISC | UNTRIED,               BEST,          {LOOSE + 1, ALL},                    {0, ALL},                     60},
+    {{"smoothing", solve_smoothing_cheap},           COLD | DISC | UNTRIED,               GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     40},
+    {{"continuation", solve_continuation},           COLD | DISC | UNTRIED,               GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     100},
+    {{"continuation", solve_continuation},           SPATIAL,                             GIVEN,         {SOME, ALL},                         {0, ALL},                     400},
+    {{"patches", solve_patches},                     SPARSE,                              BEST,          {PATH_ROWS + 1, MODERATE_ROWS},      {0, ALL},                     0},
+    {{"range-newton", solve_range_newton},           DISC,                                GIVEN,         {SOME, ALL},                         {0, ALL},                     0},
+    {{"range-newton", solve_range_newton},           FLAT,                                GIVEN,         {SOME_FLAT, ALL},                    {0, ALL},                     0},
+    {{"smoothing", solve_smoothing},                 0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     150},
+    {{"range-newton", solve_range_newton},           0,                                   BEST_IF_NEAR,  {0, ALL},                            {0, ALL},                     0},
+    {{"prox", solve_prox},                           0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     150},
+    {{"interior-point", solve_interior_point},       0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     0},
+    {{"continuation", solve_continuation},           SPATIAL,                             GIVEN,         {SOME, ALL},                         {0, ALL},                     0},
+    {{"lemke", solve_lemke},                         FRICTION,                            GIVEN,         {0, ALL},                            {SMALL_LCP + 1, LARGE_LCP},   0},
+    {{"lemke-covered", solve_lemke_covered},         FRICTION,                            GIVEN,         {0, ALL},                            {SMALL_LCP + 1, LARGE_LCP},   0},
+    {{"prox", solve_prox},                           0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     3000},
+    {{"facets", solve_facets},                       0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     0},
+    {{"lemke-regularized", solve_lemke_regularized}, FRICTION,                            GIVEN,         {0, ALL},                            {MEDIUM_LCP + 1, LARGE_LCP},  0},
+    {{"enumeration", solve_enumeration},             0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     0},
+    {{"admm", solve_admm},                           0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     0},
+    {{"nsgs-newton", solve_nsgs_newton},             0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     3000},
+    {{"range-newton", solve_range_newton},           0,                                   BEST_IF_NEAR,  {0, ALL},                            {0, ALL},                     0},
 };
+/* clang-format on */
 enum { N_RUNGS = sizeof ladder / sizeof *ladder };
 
 static unsigned traits_of(const ss_cp *problem, bool warm, int variables) {
@@ -186,13 +182,12 @@ static unsigned traits_of(const ss_cp *problem, bool warm, int variables) {
 static bool within(span s, int x) { return s.least <= x && x <= s.most; }
 
 static bool worth_trying(const climb *c, const rung *r, unsigned traits, int variables) {
-  const unsigned missing = r->needs & ~traits;
-  if (missing & ~(unsigned)(NEARLY | ONWARD | CLOSE | FRESH)) return false;
+  if (r->needs & ~traits) return false;
   if (!within(r->rows, c->problem->n) || !within(r->variables, variables)) return false;
   const int bearable = r->needs & PLAIN ? SS_CP_DENSE_ROWS : BEARABLE_ROWS;
   if (traits & SPARSE && !(r->needs & SPARSE) && c->problem->n > bearable) return false;
-  if (missing & CLOSE && !(c->result->residual < nearly_solved)) return false;
-  return !(missing & NEARLY) || c->result->residual < polish_below;
+  if (r->start == BEST_IF_CLOSE) return c->result->residual < nearly_solved;
+  return r->start != BEST_IF_NEAR || c->result->residual < polish_below;
 }
 
 /* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
@@ -246,11 +241,12 @@ static ss_status list_rows(climb *c, forms *f, ss_error *error) {
   return status;
 }
 
-/* Where a rung starts; NULL: from nothing. */
+/* The z that a rung starts from; NULL: nothing. */
 static const double *start_of(const climb *c, const rung *r, bool warm) {
-  if (r->needs & (NEARLY | CLOSE)) return c->z;
-  if (r->needs & ONWARD && c->result->residual < HUGE_VAL) return c->z;
-  return warm && !(r->needs & FRESH) ? c->start : NULL;
+  const double *given = warm ? c->start : NULL;
+  if (r->start == NOTHING) return NULL;
+  if (r->start == GIVEN) return given;
+  return c->result->residual < HUGE_VAL ? c->z : given;
 }
 
 /* The outcome of a failure is that of the first rung that gave a reason: a ray of Lemke's method says more than the
