@@ -151,7 +151,7 @@ static const rung ladder[] = {
     {{"range-newton", solve_range_newton}, NEARLY, {0, ALL}, {0, ALL}, 0},
     {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 150},
     {{"interior-point", solve_interior_point}, 0, {0, ALL}, {0, ALL}, 0},
-    {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
+    {{"continuation", solve_continuation}, FRICTION, {SOME, ALL}, {0, ALL}, 0},
     {{"lemke", solve_lemke}, FRICTION, {0, ALL}, {SMALL_LCP + 1, LARGE_LCP}, 0},
     {{"lemke-covered", solve_lemke_covered}, FRICTION, {0, ALL}, {SMALL_LCP + 1, LARGE_LCP}, 0},
     {{"prox", solve_prox}, 0, {0, ALL}, {0, ALL}, 3000},
