@@ -129,6 +129,64 @@ static void solves_what_others_give_up(void **state) {
   }
 }
 
+enum { SIDE = 8, DISCS = SIDE * SIDE, MOST_TOUCHES = 4 * DISCS };
+
+/* The rows of a contact: normal d, tangent across it, lever arms of length one half. */
+static void touch(double (*J)[3 * DISCS], int a, int b, double dx, double dy) {
+  const double length = hypot(dx, dy), n[2] = {dx / length, dy / length}, t[2] = {-n[1], n[0]};
+  for (int k = 0; k < 2; k++) {
+    J[0][3 * a + k] = n[k];
+    J[1][3 * a + k] = t[k];
+    if (b >= 0) J[0][3 * b + k] = -n[k];
+    if (b >= 0) J[1][3 * b + k] = -t[k];
+  }
+  J[1][3 * a + 2] = -0.5;
+  if (b >= 0) J[1][3 * b + 2] = -0.5;
+}
+
+/* Discs of one size on the floor in rows, as dense as they can be, shaken. */
+static owned_cp shaken_discs(int seed) {
+  static double J[2 * MOST_TOUCHES][3 * DISCS];
+  memset(J, 0, sizeof J);
+  random_source r = {(uint64_t)seed};
+  double x[DISCS], y[DISCS], v[3 * DISCS];
+  int touches = 0;
+  for (int i = 0; i < DISCS; i++) {
+    const int row = i / SIDE;
+    x[i] = i % SIDE + 0.5 * (row % 2) + random_between(&r, -0.02, 0.02);
+    y[i] = 0.5 + 0.866 * row + random_between(&r, -0.01, 0.01);
+    if (i < SIDE) touch(J + 2 * touches++, i, -1, 0, 1);
+    for (int j = 0; j < i; j++)
+      if (hypot(x[i] - x[j], y[i] - y[j]) < 1.05) touch(J + 2 * touches++, i, j, x[i] - x[j], y[i] - y[j]);
+  }
+  for (int k = 0; k < 3 * DISCS; k++) v[k] = random_between(&r, -0.5, 0.5);
+  const double mu = random_between(&r, 0.2, 0.8);
+  const int n = 2 * touches;
+  owned_cp p = owned_create(n, touches);
+  for (int c = 0; c < touches; c++) add_block(&p, (ss_block){.kind = SS_BLOCK_FRICTION, .size = 2, .mu = mu});
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < 3 * DISCS; k++) {
+      p.g[i] += J[i][k] * v[k];
+      for (int j = 0; j < n; j++) p.G[i * n + j] += J[i][k] * J[j][k] * (k % 3 == 2 ? 8 : 1);
+    }
+  return p;
+}
+
+/* What sweeps and Newton steps leave is for the curve before it is for thousands of pivots. */
+static void discs_in_the_plane(void **state) {
+  (void)state;
+  enum { ITERATIONS = 4000 };
+  for (int seed = 9; seed <= 11; seed++) {
+    owned_cp p = shaken_discs(seed);
+    const ss_cp_options options = ss_cp_options_default();
+    ss_cp_result result;
+    assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, workspace, &result, NULL), SS_OK);
+    assert_int_equal(result.outcome, SS_SOLVED);
+    assert_true(result.iterations < ITERATIONS);
+    owned_free(&p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_are_those_of_the_law),
@@ -137,6 +195,7 @@ int main(void) {
       cmocka_unit_test(indefinite_matrices_are_refused),
       cmocka_unit_test(the_limit_holds),
       cmocka_unit_test(solves_what_others_give_up),
+      cmocka_unit_test(discs_in_the_plane),
   };
   return CP_SUITE("continuation", tests);
 }

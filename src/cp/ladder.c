@@ -154,7 +154,7 @@ static const rung ladder[] = {
     {{"range-newton", solve_range_newton},           0,                                   BEST_IF_NEAR,  {0, ALL},                            {0, ALL},                     0},
     {{"prox", solve_prox},                           0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     150},
     {{"interior-point", solve_interior_point},       0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     0},
-    {{"continuation", solve_continuation},           SPATIAL,                             GIVEN,         {SOME, ALL},                         {0, ALL},                     0},
+    {{"continuation", solve_continuation},           FRICTION,                            GIVEN,         {SOME, ALL},                         {0, ALL},                     0},
     {{"lemke", solve_lemke},                         FRICTION,                            GIVEN,         {0, ALL},                            {SMALL_LCP + 1, LARGE_LCP},   0},
     {{"lemke-covered", solve_lemke_covered},         FRICTION,                            GIVEN,         {0, ALL},                            {SMALL_LCP + 1, LARGE_LCP},   0},
     {{"prox", solve_prox},                           0,                                   GIVEN,         {0, ALL},                            {0, ALL},                     3000},

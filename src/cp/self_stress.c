@@ -49,9 +49,10 @@ static double add_round_side(double mu, const double *z, int n, double *gradient
   return -log(f);
 }
 
-/* Rows of a site that may carry impulses in balance: none of what has two bounds. */
+/* Rows of a site that may carry impulses in balance: none of what has two bounds, or has been found not to be wedged. */
 static int rows_of(const site *s) {
   const ss_block *block = s->block;
+  if (s->state == SITE_OPEN) return 0;
   if (block->kind == SS_BLOCK_FRICTION) return block->mu > 0 ? block->size : 1;
   return block->kind == SS_BLOCK_NONNEGATIVE ? 1 : 0;
 }
@@ -163,34 +164,34 @@ static double largest_normal(const descent *d) {
   return largest;
 }
 
-/* The impulses of contacts that keep at least this share of them while eps falls by a factor, into d->anchor; the others get none. */
-static int mark_wedged(descent *d, const double *before, const double *now, double keeps, bool *wedged) {
+/* Leaves out the contacts that lose their impulses while eps falls by a factor; returns how many do. */
+static int leave_out(descent *d) {
+  static const double keeps = 0.6; /* of what it was; 0.32 where it is not wedged */
   int count = 0;
-  memset(d->anchor, 0, sizeof *d->anchor * (size_t)d->cp->n);
   for (int k = 0; k < d->set.n_sites; k++) {
-    const site *s = &d->set.sites[k];
-    wedged[k] = rows_of(s) > 0 && now[s->row] > keeps * before[s->row];
-    count += wedged[k];
-    for (int i = s->row; i < s->row + rows_of(s) && wedged[k]; i++) d->anchor[i] = now[i];
+    site *s = &d->set.sites[k];
+    const int n = rows_of(s);
+    if (n > 0 && d->anchor[s->row] > keeps * d->last_x[s->row]) continue;
+    for (int i = s->row; i < s->row + n; i++) d->anchor[i] = 0;
+    count += n > 0;
+    s->state = SITE_OPEN;
   }
   return count;
 }
 
-bool stress_is_inside(const site *s, const double *z) {
+bool stress_is_inside(const descent *d, const double *z) {
   double gradient[SS_FRICTION_ROWS], H[SS_FRICTION_ROWS * SS_FRICTION_ROWS];
-  return barrier_of(s, z, gradient, H) < HUGE_VAL;
+  for (int k = 0; k < d->set.n_sites; k++)
+    if (!(barrier_of(&d->set.sites[k], z + d->set.sites[k].row, gradient, H) < HUGE_VAL)) return false;
+  return true;
 }
 
-/* E where the stress is, and the factors for project_on_stressed. */
-static bool load_metric(descent *d, const bool *wedged) {
+/* E where the stress is, and the factors for share_among_wedged. */
+static bool load_metric(descent *d) {
   double(*E)[SS_FRICTION_ROWS] = d->step.now.z.D;
   memset(E, 0, sizeof *E * (size_t)d->cp->n);
-  for (int k = 0; k < d->set.n_sites; k++) {
-    const int row = d->set.sites[k].row;
-    if (wedged[k] && !(evaluate_site(&d->set.sites[k], d->anchor + row, d->x + row, E + row) < HUGE_VAL)) return false;
-  }
   descent_forget(d);
-  return descent_factor(d, E);
+  return evaluate(d, d->anchor, d->x, E) < HUGE_VAL && descent_factor(d, E);
 }
 
 void share_among_wedged(descent *d, const double *z, double *out) {
@@ -219,13 +220,11 @@ void share_among_wedged(descent *d, const double *z, double *out) {
 }
 
 /* Takes out of the stress what is not in balance; false where that leads out of the cones. */
-static bool balance(descent *d, const bool *wedged) {
-  if (!load_metric(d, wedged)) return false;
+static bool balance(descent *d) {
+  if (!load_metric(d)) return false;
   share_among_wedged(d, d->anchor, d->change);
   for (int i = 0; i < d->cp->n; i++) d->anchor[i] -= d->change[i];
-  for (int k = 0; k < d->set.n_sites; k++)
-    if (wedged[k] && !stress_is_inside(&d->set.sites[k], d->anchor + d->set.sites[k].row)) return false;
-  return true;
+  return stress_is_inside(d, d->anchor);
 }
 
 static void begin_inside(descent *d) {
@@ -240,7 +239,7 @@ static void begin_inside(descent *d) {
 /* Lowers eps as far as numbers allow; d->last_x: the impulses at the last eps but one. False: nothing is wedged. */
 static bool follow_center(descent *d) {
   enum { MOST_STEPS = 20 };
-  static const double first = 1e-2, last = 1e-14, near = 0.3; /* decrement that is near enough to go on */
+  static const double first = 1e-2, last = 1e-14, near = 0.1; /* decrement that is near enough to go on */
   static const double early = 2e-4, falls = 0.5; /* the largest one, without wedges by the root of a tenth */
   double largest = HUGE_VAL;
   begin_inside(d);
@@ -256,16 +255,11 @@ static bool follow_center(descent *d) {
   return true;
 }
 
-int find_self_stress(descent *d, bool *wedged) {
-  /* What contacts must keep; 0.32 where they are not wedged. Some are nearly so, and lose it more slowly: where those that are taken are not in
-   * balance, fewer are. */
-  static const double keeps[] = {0.6, 0.8, 0.95};
-  if (!follow_center(d)) return 0;
-  double *now = d->drift;
-  memcpy(now, d->anchor, sizeof *now * (size_t)d->cp->n);
-  for (size_t k = 0; k < sizeof keeps / sizeof *keeps; k++) {
-    const int count = mark_wedged(d, d->last_x, now, keeps[k], wedged);
-    if (count > 0 && balance(d, wedged)) return count;
-  }
-  return 0;
+bool find_self_stress(descent *d) {
+  enum { ROUNDS = 6 };
+  for (int k = 0; k < d->set.n_sites; k++) d->set.sites[k].state = SITE_OPEN + 1;
+  /* What is nearly wedged loses its impulses slowly, and others with it: once more without */
+  for (int k = 0; k < ROUNDS && follow_center(d); k++)
+    if (leave_out(d) == 0) return balance(d);
+  return false;
 }

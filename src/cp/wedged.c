@@ -17,7 +17,7 @@
 #include "cp/storage.h"
 
 /* The blocks of the problem with those that are wedged free; returns how many. */
-static int free_wedged(const descent *d, const bool *wedged, ss_block *blocks) {
+static int free_wedged(const descent *d, ss_block *blocks) {
   int count = 0;
   for (int b = 0; b < d->cp->n_blocks; b++) /* joints that cannot be eliminated come first */
     if (d->cp->blocks[b].kind == SS_BLOCK_FREE) blocks[count++] = d->cp->blocks[b];
@@ -27,14 +27,14 @@ static int free_wedged(const descent *d, const bool *wedged, ss_block *blocks) {
     *block = *s->block;
     block->first = s->row;
     if (block->kind == SS_BLOCK_NONNEGATIVE) block->size = 1;
-    if (wedged[k]) block->kind = SS_BLOCK_FREE;
+    if (s->state != SITE_OPEN) block->kind = SS_BLOCK_FREE;
   }
   return count;
 }
 
 /* Puts what the wedged contacts carry, which their equations do not determine, inside their cones: x += c s with twice the least c that
  * does so. False: none does. */
-static bool add_stress(descent *d, const bool *wedged, const double *s, double *x) {
+static bool add_stress(descent *d, const double *s, double *x) {
   static const double least = 0x1p-10, most = 0x1p30;
   const int n = d->cp->n;
   double *carried = d->shift, *shared = d->drift, *trial = d->slack;
@@ -42,16 +42,13 @@ static bool add_stress(descent *d, const bool *wedged, const double *s, double *
   for (int k = 0; k < d->set.n_sites; k++) {
     const site *at = &d->set.sites[k];
     const int size = at->block->kind == SS_BLOCK_FRICTION ? at->block->size : 1;
-    for (int i = at->row; i < at->row + size && wedged[k]; i++) carried[i] = x[i];
+    for (int i = at->row; i < at->row + size && at->state != SITE_OPEN; i++) carried[i] = x[i];
   }
   share_among_wedged(d, carried, shared);
   for (int i = 0; i < n; i++) x[i] += shared[i] - carried[i];
   for (double c = least; c < most; c *= 2) {
-    bool inside = true;
     for (int i = 0; i < n; i++) trial[i] = x[i] + c * s[i];
-    for (int k = 0; k < d->set.n_sites && inside; k++)
-      inside = !wedged[k] || stress_is_inside(&d->set.sites[k], trial + d->set.sites[k].row);
-    if (!inside) continue;
+    if (!stress_is_inside(d, trial)) continue;
     for (int i = 0; i < n; i++) x[i] += 2 * c * s[i];
     return true;
   }
@@ -59,8 +56,8 @@ static bool add_stress(descent *d, const bool *wedged, const double *s, double *
 }
 
 /* What is left when the wedged contacts stick, by the ladder; x in the units of d. */
-static ss_status solve_rest(const descent *d, const bool *wedged, const ss_cp_options *options, double *x,
-                            ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+static ss_status solve_rest(const descent *d, const ss_cp_options *options, double *x, ss_cp_workspace *w,
+                            ss_cp_result *result, ss_error *error) {
   static const double rank_tolerance = 1e-12, share = 0.1; /* of the tolerance: units differ */
   ss_cp_options own = *options;
   own.solver = "auto";
@@ -69,7 +66,7 @@ static ss_status solve_rest(const descent *d, const bool *wedged, const ss_cp_op
   ss_block *blocks = SCRATCH(w, ss_block, d->cp->n_blocks + d->set.n_sites);
   if (!blocks) return out_of_memory(error);
   stuck.blocks = blocks;
-  stuck.n_blocks = free_wedged(d, wedged, blocks);
+  stuck.n_blocks = free_wedged(d, blocks);
   subproblem rest;
   const ss_status status = subproblem_create(&stuck, rank_tolerance, w, &rest, error);
   if (status) return status;
@@ -98,13 +95,11 @@ ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool 
   }
   ss_status status = descent_create(&d, problem, 1, 0, w, &admitted, error);
   if (status || !admitted) return status;
-  bool *wedged = SCRATCH(w, bool, d.set.n_sites);
+  if (!find_self_stress(&d)) return SS_OK;
   double *stress = d.anchor, *x = d.best;
-  if (!wedged) return out_of_memory(error);
-  if (find_self_stress(&d, wedged) == 0) return SS_OK;
-  status = solve_rest(&d, wedged, options, x, w, result, error);
+  status = solve_rest(&d, options, x, w, result, error);
   result->iterations += d.step.newtons;
   if (status) return status;
-  if (!add_stress(&d, wedged, stress, x)) result->outcome = SS_LIMIT;
+  if (!add_stress(&d, stress, x)) result->outcome = SS_LIMIT;
   return subproblem_recover(&d.sub, x, z, w, error);
 }
