@@ -13,7 +13,7 @@
 
 /* What a problem is like; a rung names what it needs. */
 enum trait {
-  COLD = 1,         /* no starting guess */
+  COLD = 1,         /* no starting guess, or none that active sets can mend */
   WARM = 2,         /* the last step's z */
   NEARLY = 4,       /* the best z so far is nearly a solution: the rung starts from it */
   ONWARD = 8,       /* the rung starts from the best z so far, however far it is */
@@ -74,11 +74,11 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set}, SPARSE | WARM, {0, MODERATE_ROWS}, {0, ALL}, 3},
     {{"range-newton", solve_redundant}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, 300},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 60},
-    {{"body-newton", solve_body_newton}, SPARSE | SPATIAL | FACTORS | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 0},
+    {{"body-newton", solve_body_newton}, SPARSE | SPATIAL | FACTORS | FRESH, {400, MODERATE_ROWS}, {0, ALL}, 300},
     {{"range-newton", solve_range_newton}, SPARSE | SPATIAL | ONWARD, {0, MODERATE_ROWS}, {0, ALL}, 200},
     {{"ray", solve_refuted}, SPARSE | FRICTION, {0, MODERATE_ROWS}, {0, ALL}, 0},
     {{"wedged", solve_wedged}, SPARSE | SPATIAL, {0, MODERATE_ROWS}, {0, ALL}, FIRST_STRESS},
-    {{"continuation", solve_continuation}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 100},
+    {{"continuation", solve_continuation}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 400},
     {{"smoothing", solve_smoothing_cheap}, SPARSE | SPATIAL | FRESH, {0, MODERATE_ROWS}, {0, ALL}, 90},
     {{"nsgs-accelerated", solve_swept}, SPARSE | NO_BODIES | ONWARD, {0, ALL}, {0, ALL}, 0},
     {{"range-newton", solve_redundant}, SPARSE | NO_BODIES | FRESH, {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL}, 600},
@@ -92,13 +92,13 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_few_loaded}, COLD | FRICTION | SPATIAL, {LOOSE + 1, MORE}, {0, ALL}, 7},
     {{"nsgs", solve_weakly_coupled}, COLD | FRICTION | SPATIAL | UNTRIED, {MORE + 1, ALL}, {0, ALL}, 0},
     {{"active-set", solve_active_set}, WARM, {0, ALL}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | NO_SET, {LOOSE + 1, ALL}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | NO_SET | FRESH, {LOOSE + 1, ALL}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | DISC, {0, LOOSE}, {0, ALL}, 28},
-    {{"active-set", solve_active_set}, COLD | JOINTS, {0, LOOSE}, {0, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 5},
+    {{"active-set", solve_active_set}, COLD | JOINTS | FRESH, {0, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | FLAT | FRESH, {0, LOOSE}, {0, TINY_LCP}, 5},
     {{"lemke", solve_tiny_friction}, COLD | FLAT, {0, LOOSE}, {0, TINY_LCP}, 0},
-    {{"active-set", solve_active_set}, COLD | FLAT, {0, LOOSE}, {TINY_LCP + 1, ALL}, 12},
-    {{"active-set", solve_active_set}, COLD | NO_SPATIAL, {0, LOOSE}, {0, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | FLAT | FRESH, {0, LOOSE}, {TINY_LCP + 1, ALL}, 12},
+    {{"active-set", solve_active_set}, COLD | NO_SPATIAL | FRESH, {0, LOOSE}, {0, ALL}, 12},
     {{"nsgs-newton", solve_few_contacts}, COLD | FLAT, {0, SOME - 1}, {0, ALL}, 16},
     {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {0, SOME - 1}, {0, ALL}, 16},
     {{"lemke", solve_lemke}, 0, {0, ALL}, {0, SMALL_LCP}, 0},
@@ -114,7 +114,6 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_few_contacts}, COLD | PLANAR, {SOME, LOOSE}, {0, ALL}, 40},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD, {SOME_FLAT + 1, MANY}, {0, ALL}, 60},
     {{"nsgs-accelerated", solve_nsgs_accelerated}, COLD | SPATIAL | UNTRIED, {MANY + 1, ALL}, {0, ALL}, 60},
-    {{"nsgs-newton", solve_nsgs_newton}, WARM, {0, MANY}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, COLD, {0, LOOSE}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, COLD | NO_SPATIAL, {LOOSE + 1, MANY}, {0, ALL}, 40},
     {{"nsgs-newton", solve_nsgs_newton}, COLD | DISC, {LOOSE + 1, MORE}, {0, ALL}, 40},
@@ -129,10 +128,9 @@ static const rung ladder[] = {
     {{"lemke", solve_lemke}, SPATIAL, {SOME, ALL}, {SMALL_LCP + 1, ATTEMPT_LCP}, 2000},
     {{"range-newton", solve_range_newton}, COLD | FLAT | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 120},
     {{"range-newton", solve_range_newton}, COLD | DISC | UNTRIED | ONWARD, {LOOSE + 1, ALL}, {0, ALL}, 60},
-    {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 40},
     {{"wedged", solve_wedged}, SPATIAL | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, FIRST_STRESS},
-    {{"continuation", solve_continuation}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 100},
     {{"continuation", solve_continuation}, SPATIAL, {SOME, ALL}, {0, ALL}, 400},
+    {{"smoothing", solve_smoothing_cheap}, COLD | DISC | UNTRIED, {LOOSE + 1, ALL}, {0, ALL}, 40},
     {{"wedged", solve_wedged}, SPATIAL, {SOME, ALL}, {0, ALL}, 0},
     {{"patches", solve_patches}, SPARSE | ONWARD, {PATH_ROWS + 1, MODERATE_ROWS}, {0, ALL}, 0},
     {{"range-newton", solve_range_newton}, DISC, {SOME, ALL}, {0, ALL}, 0},
@@ -241,7 +239,7 @@ static const double *start_of(const climb *c, const rung *r, bool warm) {
  * iteration limit of the others. */
 static ss_status climb_rungs(climb *c, bool warm, bool bodies, forms *f, ss_error *error) {
   ss_outcome first = SS_SOLVED;
-  const unsigned traits = traits_of(c->problem, warm) | (bodies ? BODIES : NO_BODIES);
+  unsigned traits = traits_of(c->problem, warm) | (bodies ? BODIES : NO_BODIES);
   const int variables = lcp_variables(c->problem);
   for (const rung *r = ladder; r < ladder + N_RUNGS; r++) {
     if (!worth_trying(c, r, traits, variables)) continue;
@@ -250,6 +248,10 @@ static ss_status climb_rungs(climb *c, bool warm, bool bodies, forms *f, ss_erro
     if (!status) status = try_row(c, &r->row, r->limit, start_of(c, r, warm), &outcome, error);
     if (status) return status;
     if (c->result->residual <= c->options->tolerance) return warm && !(traits & SPARSE) ? refine(c, error) : SS_OK;
+    if (traits & WARM & r->needs) { /* the states before are not those of this problem: from the top, as without them */
+      traits ^= WARM | COLD;
+      r = ladder - 1;
+    }
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
     if (proved_impossible(c)) return SS_OK;
