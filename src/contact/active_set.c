@@ -1,7 +1,8 @@
 /* Active set: which contacts the step's problem must hold (MATH section 3: {j : gap_j <= 0}, not looking ahead).
  *
  *   closed in the last step        active: it carries force until it takes off
- *   gap <= 0, approaching          collides now: an impact comes before anything else
+ *   gap <= 0, approaching          collides now: an impact comes before anything else; in a crowd also across a small gap
+ *                                  (event/landing.c)
  *   gap <= 0, neither              active: it has come to rest, or starts at rest
  *   gap <= 0, separating           watched: it has just bounced; active where it has done so too often in this step:
  *                                  hops that neither end nor grow (two bodies that lift each other in turn) are then
@@ -20,22 +21,27 @@ enum { MOST_HOPS = 2 };
 static bool hops_on(const ss_contact *c) { return c->hops >= MOST_HOPS; }
 
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
+  static const double together = 1. / 16; /* of the way at the speed of landings */
   const double gap_tolerance = 1e-10 * sim->model->length;
   const bool hold_all =
       (sim->scheme->position_level && !sim->locate_collisions) || sim->exhausted || sim->scheme->compliant;
   *collides_now = false;
   *speed_tolerance = 1e-9 * sim->h * sim->acceleration + 1e-12 * sim->speed_bound;
   sim->n_active = 0;
+  sim->settling = true;
   ss_landing_begin(sim);
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
-    const bool touching = c->at.gap <= gap_tolerance;
+    const double landing = ss_landing_speed(sim, c);
+    const bool touching = c->at.gap <= gap_tolerance, near = touching || c->at.gap <= together * landing * sim->h;
     const bool again = c->hits > 0 || c->hops > 0;
     double gentle = again ? fmax(*speed_tolerance, ss_gentle_speed(sim)) : *speed_tolerance;
-    if (touching && sim->landing_speed > 0) gentle = fmax(gentle, ss_landing_speed(sim, c));
-    c->active = hold_all || c->closed || hops_on(c) || (touching && c->rate <= gentle);
-    *collides_now |= !hold_all && touching && (c->closed ? ss_settles(sim, c) : c->rate < -gentle);
-    c->touching = touching;
+    if (near) gentle = fmax(gentle, landing);
+    const bool hits = !hold_all && near && !c->closed && c->rate < -gentle;
+    c->active = hold_all || c->closed || hops_on(c) || hits || (touching && c->rate <= gentle);
+    *collides_now |= hits || (!hold_all && touching && c->closed && ss_settles(sim, c));
+    sim->settling &= !hits;
+    c->touching = touching || hits;
     sim->n_active += c->active && !c->limit; /* limits are not counted as contacts */
   }
 }

@@ -13,7 +13,7 @@
 
 /* What a problem is like; a rung names what it needs. */
 enum trait {
-  COLD = 1,        /* no starting guess */
+  COLD = 1,        /* no starting guess, or none that active sets can mend */
   WARM = 2,        /* the last step's z */
   PLAIN = 4,       /* no friction: pivots are few, and sure */
   FRICTION = 8,    /* with mu > 0 */
@@ -61,6 +61,7 @@ enum {
   LOOSE = 64,         /* up to here a wrong guess of states costs nothing */
   MORE = 100,         /* up to here some Newton steps cost less than the factors of G */
   MANY = 240,         /* sweeps get long */
+  MANY_FACTORS = 400, /* steps of the bodies are worth their administration */
   TINIEST_LCP = 12,   /* variables: pivots take no longer than two Newton steps */
   TINY_LCP = 40,      /* variables: pivots take no longer than what is tried where Newton steps fail */
   SMALL_LCP = 60,     /* a dense tableau is the fastest */
@@ -82,11 +83,11 @@ static const rung ladder[] = {
     {{"active-set", solve_active_set},               SPARSE | WARM,                       GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     3},
     {{"range-newton", solve_redundant},              SPARSE | SPATIAL,                    GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     300},
     {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     60},
-    {{"body-newton", solve_body_newton},             SPARSE | SPATIAL | FACTORS,          NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     0},
+    {{"body-newton", solve_body_newton},             SPARSE | SPATIAL | FACTORS,          NOTHING,       {MANY_FACTORS, MODERATE_ROWS},       {0, ALL},                     300},
     {{"range-newton", solve_range_newton},           SPARSE | SPATIAL,                    BEST,          {0, MODERATE_ROWS},                  {0, ALL},                     200},
     {{"ray", solve_refuted},                         SPARSE | FRICTION,                   GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
     {{"wedged", solve_wedged},                       SPARSE | SPATIAL,                    GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
-    {{"continuation", solve_continuation},           SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     100},
+    {{"continuation", solve_continuation},           SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     400},
     {{"nsgs-accelerated", solve_swept},              SPARSE | NO_BODIES,                  BEST,          {0, ALL},                            {0, ALL},                     0},
     {{"interior-point", solve_interior_cheap},       SPARSE | PLAIN,                      GIVEN,         {0, ALL},                            {0, ALL},                     60},
     {{"range-newton", solve_redundant},              SPARSE | NO_PIVOTS | NO_BODIES,      NOTHING,       {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL},                     600},
@@ -100,14 +101,14 @@ static const rung ladder[] = {
     {{"nsgs-newton", solve_few_loaded},              COLD | FRICTION | SPATIAL,           GIVEN,         {LOOSE + 1, MORE},                   {0, ALL},                     7},
     {{"nsgs", solve_weakly_coupled},                 COLD | FRICTION | SPATIAL | UNTRIED, GIVEN,         {MORE + 1, ALL},                     {0, ALL},                     0},
     {{"active-set", solve_active_set},               WARM,                                GIVEN,         {0, ALL},                            {0, ALL},                     12},
-    {{"active-set", solve_active_set},               COLD | NO_SET,                       GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     12},
+    {{"active-set", solve_active_set},               COLD | NO_SET,                       NOTHING,       {LOOSE + 1, ALL},                    {0, ALL},                     12},
     {{"nsgs-newton", solve_few_contacts},            COLD | DISC,                         GIVEN,         {0, LOOSE},                          {0, ALL},                     40},
-    {{"active-set", solve_active_set},               COLD | JOINTS,                       GIVEN,         {0, LOOSE},                          {0, ALL},                     12},
+    {{"active-set", solve_active_set},               COLD | JOINTS,                       NOTHING,       {0, LOOSE},                          {0, ALL},                     12},
     {{"lemke", solve_tiny_friction},                 COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {0, TINIEST_LCP},             0},
-    {{"active-set", solve_active_set},               COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {0, TINY_LCP},                5},
+    {{"active-set", solve_active_set},               COLD | FLAT,                         NOTHING,       {0, LOOSE},                          {0, TINY_LCP},                5},
     {{"lemke", solve_tiny_friction},                 COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {TINIEST_LCP + 1, TINY_LCP},  0},
-    {{"active-set", solve_active_set},               COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {TINY_LCP + 1, ALL},          12},
-    {{"active-set", solve_active_set},               COLD | NO_SPATIAL,                   GIVEN,         {0, LOOSE},                          {0, ALL},                     12},
+    {{"active-set", solve_active_set},               COLD | FLAT,                         NOTHING,       {0, LOOSE},                          {TINY_LCP + 1, ALL},          12},
+    {{"active-set", solve_active_set},               COLD | NO_SPATIAL,                   NOTHING,       {0, LOOSE},                          {0, ALL},                     12},
     {{"nsgs-newton", solve_few_contacts},            COLD | FLAT,                         GIVEN,         {0, SOME - 1},                       {0, ALL},                     16},
     {{"nsgs-newton", solve_few_contacts},            COLD | PLANAR,                       GIVEN,         {0, SOME - 1},                       {0, ALL},                     16},
     {{"lemke", solve_lemke},                         0,                                   GIVEN,         {0, ALL},                            {0, SMALL_LCP},               0},
@@ -115,7 +116,6 @@ static const rung ladder[] = {
     {{"lemke", solve_lemke_short},                   PLAIN,                               GIVEN,         {0, ALL},                            {SMALL_LCP + 1, PLAIN_LCP},   0},
     {{"keller", solve_keller_short},                 PLAIN,                               GIVEN,         {0, ALL},                            {SMALL_LCP + 1, PLAIN_LCP},   0},
     {{"lemke-restarted", solve_lemke_restarted},     PLAIN,                               GIVEN,         {0, ALL},                            {SMALL_LCP + 1, PLAIN_LCP},   0},
-    {{"range-newton", solve_redundant},              WARM | DISC | UNTRIED,               GIVEN,         {SOME, LOOSE},                       {0, ALL},                     200},
     {{"range-newton", solve_redundant},              DISC | UNTRIED,                      GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     200},
     {{"range-newton", solve_redundant},              FLAT | UNTRIED,                      GIVEN,         {SOME_FLAT, ALL},                    {0, ALL},                     120},
     {{"active-set", solve_at_rest},                  COLD | FRICTION,                     GIVEN,         {LOOSE + 1, MANY},                   {0, ALL},                     12},
@@ -125,7 +125,6 @@ static const rung ladder[] = {
     {{"nsgs-accelerated", solve_nsgs_accelerated},   COLD | FLAT,                         GIVEN,         {SOME_FLAT + 1, LOOSE},              {0, ALL},                     60},
     {{"nsgs-accelerated", solve_nsgs_accelerated},   COLD,                                GIVEN,         {LOOSE + 1, MANY},                   {0, ALL},                     60},
     {{"nsgs-accelerated", solve_nsgs_accelerated},   COLD | SPATIAL | UNTRIED,            GIVEN,         {MANY + 1, ALL},                     {0, ALL},                     60},
-    {{"nsgs-newton", solve_nsgs_newton},             WARM,                                GIVEN,         {0, MANY},                           {0, ALL},                     40},
     {{"nsgs-newton", solve_nsgs_newton},             COLD | FLAT,                         GIVEN,         {0, LOOSE},                          {0, ALL},                     40},
     {{"nsgs-newton", solve_nsgs_newton},             COLD | NO_SPATIAL,                   GIVEN,         {0, MANY},                           {0, ALL},                     40},
     {{"nsgs-newton", solve_nsgs_newton},             COLD | DISC,                         GIVEN,         {LOOSE + 1, MORE},                   {0, ALL},                     40},
@@ -144,9 +143,8 @@ static const rung ladder[] = {
     {{"wedged", solve_wedged},                       FLAT | UNTRIED,                      GIVEN,         {0, ALL},                            {0, ALL},                     0},
     {{"range-newton", solve_range_newton},           COLD | FLAT | UNTRIED,               BEST,          {LOOSE + 1, ALL},                    {0, ALL},                     120},
     {{"range-newton", solve_range_newton},           COLD | DISC | UNTRIED,               BEST,          {LOOSE + 1, ALL},                    {0, ALL},                     60},
+    {{"continuation", solve_continuation},           SPATIAL | UNTRIED,                   GIVEN,         {SOME, ALL},                         {0, ALL},                     400},
     {{"smoothing", solve_smoothing_cheap},           COLD | DISC | UNTRIED,               GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     40},
-    {{"continuation", solve_continuation},           COLD | DISC | UNTRIED,               GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     100},
-    {{"continuation", solve_continuation},           SPATIAL,                             GIVEN,         {SOME, ALL},                         {0, ALL},                     400},
     {{"patches", solve_patches},                     SPARSE,                              BEST,          {PATH_ROWS + 1, MODERATE_ROWS},      {0, ALL},                     0},
     {{"range-newton", solve_range_newton},           DISC,                                GIVEN,         {SOME, ALL},                         {0, ALL},                     0},
     {{"range-newton", solve_range_newton},           FLAT,                                GIVEN,         {SOME_FLAT, ALL},                    {0, ALL},                     0},
@@ -254,14 +252,19 @@ static const double *start_of(const climb *c, const rung *r, bool warm) {
 static ss_status climb_rungs(climb *c, bool warm, bool bodies, forms *f, ss_error *error) {
   ss_outcome first = SS_SOLVED;
   const int variables = lcp_variables(c->problem);
-  const unsigned traits = traits_of(c->problem, warm, variables) | (bodies ? BODIES : NO_BODIES);
-  for (const rung *r = ladder; r < ladder + N_RUNGS; r++) {
+  unsigned traits = traits_of(c->problem, warm, variables) | (bodies ? BODIES : NO_BODIES);
+  for (int k = 0; k < N_RUNGS; k++) {
+    const rung *r = &ladder[k];
     if (!worth_trying(c, r, traits, variables)) continue;
     ss_outcome outcome;
     ss_status status = r->needs & SPARSE ? SS_OK : make_dense(c, f, error);
     if (!status) status = try_row(c, &r->row, r->limit, start_of(c, r, warm), &outcome, error);
     if (status) return status;
     if (c->result->residual <= c->options->tolerance) return warm && !(traits & SPARSE) ? refine(c, error) : SS_OK;
+    if (traits & WARM & r->needs) { /* the states before are not those of this problem: from the top, as without them */
+      traits ^= WARM | COLD;
+      k = -1;
+    }
     if (outcome == SS_NOT_ADMITTED) continue;
     c->result->fallbacks++;
     if (proved_impossible(c)) return SS_OK;

@@ -25,7 +25,7 @@ enum { RATTLES = 4, PATIENCE = 16, MANY_ROWS = 100 };
  * bounces on and on in one step (e near 1) does not get that far. */
 static double restitution(const ss_sim *sim, const ss_contact *c) {
   static const double share = 1. / 32;
-  if (c->hits >= SS_MOST_BOUNCES) return 0;
+  if (sim->settling || c->hits >= SS_MOST_BOUNCES) return 0;
   if (c->restitution == 0 || c->restitution >= 1) return c->restitution;
   double driven = sim->acceleration;
   if (sim->last_attempt > 0) {

@@ -243,7 +243,6 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
     *taken = 0;
     *collided = sim->control.broken = true;
     bool certified = false;
-    sim->impacts++;
     status = ss_impact(sim, speed_tolerance, &certified, error);
     if (status == SS_OK && certified) status = ss_deal(sim, 1, error);
     sim->report.solves.cuts += status == SS_OK && !certified;
@@ -338,7 +337,6 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   sim->h = end - sim->state.t;
   sim->drift_time = sim->options.tolerance > 0 ? sim->options.largest_step : sim->h;
   sim->exhausted = false;
-  sim->impacts = 0;
   sim->transitions = sim->stops_at_events ? sim->control.transitions : 0;
   if (sim->system) ss_forgive(sim);
   sim->mechanics->begin_step(sim);

@@ -136,10 +136,10 @@ struct ss_sim {
   bool exhausted;       /* too many parts, or an impact without solution: the rest of the step locates nothing */
   double push;          /* share of their drift that they take back in that time, in this part (step/push.c) */
   bool newton_fails;    /* impact: Newton's law has no solution in it, Poisson's is followed */
-  int impacts;          /* of this step so far */
   bool calmed;          /* the problem stops bodies at rest (event/calm.c) */
   bool calm_fails;      /* not in this part: it would give them energy */
   bool starts;          /* nothing of the step has happened yet */
+  bool settling;        /* the impact that comes is one of closed contacts only: nothing is returned */
   double landing_speed; /* what lands more slowly in this part is not located; 0: everything is */
   int transitions;      /* parts of this step that ended in one; after too many the problem alone decides */
   double acceleration;  /* begin_step: of gravity, or of what drives the gaps of a system */
