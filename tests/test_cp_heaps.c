@@ -29,6 +29,33 @@ static heap_spec spec_of(int spheres, double mu, double shaking, double spread, 
                      .seed = seed};
 }
 
+/* Tangents of contacts without friction are left out, in every form of the matrix, and carry nothing. */
+static void tangents_without_friction(void **state) {
+  (void)state;
+  for (int form = 0; form < 3; form++) { /* factors; a matrix; both */
+    const heap_spec spec = spec_of(90, 0, 0, 1.2, 61);
+    packing p;
+    ss_sparse G;
+    ss_cp_workspace *w = new_workspace(), *rows = new_workspace();
+    ss_cp_result result;
+    const ss_cp_options options = {.solver = "auto", .tolerance = 1e-8};
+    assert_true(heap_create(&p, &spec));
+    assert_int_equal(storage_rows(&p.cp, rows, &G, NULL), SS_OK);
+    if (form > 0) p.cp.sparse = &G;
+    if (form == 1) p.cp.factors = NULL;
+    for (int i = 0; i < p.cp.n; i++) p.z[i] = 1;
+    for (int warm = 0; warm < 2; warm++) {
+      assert_int_equal(ss_cp_solve(&p.cp, &options, warm, p.z, w, &result, NULL), SS_OK);
+      assert_int_equal(result.outcome, SS_SOLVED);
+      assert_true(ss_cp_judge(&p.cp, p.z, NULL) <= 1e-8);
+      for (int i = 0; i < p.cp.n; i++) assert_true(i % 3 == 0 || p.z[i] == 0);
+    }
+    ss_cp_workspace_destroy(w);
+    ss_cp_workspace_destroy(rows);
+    packing_free(&p);
+  }
+}
+
 static void smoothing_alone(void **state) {
   (void)state;
   assert_int_equal(solve_heap(spec_of(40, 0.4, 0, 1.2, 1), "smoothing").outcome, SS_SOLVED);
@@ -223,7 +250,8 @@ static void at_rest(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(smoothing_alone),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tangents_without_friction),
+                                     cmocka_unit_test(smoothing_alone),
                                      cmocka_unit_test(stuck_places),
                                      cmocka_unit_test(sweeps_that_go_round_end_early),
                                      cmocka_unit_test(long_steps),

@@ -1,7 +1,7 @@
 /* From a problem to an answer: units, smaller problems that it can be posed as, and the ladder.
  *
  * Every z is judged from the problem's data. "auto": what needs no solver; contacts that were written as plain rows; of large sparse
- * problems velocities, rows without a diagonal and islands, which are problems of their own; then the ladder (ladder.c). */
+ * problems idle tangents, velocities, rows without a diagonal and islands, which are problems of their own; then the ladder (ladder.c). */
 #include "cp/at_once.h"
 #include "cp/climb.h"
 #include "cp/storage.h"
@@ -49,6 +49,7 @@ static ss_status pose_anew(climb *c, bool warm, bool *ended, ss_error *error) {
     solver_row row;
     bool wanted, final;
   } ways[] = {{{"friction-form", solve_friction_form}, may_hide_contacts(c->problem, warm), n > FEW},
+              {{"large", solve_frictionless}, large, true},
               {{"large", solve_without_free}, large, false},
               {{"large", solve_combined}, large, false},
               {{"large", solve_islands}, large, true}};

@@ -42,6 +42,7 @@ cp_solve_function solve_refuted;        /* ray.c: a proof that there is no solut
 cp_solve_function solve_friction_form; /* friction_form.c */
 cp_solve_function solve_without_free;  /* condense.c: velocities eliminated */
 cp_solve_function solve_combined;      /* combine.c: with a diagonal for rows that have none */
+cp_solve_function solve_frictionless;  /* frictionless.c: without the tangents of contacts that have no friction */
 cp_solve_function solve_islands;       /* island_solve.c: contacts that hang together through no body, one by one */
 cp_solve_function solve_large;         /* the same where there is only one island as well */
 
