@@ -183,7 +183,7 @@ static bool newton_from_nothing(few *f) {
     double residual = look(f);
     if (exhausted(f, lowest, residual)) return false;
     if (n > CHEAP_ROWS && 2 * f->a.rank <= f->a.unknowns) return false; /* too redundant */
-    if (k == 0 && !(residual <= 1)) break; /* then g says nothing about the states */
+    if (k == 0 && !(residual <= 1)) break;                              /* then g says nothing about the states */
     residual = shorten(f, residual, fmax(fmax(last[0], last[1]), last[2]));
     last[k % MEMORY] = residual;
     vain = f->lowest <= lowest / 2 ? 0 : vain + 1;
