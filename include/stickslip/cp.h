@@ -101,7 +101,8 @@ typedef struct ss_cp_options {
   int iteration_limit; /* 0: the solver's own choice */
   double relaxation;   /* nsgs, nsgs-sparse: length of a contact's step, between 0 and 2; 0 stands for 1 */
   ss_cp_order order;   /* nsgs, nsgs-sparse */
-  /* Asked before each solver of "auto": where it says true, ss_cp_solve returns SS_ERROR_STOPPED. NULL: never. */
+  /* Asked before each solver of "auto" and between the rounds of long ones: where it says true, ss_cp_solve returns SS_ERROR_STOPPED. NULL:
+   * never. */
   bool (*stop)(void *user);
   void *stop_user;
 } ss_cp_options;

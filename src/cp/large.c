@@ -130,3 +130,8 @@ bool large_done(large *l, double *z) {
   l->goal = l->residual;
   return true;
 }
+
+ss_status large_goes_on(const large *l, ss_error *error) {
+  const ss_cp_options *o = l->options;
+  return o && o->stop && o->stop(o->stop_user) ? ss_fail(error, SS_ERROR_STOPPED, "stopped") : SS_OK;
+}

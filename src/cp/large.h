@@ -25,7 +25,11 @@ typedef struct large {
   double factor;                   /* of over-relaxation; 0: none */
   ss_cp_order order;               /* of the sweeps */
   const struct body_sweep *bodies; /* that sweeps go through; NULL: by the rows of G */
+  const ss_cp_options *options;    /* the caller's, who may want to stop */
 } large;
+
+/* SS_ERROR_STOPPED where the caller wants to stop: asked between the rounds of methods that take several. */
+ss_status large_goes_on(const large *l, ss_error *error);
 
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
 ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, double tolerance, ss_cp_workspace *w,

@@ -86,7 +86,8 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
     int repaired = 0, most = l->G.nodes / (2 * size);
     const double before = lowest;
     left -= sweeps;
-    status = large_stride(l, sweeps, LONG_PATIENCE, w, error);
+    status = large_goes_on(l, error);
+    if (!status) status = large_stride(l, sweeps, LONG_PATIENCE, w, error);
     if (!status) status = large_relax(l, true, ACCELERATED, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
     if (l->residual < lowest) {
@@ -185,7 +186,8 @@ static ss_status turn_about(large *l, ss_cp_workspace *w, ss_error *error) {
   ss_status status = SS_OK;
   for (int patience = LEAST_PATIENCE; !status && l->residual > l->goal;) {
     const double before = l->residual;
-    status = sweep_and_mend(l, &failed, w, error);
+    status = large_goes_on(l, error);
+    if (!status) status = sweep_and_mend(l, &failed, w, error);
     const double swept = l->residual;
     if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), patience, w, error);
     const bool slow = l->residual > l->goal && l->residual > much * swept;
@@ -263,6 +265,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
   if (!status) status = large_create(&l, problem, &G, options->tolerance, w, &admitted, error);
   result->outcome = SS_NOT_ADMITTED;
   if (!status && admitted) {
+    l.options = options;
     l.limit = options->iteration_limit;
     l.factor = method == plain ? options->relaxation : 0;
     l.order = method == plain ? options->order : SS_ORDER_GIVEN;

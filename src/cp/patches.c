@@ -198,7 +198,8 @@ ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *r
     for (int r = 0; r < nodes; r++)
       if (!s.done[r] && s.error[r] > share * worst && (seed < 0 || s.error[r] > s.error[seed])) seed = r;
     if (seed < 0) break;
-    status = repair(&s, seed, size < nodes ? size : nodes, w, repaired, error);
+    status = large_goes_on(l, error);
+    if (!status) status = repair(&s, seed, size < nodes ? size : nodes, w, repaired, error);
   }
   if (!status) l->residual = large_judge(l, l->x, l->w);
   scratch_release(w, mark);
