@@ -148,6 +148,18 @@ static void struck_balls_are_solved(void **state) {
   assert_true(alone >= 3 * CONES - 1);
 }
 
+/* A ball between four smooth walls, on a rough floor: the walls hold it, but have no tangential impulse. */
+static void smooth_walls_are_wedged_too(void **state) {
+  (void)state;
+  random_source random = {14};
+  for (int trial = 0; trial < CONES; trial++) {
+    owned_cp p = struck_balls(&random, 1, true, &cones[trial], 0.7);
+    for (int b = 1; b < p.cp.n_blocks; b++) p.blocks[b].mu = 0;
+    assert_int_equal(solve_with(&p, "wedged", false, workspace).outcome, SS_SOLVED);
+    owned_free(&p);
+  }
+}
+
 static void loose_balls_are_not_wedged(void **state) {
   (void)state;
   random_source random = {13};
@@ -160,6 +172,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stress_is_in_balance),
       cmocka_unit_test(struck_balls_are_solved),
+      cmocka_unit_test(smooth_walls_are_wedged_too),
       cmocka_unit_test(loose_balls_are_not_wedged),
   };
   return CP_SUITE("wedged", tests);

@@ -16,6 +16,12 @@
 #include "cp/solver.h"
 #include "cp/storage.h"
 
+/* Rows of a wedged contact that stick: its normal alone where it has no friction. */
+static int stuck_rows(const site *s) {
+  if (s->state == SITE_OPEN) return 0;
+  return s->block->kind == SS_BLOCK_FRICTION && s->block->mu > 0 ? s->block->size : 1;
+}
+
 /* The blocks of the problem with those that are wedged free; returns how many. */
 static int free_wedged(const descent *d, ss_block *blocks) {
   int count = 0;
@@ -23,11 +29,14 @@ static int free_wedged(const descent *d, ss_block *blocks) {
     if (d->cp->blocks[b].kind == SS_BLOCK_FREE) blocks[count++] = d->cp->blocks[b];
   for (int k = 0; k < d->set.n_sites; k++) {
     const site *s = &d->set.sites[k];
+    const int size = s->block->kind == SS_BLOCK_FRICTION ? s->block->size : 1, stuck = stuck_rows(s);
     ss_block *block = &blocks[count++];
     *block = *s->block;
     block->first = s->row;
-    if (block->kind == SS_BLOCK_NONNEGATIVE) block->size = 1;
-    if (s->state != SITE_OPEN) block->kind = SS_BLOCK_FREE;
+    block->size = stuck > 0 ? stuck : size;
+    if (stuck > 0) block->kind = SS_BLOCK_FREE;
+    for (int i = block->size; i < size; i++) /* tangents without friction: z = 0 */
+      blocks[count++] = (ss_block){.kind = SS_BLOCK_BOX, .first = s->row + i, .size = 1};
   }
   return count;
 }
@@ -40,9 +49,8 @@ static bool add_stress(descent *d, const double *s, double *x) {
   double *carried = d->shift, *shared = d->drift, *trial = d->slack;
   for (int i = 0; i < n; i++) carried[i] = 0;
   for (int k = 0; k < d->set.n_sites; k++) {
-    const site *at = &d->set.sites[k];
-    const int size = at->block->kind == SS_BLOCK_FRICTION ? at->block->size : 1;
-    for (int i = at->row; i < at->row + size && at->state != SITE_OPEN; i++) carried[i] = x[i];
+    const int row = d->set.sites[k].row;
+    for (int i = row; i < row + stuck_rows(&d->set.sites[k]); i++) carried[i] = x[i];
   }
   share_among_wedged(d, carried, shared);
   for (int i = 0; i < n; i++) x[i] += shared[i] - carried[i];
@@ -63,7 +71,7 @@ static ss_status solve_rest(const descent *d, const ss_cp_options *options, doub
   own.solver = "auto";
   own.tolerance *= share;
   ss_cp stuck = *d->cp;
-  ss_block *blocks = SCRATCH(w, ss_block, d->cp->n_blocks + d->set.n_sites);
+  ss_block *blocks = SCRATCH(w, ss_block, d->cp->n_blocks + d->cp->n);
   if (!blocks) return out_of_memory(error);
   stuck.blocks = blocks;
   stuck.n_blocks = free_wedged(d, blocks);
