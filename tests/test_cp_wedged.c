@@ -160,6 +160,19 @@ static void smooth_walls_are_wedged_too(void **state) {
   }
 }
 
+/* Nothing that could be pressed: rows with two bounds. */
+static void bounded_rows_are_not_wedged(void **state) {
+  (void)state;
+  owned_cp p = owned_create(3, 3);
+  for (int i = 0; i < 3; i++) {
+    p.G[4 * i] = 1;
+    p.g[i] = i - 1;
+    add_block(&p, (ss_block){.kind = SS_BLOCK_BOX, .size = 1, .lower = -1, .upper = 1});
+  }
+  assert_int_equal(solve_with(&p, "wedged", false, workspace).outcome, SS_NOT_ADMITTED);
+  owned_free(&p);
+}
+
 static void loose_balls_are_not_wedged(void **state) {
   (void)state;
   random_source random = {13};
@@ -170,9 +183,8 @@ static void loose_balls_are_not_wedged(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(stress_is_in_balance),
-      cmocka_unit_test(struck_balls_are_solved),
-      cmocka_unit_test(smooth_walls_are_wedged_too),
+      cmocka_unit_test(stress_is_in_balance),        cmocka_unit_test(struck_balls_are_solved),
+      cmocka_unit_test(smooth_walls_are_wedged_too), cmocka_unit_test(bounded_rows_are_not_wedged),
       cmocka_unit_test(loose_balls_are_not_wedged),
   };
   return CP_SUITE("wedged", tests);

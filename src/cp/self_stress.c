@@ -164,14 +164,18 @@ static double largest_normal(const descent *d) {
   return largest;
 }
 
-/* Leaves out the contacts that lose their impulses while eps falls by a factor; returns how many do. */
-static int leave_out(descent *d) {
+/* Leaves out the contacts that lose their impulses while eps falls by a factor; returns how many do, *left: how many do not. */
+static int leave_out(descent *d, int *left) {
   static const double keeps = 0.6; /* of what it was; 0.32 where it is not wedged */
   int count = 0;
+  *left = 0;
   for (int k = 0; k < d->set.n_sites; k++) {
     site *s = &d->set.sites[k];
     const int n = rows_of(s);
-    if (n > 0 && d->anchor[s->row] > keeps * d->last_x[s->row]) continue;
+    if (n > 0 && d->anchor[s->row] > keeps * d->last_x[s->row]) {
+      (*left)++;
+      continue;
+    }
     for (int i = s->row; i < s->row + n; i++) d->anchor[i] = 0;
     count += n > 0;
     s->state = SITE_OPEN;
@@ -259,7 +263,7 @@ bool find_self_stress(descent *d) {
   enum { ROUNDS = 6 };
   for (int k = 0; k < d->set.n_sites; k++) d->set.sites[k].state = SITE_OPEN + 1;
   /* What is nearly wedged loses its impulses slowly, and others with it: once more without */
-  for (int k = 0; k < ROUNDS && follow_center(d); k++)
-    if (leave_out(d) == 0) return balance(d);
+  for (int k = 0, left = 1; k < ROUNDS && left > 0 && follow_center(d); k++)
+    if (leave_out(d, &left) == 0) return left > 0 && balance(d);
   return false;
 }
