@@ -4,7 +4,8 @@
  * the linear system of a Newton step (active.c), and its states are much better than those guessed from z = 0. Both work on the data
  * as they are: nothing is scaled, copied or factored in between. Sweeps that shrink fast go on to the end by themselves: contacts that
  * hardly feel each other. Otherwise Newton steps are tried after the first sweeps, and then after twice as many each time, while
- * they lower the residual. Discs begin with Newton steps from nothing: as many as states need to settle where there are few rows, else some.
+ * they lower the residual. Discs begin with Newton steps from nothing: as many as states need to settle where there are few rows, and
+ * from different guesses of the states, else some.
  *
  * Among many contacts this pays where most of them separate or slide (struck piles): the system is small then, and hardly redundant.
  * `solve_few_loaded` looks at the states after the first sweeps, and is not admitted where they leave more unknowns.
@@ -20,7 +21,7 @@
 #include <math.h>
 
 /* A Newton step costs as much as some sweeps, but not where there are few rows. */
-enum { FIRST_SWEEPS = 2, CHEAP_ROWS = 24, DEFAULT_LIMIT = 100, NEWTON_STEPS = 10, MOST_VAIN = 2 };
+enum { FIRST_SWEEPS = 2, CHEAP_ROWS = 24, SOME_ROWS = 40, DEFAULT_LIMIT = 100, NEWTON_STEPS = 10, MOST_VAIN = 2 };
 static const double fast = 0.2, settled = 1e-15; /* of a sweep's change: beside the last one, and beside g */
 static const double progress =
     0.5; /* of a round of sweeps and Newton steps, without which the next one would go round as well */
@@ -170,10 +171,12 @@ static double shorten(few *f, double residual, double most) {
  * residual may grow for some steps, since states settle one after the other, but not beyond that of the last ones: a longer step
  * is halved (Grippo, Lampariello & Lucidi 1986). Returns whether sweeps are worth their time. */
 static bool newton_from_nothing(few *f) {
-  enum { STEPS = 25, PATIENCE = 8, MEMORY = 3, SOME_ROWS = 40 };
-  const int n = f->problem->n, patience = n <= SOME_ROWS ? PATIENCE : MOST_VAIN; /* sweeps cost less among many rows */
+  enum { STEPS = 25, PATIENCE = 8, MEMORY = 3 };
+  const int n = f->problem->n, patience = n <= SOME_ROWS ? PATIENCE : MOST_VAIN;
   double last[MEMORY] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+  for (int i = 0; i < n; i++) f->z[i] = 0;
   copy(f->w, f->problem->g, n);
+  f->lowest = HUGE_VAL;
   for (int k = 0, vain = 0; k < STEPS && vain < patience; k++) {
     const double lowest = f->lowest;
     copy(f->before, f->z, n);
@@ -193,10 +196,25 @@ static bool newton_from_nothing(few *f) {
   return f->lowest > f->tolerance;
 }
 
+/* The same with other rho in z - rho w, which judges the states, where that fails among few rows: each leads another way, and none is the
+ * best everywhere. Among more rows sweeps cost less. */
+static bool several_from_nothing(few *f) {
+  static const double factors[] = {1, 0.1, 3};
+  enum { FACTORS = sizeof factors / sizeof *factors };
+  const int n = f->problem->n, most = n <= SOME_ROWS ? FACTORS : 1;
+  bool on = true;
+  for (int k = 0; k < most && on; k++) {
+    for (int i = 0; i < n; i++) f->a.rho[i] *= factors[k];
+    on = newton_from_nothing(f);
+    for (int i = 0; i < n; i++) f->a.rho[i] /= factors[k];
+  }
+  return on;
+}
+
 static void run(few *f) {
   double largest = 0, last = HUGE_VAL, reached = HUGE_VAL;
   const bool small = f->most >= f->problem->n;
-  if (small && has_disc(f->problem) && !newton_from_nothing(f)) return;
+  if (small && has_disc(f->problem) && !several_from_nothing(f)) return;
   for (int i = 0; i < f->problem->n; i++) largest = fmax(largest, fabs(f->problem->g[i]));
   for (int sweeps = 0, next = FIRST_SWEEPS + (f->problem->n >= CHEAP_ROWS); f->iterations < f->limit;) {
     const double change = sweep(f, sweeps++ % 2);

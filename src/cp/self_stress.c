@@ -231,6 +231,15 @@ static bool balance(descent *d) {
   return stress_is_inside(d, d->anchor);
 }
 
+/* Not where G has eigenvalues below eps that are not zero: nearly wedged. */
+static bool is_in_balance(const descent *d) {
+  static const double rounding = 1e-14;
+  double most = 0;
+  range_collect(&d->range, d->anchor, d->step.now.y);
+  for (int i = 0; i < d->range.rank; i++) most = fmax(most, fabs(d->step.now.y[i]));
+  return most <= rounding * largest_normal(d);
+}
+
 static void begin_inside(descent *d) {
   const size_t n = (size_t)d->cp->n;
   memset(d->anchor, 0, sizeof *d->anchor * n);
@@ -240,8 +249,24 @@ static void begin_inside(descent *d) {
     if (rows_of(&d->set.sites[k]) > 0) d->anchor[d->set.sites[k].row] = 1;
 }
 
-/* Lowers eps as far as numbers allow; d->last_x: the impulses at the last eps but one. False: nothing is wedged. */
-static bool follow_center(descent *d) {
+/* Whether the contacts that keep their impulses are in balance already: what loses them will have none, and does not matter. If not,
+ * everything is as before. */
+static bool is_settled(descent *d) {
+  const size_t n = (size_t)d->cp->n;
+  int left, *before = d->set.row;
+  memcpy(d->drift, d->anchor, sizeof *d->anchor * n);
+  for (int k = 0; k < d->set.n_sites; k++) before[k] = d->set.sites[k].state;
+  (void)leave_out(d, &left);
+  if (left > 0 && balance(d) && is_in_balance(d)) return true;
+  memcpy(d->anchor, d->drift, sizeof *d->anchor * n);
+  for (int k = 0; k < d->set.n_sites; k++) d->set.sites[k].state = before[k];
+  return false;
+}
+
+typedef enum finding { NOTHING, SLOW, FOUND } finding;
+
+/* Lowers eps until the stress is found, or as far as numbers allow: SLOW, d->last_x are the impulses at the last eps but one. */
+static finding follow_center(descent *d) {
   enum { MOST_STEPS = 20 };
   static const double first = 1e-2, last = 1e-14, near = 0.1; /* decrement that is near enough to go on */
   static const double early = 2e-4, falls = 0.5; /* the largest one, without wedges by the root of a tenth */
@@ -254,16 +279,20 @@ static bool follow_center(descent *d) {
     descent_forget(d);
     for (int k = 0; k < MOST_STEPS && decrement > near; k++) decrement = newton_step(d);
     largest = largest_normal(d);
-    if (decrement < 0 || (d->eps < early && largest < falls * before)) return false;
+    if (decrement < 0 || (d->eps < early && largest < falls * before)) return NOTHING;
+    if (d->eps < early && is_settled(d)) return FOUND;
   }
-  return true;
+  return SLOW;
 }
 
 bool find_self_stress(descent *d) {
   enum { ROUNDS = 6 };
   for (int k = 0; k < d->set.n_sites; k++) d->set.sites[k].state = SITE_OPEN + 1;
   /* What is nearly wedged loses its impulses slowly, and others with it: once more without */
-  for (int k = 0, left = 1; k < ROUNDS && left > 0 && follow_center(d); k++)
+  for (int k = 0, left = 1; k < ROUNDS && left > 0; k++) {
+    const finding found = follow_center(d);
+    if (found != SLOW) return found == FOUND;
     if (leave_out(d, &left) == 0) return left > 0 && balance(d);
+  }
   return false;
 }
