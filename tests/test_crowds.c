@@ -163,7 +163,7 @@ static void what_rests_elsewhere_stays(void **state) {
  * its own. */
 static void a_tower_comes_to_rest(void **state) {
   (void)state;
-  enum { BOXES = 6, LAST = 10 };
+  enum { BOXES = 6, STEPS = 120, LAST = 10 };
   char text[TEXT];
   run r;
   begin(text, "[0, 0, -9.81]", "0.3", 0.5);
@@ -171,12 +171,12 @@ static void a_tower_comes_to_rest(void **state) {
   for (int i = 0; i < BOXES; i++)
     add(text, "  - {name: b%d, density: 1000, position: [%g, 0, %g], shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}\n",
         i, 0.003 * column(i, 3), 0.1 + 0.205 * i);
-  add_end(text, 0.01, 1);
+  add_end(text, 0.01, 0.01 * STEPS);
   run_parse(&r, text, NULL);
   double energy = ss_sim_report(r.sim)->energy.initial;
   ss_solves before = {0};
   while (!ss_sim_done(r.sim)) {
-    if (ss_sim_state(r.sim)->step == 100 - LAST) before = ss_sim_report(r.sim)->solves;
+    if (ss_sim_state(r.sim)->step == STEPS - LAST) before = ss_sim_report(r.sim)->solves;
     run_step(&r);
     const ss_energy *e = &ss_sim_report(r.sim)->energy;
     check_below(e->final, energy + 1e-12 * e->initial, "energy after a step");
