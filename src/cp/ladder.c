@@ -67,6 +67,7 @@ enum {
   SMALL_LCP = 60,     /* a dense tableau is the fastest */
   MEDIUM_LCP = 300,   /* faster than many sweeps, where few have not helped; a second path as well */
   SURE_LCP = 400,     /* pivots solve more than a curve in the same time */
+  SPARSE_LCP = 800,   /* pivots on sparse matrices take no longer than steps in the range */
   ATTEMPT_LCP = 1600, /* an attempt with few pivots is worth its time */
   PLAIN_LCP = 2000,   /* without friction */
   LARGE_LCP = 3000,   /* slow, but sure */
@@ -84,9 +85,11 @@ static const rung ladder[] = {
     {{"range-newton", solve_redundant},              SPARSE | SPATIAL,                    GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     300},
     {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     60},
     {{"body-newton", solve_body_newton},             SPARSE | SPATIAL | FACTORS,          NOTHING,       {MANY_FACTORS, MODERATE_ROWS},       {0, ALL},                     300},
+    {{"lemke", solve_lemke},                         SPARSE | FLAT,                       GIVEN,         {0, MODERATE_ROWS},                  {SMALL_LCP + 1, SPARSE_LCP},  1000},
     {{"range-newton", solve_range_newton},           SPARSE | SPATIAL,                    BEST,          {0, MODERATE_ROWS},                  {0, ALL},                     200},
     {{"ray", solve_refuted},                         SPARSE | FRICTION,                   GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
     {{"wedged", solve_wedged},                       SPARSE | SPATIAL,                    GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
+    {{"lemke", solve_lemke},                         SPARSE | FLAT,                       GIVEN,         {0, MODERATE_ROWS},                  {SMALL_LCP + 1, ATTEMPT_LCP}, 3000},
     {{"continuation", solve_continuation},           SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     400},
     {{"nsgs-accelerated", solve_swept},              SPARSE | NO_BODIES,                  BEST,          {0, ALL},                            {0, ALL},                     0},
     {{"interior-point", solve_interior_cheap},       SPARSE | PLAIN,                      GIVEN,         {0, ALL},                            {0, ALL},                     60},
