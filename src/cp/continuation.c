@@ -182,9 +182,10 @@ static void follow(traveller *t, const curve *c, double tolerance) {
   }
 }
 
-static ss_status create(traveller *t, const ss_cp *problem, ss_cp_workspace *w, bool *admitted, ss_error *error) {
+static ss_status create(traveller *t, const ss_cp *problem, double share, ss_cp_workspace *w, bool *admitted,
+                        ss_error *error) {
   *t = (traveller){.lowest = HUGE_VAL};
-  const ss_status status = path_create(&t->p, problem, 0, w, admitted, error);
+  const ss_status status = path_create(&t->p, problem, share, w, admitted, error);
   if (status || !*admitted) return status;
   const size_t n = (size_t)t->p.d.cp->n;
   double **const vectors[] = {&t->z, &t->trial, &t->ahead, &t->step, &t->tangent, &t->best};
@@ -196,12 +197,11 @@ static ss_status create(traveller *t, const ss_cp *problem, ss_cp_workspace *w, 
   return SS_OK;
 }
 
-ss_status solve_continuation(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                             ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
-  (void)warm; /* the curve begins where there is but one solution */
+static ss_status solve(const ss_cp *problem, const ss_cp_options *options, double share, double *z, ss_cp_workspace *w,
+                       ss_cp_result *result, ss_error *error) {
   traveller t;
   bool admitted;
-  const ss_status status = create(&t, problem, w, &admitted, error);
+  const ss_status status = create(&t, problem, share, w, &admitted, error);
   result->outcome = SS_NOT_ADMITTED;
   if (status || !admitted) return status;
   for (int k = 0; k < CURVES && t.lowest > options->tolerance; k++) {
@@ -213,4 +213,18 @@ ss_status solve_continuation(const ss_cp *problem, const ss_cp_options *options,
   result->iterations = t.p.d.step.newtons;
   result->outcome = t.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&t.p.d.sub, t.best, z, w, error);
+}
+
+ss_status solve_continuation(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                             ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+  (void)warm; /* the curve begins where there is but one solution */
+  return solve(problem, options, 1, z, w, result, error);
+}
+
+/* Where few bodies have many contacts, a step along the curve is cheap for the size of the problem. */
+ss_status solve_continuation_few(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                                 ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
+  static const double few = 0.42; /* directions to move in, per row */
+  (void)warm;
+  return solve(problem, options, few, z, w, result, error);
 }

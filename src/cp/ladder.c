@@ -73,6 +73,7 @@ enum {
   LARGE_LCP = 3000,   /* slow, but sure */
   PATH_ROWS = 600,    /* up to which factorisations cost as little as some sweeps */
   BEARABLE_ROWS = 1200,
+  DENSE_ROWS = SS_CP_DENSE_ROWS,
   REDUNDANT_ROWS = 20000
 };
 
@@ -93,7 +94,9 @@ static const rung ladder[] = {
     {{"continuation", solve_continuation},           SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     400},
     {{"nsgs-accelerated", solve_swept},              SPARSE | NO_BODIES,                  BEST,          {0, ALL},                            {0, ALL},                     0},
     {{"interior-point", solve_interior_cheap},       SPARSE | PLAIN,                      GIVEN,         {0, ALL},                            {0, ALL},                     60},
-    {{"range-newton", solve_redundant},              SPARSE | NO_PIVOTS | NO_BODIES,      NOTHING,       {MODERATE_ROWS + 1, REDUNDANT_ROWS}, {0, ALL},                     600},
+    {{"range-newton", solve_redundant},              SPARSE | NO_PIVOTS | NO_BODIES,      NOTHING,       {MODERATE_ROWS + 1, DENSE_ROWS},     {0, ALL},                     0},
+    {{"continuation", solve_continuation_few},       SPARSE | SPATIAL | NO_BODIES,        NOTHING,       {MODERATE_ROWS + 1, DENSE_ROWS},     {0, ALL},                     400},
+    {{"range-newton", solve_redundant},              SPARSE | NO_PIVOTS | NO_BODIES,      NOTHING,       {DENSE_ROWS + 1, REDUNDANT_ROWS},    {0, ALL},                     600},
     {{"body-newton", solve_body_newton},             SPARSE | BODIES,                     GIVEN,         {MODERATE_ROWS + 1, ALL},            {0, ALL},                     0},
     {{"patches", solve_patches},                     SPARSE | NO_PIVOTS,                  BEST,          {MODERATE_ROWS + 1, ALL},            {0, ALL},                     0},
     {{"body-newton", solve_body_newton},             SPARSE | NO_BODIES | FACTORS,        BEST,          {MODERATE_ROWS + 1, ALL},            {0, ALL},                     0},

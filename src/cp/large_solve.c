@@ -72,6 +72,7 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
     SMALLEST = 60,
     LARGEST = 400,
     FEWEST = 6,
+    PARTS = 6,          /* of the whole, below which it is no patch any more */
     MOST_VAIN = 8,      /* rounds in which the residual is not halved: enough for the largest patches */
     ALL_SWEEPS = 10000, /* of all rounds */
   };
@@ -99,7 +100,7 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
     else
       vain++;
     if (vain) sweeps = sweeps < MOST_SWEEPS / 3 ? 3 * sweeps : MOST_SWEEPS;
-    if (vain > 1 && size < LARGEST) size += size / 2;
+    if (vain > 1 && size < LARGEST && size < l->G.nodes / PARTS) size += size / 2;
     if (!status && lowest > l->goal)
       status = large_patches(l, size, most < FEWEST ? FEWEST : most, w, &repaired, error);
     if (l->residual < lowest) {

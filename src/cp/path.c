@@ -15,9 +15,10 @@
 
 static const double damping = 1e-12; /* of N: below rounding errors of P' */
 
-ss_status path_create(path *k, const ss_cp *problem, int limit, ss_cp_workspace *w, bool *admitted, ss_error *error) {
+ss_status path_create(path *k, const ss_cp *problem, double share, ss_cp_workspace *w, bool *admitted,
+                      ss_error *error) {
   *k = (path){0};
-  const ss_status status = descent_create(&k->d, problem, 1, limit, w, admitted, error);
+  const ss_status status = descent_create(&k->d, problem, share, 0, w, admitted, error);
   if (status || !*admitted) return status;
   const size_t n = (size_t)k->d.cp->n;
   double **const vectors[] = {&k->x,      &k->F, &k->tangent, &k->dx, &k->step, &k->step_x,

@@ -25,7 +25,8 @@ typedef struct path {
   double *w, *q, *y;     /* [n] */
 } path;
 
-ss_status path_create(path *k, const ss_cp *problem, int limit, ss_cp_workspace *w, bool *admitted, ss_error *error);
+ss_status path_create(path *k, const ss_cp *problem, double share, ss_cp_workspace *w, bool *admitted,
+                      ss_error *error); /* share: descent.h */
 
 /* F and x at (z, tau), P into `out`; false where they are not finite. */
 bool path_evaluate(path *k, const double *z, double tau, response *out);

@@ -258,13 +258,13 @@ static double entries(const pattern *p) {
 
 /* Whether contacts are many for the directions in which their bodies can move, or fairly many and either a Newton step is cheap
  * beside what the rows of G cost, or the problem is so large that sweeps are no match. But where a Newton step costs several
- * sweeps, as in heaps, some sweeps come first. */
+ * sweeps, as in heaps, some sweeps come first; among many rows they have been tried already. */
 static bool redundant(const descent *d) {
-  static const double many = 0.42, cheap = 4, several_sweeps = 60;
+  static const double many = 0.42, cheap = 4, several_sweeps = 60, many_sweeps = 400;
   enum { LARGE_ROWS = 240 };
   const int n = d->cp->n;
-  const double step = operations(d);
-  if (step > several_sweeps * entries(&d->pattern)) return false;
+  const double step = operations(d), sweeps = n > MODERATE_ROWS ? many_sweeps : several_sweeps;
+  if (step > sweeps * entries(&d->pattern)) return false;
   return d->range.rank <= many * n || n > LARGE_ROWS || step <= cheap * n * n;
 }
 

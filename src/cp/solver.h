@@ -25,10 +25,10 @@ cp_solve_function solve_fischer_burmeister; /* equations.c */
 cp_solve_function solve_alart_curnier;
 cp_solve_function solve_nsgs_newton; /* nsgs.c */
 cp_solve_function solve_nsgs;
-cp_solve_function solve_prox;           /* prox.c */
-cp_solve_function solve_range_newton;   /* range_newton.c */
-cp_solve_function solve_redundant;      /* the same where contacts are many on few bodies, else not admitted */
-cp_solve_function solve_continuation;   /* continuation.c */
+cp_solve_function solve_prox;         /* prox.c */
+cp_solve_function solve_range_newton; /* range_newton.c */
+cp_solve_function solve_redundant;    /* the same where contacts are many on few bodies, else not admitted */
+cp_solve_function solve_continuation, solve_continuation_few; /* continuation.c */
 cp_solve_function solve_wedged;         /* wedged.c: contacts that are wedged taken for joints, else not admitted */
 cp_solve_function solve_weakly_coupled; /* weak.c */
 cp_solve_function solve_few_contacts;   /* few.c */
