@@ -246,6 +246,29 @@ static void states(void **state) {
   owned_free(&p);
 }
 
+/* Contacts that are nearly wedged: impulses of 5e7 balance a load of one, and their last digit is above the tolerance. */
+static void as_close_as_numbers_are(void **state) {
+  (void)state;
+  enum { CONTACTS = 4 };
+  static const double directions[CONTACTS][CONTACTS] = {{1, 1, -1, -1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, 1, 1, 1}};
+  static const double eigenvalues[CONTACTS] = {1.1, 2.3, 3.7, 1e-8};
+  owned_cp p = owned_create(3 * CONTACTS, CONTACTS);
+  for (int k = 0; k < CONTACTS; k++) {
+    for (int l = 0; l < CONTACTS; l++)
+      for (int e = 0; e < CONTACTS; e++)
+        p.G[(size_t)(3 * k) * 3 * CONTACTS + (size_t)(3 * l)] +=
+            eigenvalues[e] * directions[e][k] * directions[e][l] / 4;
+    for (int i = 3 * k + 1; i < 3 * k + 3; i++) p.G[(size_t)i * (3 * CONTACTS + 1)] = 1;
+    p.g[3 * k] = -0.5;
+    add_block(&p, (ss_block){.kind = SS_BLOCK_FRICTION, .size = 3, .mu = 0.5, .cone = SS_CONE_QUADRATIC});
+  }
+  const ss_cp_result result = solve_with(&p, "auto", false, workspace);
+  assert_int_equal(result.outcome, SS_STALLED);
+  assert_true(result.residual < 1e-7);
+  assert_non_null(strstr(diagnose(&p).reason, "rounding errors"));
+  owned_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(p_by_its_minors),
@@ -256,6 +279,7 @@ int main(void) {
       cmocka_unit_test(table),
       cmocka_unit_test(states),
       cmocka_unit_test(counts_by_brute_force),
+      cmocka_unit_test(as_close_as_numbers_are),
   };
   return CP_SUITE("cp_diagnose", tests);
 }

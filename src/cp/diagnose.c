@@ -131,6 +131,7 @@ static ss_status try_combinations(examination *e, ss_error *error) {
 
 /* The ladder has the last word on existence: a z that the judge accepts is a solution. */
 static ss_status solve_once(examination *e, ss_error *error) {
+  static const double near = 1e-6;
   double *z = SCRATCH(e->w, double, e->problem->n);
   if (!z) return out_of_memory(error);
   ss_cp_options options = ss_cp_options_default();
@@ -141,6 +142,8 @@ static ss_status solve_once(examination *e, ss_error *error) {
     conclude(e->out, SS_SET_SOME, "one was found");
   else if (!status && result.no_solution && e->out->solutions == SS_SET_UNKNOWN)
     conclude(e->out, SS_SET_NONE, "a ray shows that the inequalities contradict each other");
+  else if (!status && result.outcome == SS_STALLED && result.residual < near && e->out->solutions == SS_SET_UNKNOWN)
+    e->out->reason = "what was found is one but for rounding errors of its large impulses";
   return status;
 }
 
