@@ -1,6 +1,8 @@
 #!/bin/sh
-# Our ladder beside the solvers of Siconos, as Markdown: the contact problems of bench/piles.py, then the given files.
+# Our ladder beside the solvers of Siconos, as Markdown: random piles of bench/contacts.py, summed up by size; the contact problems of
+# bench/piles.py and the given files one by one.
 # usage: bench/compare.sh BUILD_DIR [FILE...] > docs/siconos-comparison.md
+#        SEEDS, CONTACTS: of the random piles, default 1:2 and 2,8,32,100,200
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
@@ -26,6 +28,19 @@ are tried; those that reach 1e-9 are listed. The last columns are the times of t
 number of directions) is an LCP for Siconos: contacts times directions plus two variables. Its solvers are asked for 1e-10; ours go on to
 rounding level where that is cheap. Residuals stand beside the times; no time of ours is for a residual above 1e-9. Problems that
 the simulator lists by rows are given to Siconos as dense matrices.
+
+## Random piles, by size
+
+Walls, loose bricks and heaps of balls between walls (\`bench/contacts.py\`, seeds ${SEEDS:-1:2}) at rest, pushed and struck, friction 0.1 to 0.8: nine of each
+size, cone and seed. Ratios are over the problems that a solver of Siconos brings to 1e-9; "of the sums" compares the times of all of them.
+
+END
+mkdir "$work/random"
+python3 "$here/contacts.py" "$work/random" "${SEEDS:-1:2}" --contacts "${CONTACTS:-2,8,32,100,200}"
+sh "$here/siconos.sh" "$build" "$work"/random/*.cp | python3 "$here/summary.py"
+cat <<END
+
+## One by one
 
 END
 # shellcheck disable=SC2086

@@ -90,7 +90,7 @@ static const rung ladder[] = {
     {{"range-newton", solve_range_newton},           SPARSE | SPATIAL,                    BEST,          {0, MODERATE_ROWS},                  {0, ALL},                     200},
     {{"ray", solve_refuted},                         SPARSE | FRICTION,                   GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
     {{"wedged", solve_wedged},                       SPARSE | SPATIAL,                    GIVEN,         {0, MODERATE_ROWS},                  {0, ALL},                     0},
-    {{"lemke", solve_lemke},                         SPARSE | FLAT,                       GIVEN,         {0, MODERATE_ROWS},                  {SMALL_LCP + 1, ATTEMPT_LCP}, 3000},
+    {{"lemke", solve_lemke},                         SPARSE | FLAT,                       GIVEN,         {0, MODERATE_ROWS},                  {SMALL_LCP + 1, ATTEMPT_LCP}, 4000},
     {{"continuation", solve_continuation},           SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     400},
     {{"nsgs-accelerated", solve_swept},              SPARSE | NO_BODIES,                  BEST,          {0, ALL},                            {0, ALL},                     0},
     {{"interior-point", solve_interior_cheap},       SPARSE | PLAIN,                      GIVEN,         {0, ALL},                            {0, ALL},                     60},
