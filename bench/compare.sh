@@ -23,7 +23,7 @@ cat <<END
 # Beside Siconos
 
 Written by \`bench/compare.sh BUILD_DIR FILE...\`. Both solve the same problem from zero, in the same run, memory and options at hand;
-processor time, shortest of up to 1000 runs (below 0.1 ms: of batches of 32, because the clock itself takes half a microsecond); a solver of Siconos may take ${SICONOS_SECONDS:-30} s. Every answer is judged by \`src/cp/judge.c\`. All solvers of Siconos for the kind of problem
+processor time, the shortest within 0.1 s (in batches of at least 50 us, because the clock itself takes half a microsecond); a solver of Siconos may take ${SICONOS_SECONDS:-30} s. Every answer is judged by \`src/cp/judge.c\`. All solvers of Siconos for the kind of problem
 are tried; those that reach 1e-9 are listed. The last columns are the times of the fastest of them and of its Lemke over ours: above 1 we are faster. Polyhedral friction (names that end in 4 or 8, the
 number of directions) is an LCP for Siconos: contacts times directions plus two variables. Its solvers are asked for 1e-10; ours go on to
 rounding level where that is cheap. Residuals stand beside the times; no time of ours is for a residual above 1e-9. Problems that

@@ -146,7 +146,7 @@ static const rung ladder[] = {
     {{"continuation", solve_continuation},           COLD | FLAT | UNTRIED,               GIVEN,         {LOOSE + 1, ALL},                    {SMALL_LCP + 1, ALL},         30},
     {{"smoothing", solve_smoothing_cheap},           COLD | FLAT | UNTRIED,               GIVEN,         {LOOSE + 1, ALL},                    {0, ALL},                     15},
     {{"lemke-covered", solve_lemke_covered},         FRICTION,                            GIVEN,         {0, ALL},                            {SMALL_LCP + 1, MEDIUM_LCP},  2000},
-    {{"lemke", solve_lemke},                         SPATIAL,                             GIVEN,         {SOME, ALL},                         {SMALL_LCP + 1, ATTEMPT_LCP}, 4000},
+    {{"lemke", solve_lemke},                         SPATIAL | UNTRIED,                   GIVEN,         {SOME, ALL},                         {SMALL_LCP + 1, ATTEMPT_LCP}, 4000},
     {{"smoothing", solve_smoothing_cheap},           SPARSE | SPATIAL,                    NOTHING,       {0, MODERATE_ROWS},                  {0, ALL},                     90},
     {{"wedged", solve_wedged},                       FLAT | UNTRIED,                      GIVEN,         {0, ALL},                            {0, ALL},                     0},
     {{"range-newton", solve_range_newton},           COLD | FLAT | UNTRIED,               BEST,          {LOOSE + 1, ALL},                    {0, ALL},                     120},
