@@ -48,12 +48,39 @@ void ss_theta_state(ss_sim *sim, double h, const double *delta) {
   sim->mechanics->advance(sim, delta, sim->alpha * h, 1, sim->theta_q);
 }
 
-/* Largest change of a velocity, against the largest velocity. */
+/* Speed that a unit of the body's i-th coordinate gives to its outermost point: no mixture of units. */
+static double speed_unit(const ss_model *model, const ss_body *body, int i) {
+  if (body->coordinate[i] < 3) return 1;
+  return body->reach > 0 && isfinite(body->reach) ? body->reach : model->length;
+}
+
+/* Velocities that forces and multipliers would give one by one: where they cancel (a part that is held at rest), the
+ * rounding errors of v+ are a share of these, not of v+. */
+static void gross_velocities(const ss_sim *sim, double *gross) {
+  const ss_problem *p = &sim->problem;
+  for (int i = 0; i < sim->model->n_v; i++) gross[i] = fabs(sim->state.v[i]) + fabs(sim->dv_free[i]);
+  for (int i = 0; i < p->n; i++)
+    for (int side = 0; side < 2; side++) {
+      if (p->rows[i].body[side] < 0) continue;
+      const ss_body *body = &sim->model->bodies[p->rows[i].body[side]];
+      const double *w = p->w + 12 * (size_t)i + (ptrdiff_t)6 * side;
+      for (int k = 0; k < body->n; k++) gross[body->first + k] += fabs(p->z[i] * w[k]);
+    }
+}
+
+/* Largest change of a velocity between two passes, against the largest that the step computes with. */
 static double change(const ss_sim *sim, double h) {
+  const ss_model *model = sim->model;
   double largest = 0, size = h * sim->acceleration;
-  for (int i = 0; i < sim->model->n_v; i++) {
-    largest = fmax(largest, fabs(sim->delta[i] - sim->guess[i]));
-    size = fmax(size, fabs(sim->v_end[i]));
+  gross_velocities(sim, sim->scratch_v);
+  for (int k = 0; k < model->n_bodies; k++) {
+    const ss_body *body = &model->bodies[k];
+    for (int i = 0; i < body->n; i++) {
+      const double unit = speed_unit(model, body, i);
+      const int at = body->first + i;
+      largest = fmax(largest, unit * fabs(sim->delta[at] - sim->guess[at]));
+      size = fmax(size, unit * sim->scratch_v[at]);
+    }
   }
   return size > 0 ? largest / size : 0;
 }
