@@ -52,19 +52,21 @@ void progress_clear(const progress *p) {
   if (p->shown) (void)fputs("\r\x1b[K", stderr);
 }
 
-static bool interrupted(void *user) {
-  (void)user;
-  return interrupt_signal() != 0;
+static bool has_to_stop(void *user) {
+  const double *end = user;
+  return interrupt_signal() != 0 || (isfinite(*end) && wall_clock() > *end);
 }
 
-ss_status progress_advance(ss_sim *sim, ss_error *error) {
+ss_status progress_advance(ss_sim *sim, double seconds, ss_error *error) {
   progress bar = progress_start("");
   ss_status status = SS_OK;
-  ss_sim_stop_when(sim, interrupted, NULL); /* a step may take long */
-  while (!status && !ss_sim_done(sim) && !interrupt_signal()) {
+  double end = wall_clock() + seconds;
+  ss_sim_stop_when(sim, has_to_stop, &end); /* a step may take long */
+  while (!status && !ss_sim_done(sim) && !has_to_stop(&end)) {
     status = ss_sim_step(sim, error);
     progress_step(&bar, sim);
   }
+  ss_sim_stop_when(sim, NULL, NULL);
   progress_clear(&bar);
   return status == SS_ERROR_STOPPED ? SS_OK : status; /* as after a step */
 }

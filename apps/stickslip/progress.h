@@ -16,7 +16,7 @@ progress progress_start(const char *label);
 void progress_step(progress *p, const ss_sim *sim);
 void progress_clear(const progress *p);
 
-/* Steps to the end, to a failure or to a signal, with a progress line. */
-ss_status progress_advance(ss_sim *sim, ss_error *error);
+/* Steps to the end, to a failure, to a signal, or for so many seconds (INFINITY: no limit), with a progress line. */
+ss_status progress_advance(ss_sim *sim, double seconds, ss_error *error);
 
 #endif

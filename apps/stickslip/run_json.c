@@ -32,12 +32,25 @@ static json_t *final_json(const ss_sim *sim) {
   return json_pack("{s:o, s:o}", "t", json_number(ss_sim_state(sim)->t), "bodies", bodies);
 }
 
+static json_t *doubts_json(const ss_certificate *c) {
+  json_t *list = json_array();
+  for (int i = 0; list && i < SS_DOUBTS; i++) {
+    if (c->doubts[i] == 0) continue;
+    const ss_doubt_info *info = &ss_table_doubts()[i];
+    json_t *entry =
+        json_pack("{s:s, s:o, s:s}", "code", info->code, "number", json_number(c->doubts[i]), "meaning", info->meaning);
+    if (json_array_append_new(list, entry)) return NULL;
+  }
+  return list;
+}
+
 static json_t *certificate_json(const run_result *r) {
   const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "complementarity", json_number(c->complementarity),
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o}", "complementarity", json_number(c->complementarity),
                    "penetration", json_number(c->penetration), "joint_drift", json_number(c->joint_drift), "cone",
                    json_number(c->cone), "dissipation", json_number(c->dissipation), "energy_created",
-                   json_number(c->energy_created), "certified", run_certified(r));
+                   json_number(c->energy_created), "certified", run_certified(r), "sound", c->sound, "doubts",
+                   doubts_json(c));
 }
 
 static json_t *energy_json(const ss_energy *e) {

@@ -65,21 +65,22 @@ static const char *cause_of_energy(const run_result *r, double created) {
     return ss_sim_newton_may_create(r->sim)
                ? "by impacts: Newton's law of restitution with friction can do that; try restitution: poisson"
                : "by impacts with restitution and friction: try a smaller step";
-  if (!(ss_sim_options(r->sim)->step < r->explicit_step)) return "by springs that the scheme takes explicitly";
+  if (!(ss_sim_options(r->sim)->step < r->explicit_step))
+    return "by springs that the scheme takes explicitly: use a smaller step, or a linearly implicit scheme";
   if (report->energy.stabilization > created / 2)
     return "by pushing positions back onto their constraints: try a smaller step, or stabilization: projection";
   return "try a smaller step or another scheme";
 }
 
-/* What certified steps do not exclude: a scheme that is explicit where it should not be, or a law of impact that creates. */
-static void warn_of_energy(const run_result *r) {
-  const ss_energy *e = &ss_sim_report(r->sim)->energy;
-  const double created = ss_sim_report(r->sim)->certificate.energy_created;
-  const double turnover = fabs(e->initial) + fabs(e->work) + fmax(e->friction_loss, 0) + fmax(e->impact_loss, 0) +
-                          e->damping_loss + fmax(e->kinetic + fabs(e->potential) + e->elastic - created, 0);
-  if (created > 0.01 * turnover)
-    (void)printf("    NOTE: %.3g of energy came from nowhere, beside %.3g that the motion had, got and lost:\n    %s\n",
-                 created, turnover, cause_of_energy(r, created));
+/* One line per doubt: code, number, what it is; then what to change. */
+static void print_doubts(const run_result *r) {
+  const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
+  for (int i = 0; i < SS_DOUBTS; i++) {
+    if (c->doubts[i] == 0) continue;
+    const ss_doubt_info *info = &ss_table_doubts()[i];
+    (void)printf("    %s %.3g: %s\n      %s\n", info->code, c->doubts[i], info->meaning,
+                 i == SS_DOUBT_ENERGY ? cause_of_energy(r, c->doubts[i]) : info->advice);
+  }
 }
 
 /* Explicit springs blow up above the limit, however small the residuals are. */
@@ -94,14 +95,16 @@ static void warn_of_step(const run_result *r) {
 
 static void print_certificate(const run_result *r) {
   const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
-  if (run_certified(r))
-    (void)printf("  CERTIFIED: every step solves its own problem\n");
+  if (run_certified(r) && c->sound)
+    (void)printf("  CERTIFIED: every step solves its own problem, and nothing speaks against the run\n");
+  else if (run_certified(r))
+    (void)printf("  DOUBTFUL: every step solves its own problem, but\n");
   else
-    (void)printf("  NOT CERTIFIED%s%s\n", r->message ? ": " : "", r->message ? r->message : "");
+    (void)printf("  DOUBTFUL: the run is not certified%s%s\n", r->message ? ": " : "", r->message ? r->message : "");
+  print_doubts(r);
   (void)printf("    complementarity %.1e   penetration %.1e   joint drift %.1e\n", c->complementarity, c->penetration,
                c->joint_drift);
   (void)printf("    cone %.1e   dissipation %.1e   energy created %.1e\n", c->cone, c->dissipation, c->energy_created);
-  warn_of_energy(r);
   warn_of_step(r);
   const long fails = ss_sim_report(r->sim)->solves.newton_fails;
   if (fails)

@@ -78,7 +78,7 @@ static int written(const char *page) {
 /* Runs to the end; a run that fails still gets its page, which shows how far it came. */
 static int simulate(ss_sim *sim, ss_recorder *recorder, const char *page) {
   ss_error error = {0}, close_error = {0};
-  const ss_status status = progress_advance(sim, &error);
+  const ss_status status = progress_advance(sim, INFINITY, &error);
   const bool complete = !status && ss_sim_done(sim);
   const ss_status closed = ss_recorder_close(recorder, sim, complete, &close_error);
   if (status) (void)report_error(&error);

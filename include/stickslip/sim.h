@@ -172,14 +172,32 @@ const double *ss_sim_stage_seconds(const ss_sim *sim); /* [SS_STAGES]; NULL: not
 
 /* ---- what a run is worth: maxima and sums over all steps so far ---- */
 
+/* Why a run whose steps are all certified may still be wrong, each with a number (docs/verdict.md). */
+typedef enum ss_doubt {
+  SS_DOUBT_OVERLAP,     /* shapes overlap that no contact row held: worst depth */
+  SS_DOUBT_PENETRATION, /* contacts overlap by more than a share of the smallest body's size: length */
+  SS_DOUBT_JOINT_DRIFT, /* joints have come apart by more than that: length */
+  SS_DOUBT_ENERGY,      /* more than a share of the run's energy came from nowhere: energy */
+  SS_DOUBT_NOT_FINITE,  /* the next state would not be finite: its time */
+  SS_DOUBTS
+} ss_doubt;
+typedef struct ss_doubt_info {
+  const char *code;    /* as in run --json */
+  const char *meaning; /* of the number */
+  const char *advice;  /* what to change */
+} ss_doubt_info;
+const ss_doubt_info *ss_table_doubts(void); /* one row per ss_doubt, then one without a code */
+
 typedef struct ss_certificate {
-  double complementarity; /* judge's residual, MATH section 5 */
-  double penetration;     /* max(-gap), lengths */
-  double joint_drift;     /* max |joint residual| */
-  double cone;            /* friction outside its cone */
-  double dissipation;     /* maximum-dissipation defect */
-  double energy_created;  /* energy beyond initial + work; and by impacts, added up */
-  bool certified;         /* every step's residual was within the tolerance */
+  double complementarity;   /* judge's residual, MATH section 5 */
+  double penetration;       /* max(-gap), lengths */
+  double joint_drift;       /* max |joint residual| */
+  double cone;              /* friction outside its cone */
+  double dissipation;       /* maximum-dissipation defect */
+  double energy_created;    /* energy beyond initial + work; and by impacts, added up */
+  bool certified;           /* every step's residual was within the tolerance */
+  bool sound;               /* nothing speaks against the run: no doubts */
+  double doubts[SS_DOUBTS]; /* the number of each doubt; 0: none */
 } ss_certificate;
 
 /* final = initial + work - friction_loss - impact_loss - damping_loss + stabilization + remainder */
@@ -249,6 +267,12 @@ typedef struct ss_report {
   /* Smallest c >= 0 with v.Mv <= max(v0.Mv0, |q0| + 1) e^(c t) at the end of every step so far (MDI Theorem 5.1) */
   double kinetic_growth;
   double created_by_impacts; /* energy: the sum over all impacts after which there was more than before */
+  double
+      created_by_forces;  /* largest energy so far that neither start, work nor impacts explain, losses counted back */
+  double energy_scale;    /* largest energy of the motion so far, and largest work, without what was created */
+  double potential_start; /* at t = 0 */
+  double worst_penetration, worst_drift; /* as the certificate's, with angles as lengths: times body_size */
+  double body_size;                      /* of the smallest body: the smallest width of its thickest shape */
 } ss_report;
 const ss_report *ss_sim_report(const ss_sim *sim);
 

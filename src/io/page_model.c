@@ -170,6 +170,20 @@ json_t *ss_page_model(const ss_model *model) {
   return release_unless(good, o);
 }
 
+static json_t *doubts(const ss_certificate *c) {
+  json_t *list = json_array();
+  bool good = list != NULL;
+  for (int i = 0; good && i < SS_DOUBTS; i++) {
+    if (c->doubts[i] == 0) continue;
+    const ss_doubt_info *info = &ss_table_doubts()[i];
+    json_t *o = json_object();
+    good = set(o, "code", text(info->code)) && set(o, "number", ss_page_number(c->doubts[i])) &&
+           set(o, "meaning", text(info->meaning)) && set(o, "advice", text(info->advice));
+    good = json_array_append_new(list, release_unless(good, o)) == 0 && good;
+  }
+  return release_unless(good, list);
+}
+
 json_t *ss_page_certificate(const ss_certificate *c, bool complete) {
   json_t *o = json_object();
   const bool good = set(o, "complementarity", ss_page_number(c->complementarity)) &&
@@ -177,7 +191,8 @@ json_t *ss_page_certificate(const ss_certificate *c, bool complete) {
                     set(o, "joint_drift", ss_page_number(c->joint_drift)) && set(o, "cone", ss_page_number(c->cone)) &&
                     set(o, "dissipation", ss_page_number(c->dissipation)) &&
                     set(o, "energy_created", ss_page_number(c->energy_created)) &&
-                    set(o, "certified", json_boolean(c->certified && complete));
+                    set(o, "certified", json_boolean(c->certified && complete)) &&
+                    set(o, "sound", json_boolean(c->sound)) && set(o, "doubts", doubts(c));
   return release_unless(good, o);
 }
 

@@ -25,6 +25,18 @@ static double attribute(hid_t object, const char *name) {
   return ss_hdf5_get_number(object, name, &value) ? value : (double)NAN;
 }
 
+/* Results that were recorded before there were doubts have none. */
+static void read_doubts(hid_t certificate, ss_certificate *c) {
+  if (H5Lexists(certificate, "doubts", H5P_DEFAULT) <= 0) return;
+  const hid_t group = H5Gopen2(certificate, "doubts", H5P_DEFAULT);
+  for (int i = 0; group >= 0 && i < SS_DOUBTS; i++) {
+    const double number = attribute(group, ss_table_doubts()[i].code);
+    c->doubts[i] = isnan(number) ? 0 : number;
+    c->sound &= c->doubts[i] == 0;
+  }
+  if (group >= 0) (void)H5Gclose(group);
+}
+
 static ss_status read_run(const ss_result *r, ss_page *page, double end, ss_error *error) {
   char *scheme = ss_hdf5_get_text(r->file, "scheme"), *solver = ss_hdf5_get_text(r->file, "solver");
   const ss_simulation options = {.scheme = scheme,
@@ -40,13 +52,15 @@ static ss_status read_run(const ss_result *r, ss_page *page, double end, ss_erro
   ss_free(solver);
   const hid_t group = H5Gopen2(r->file, "certificate", H5P_DEFAULT);
   if (group < 0) return ss_result_damaged(r, error);
-  const ss_certificate certificate = {.complementarity = attribute(group, "complementarity"),
-                                      .penetration = attribute(group, "penetration"),
-                                      .joint_drift = attribute(group, "joint_drift"),
-                                      .cone = attribute(group, "cone"),
-                                      .dissipation = attribute(group, "dissipation"),
-                                      .energy_created = attribute(group, "energy_created"),
-                                      .certified = attribute(group, "certified") == 1};
+  ss_certificate certificate = {.complementarity = attribute(group, "complementarity"),
+                                .penetration = attribute(group, "penetration"),
+                                .joint_drift = attribute(group, "joint_drift"),
+                                .cone = attribute(group, "cone"),
+                                .dissipation = attribute(group, "dissipation"),
+                                .energy_created = attribute(group, "energy_created"),
+                                .certified = attribute(group, "certified") == 1,
+                                .sound = true};
+  read_doubts(group, &certificate);
   (void)H5Gclose(group);
   page->certificate = ss_page_certificate(&certificate, complete);
   return page->run && page->certificate ? SS_OK : out_of_memory(error);

@@ -16,7 +16,8 @@
  *                           2 impact), [K]
  *     /patches/, /elements/ compliant schemes: every contact patch, every element of it (recorder_elements.h)
  *     /model                shapes, joints and forces as the viewer needs them (JSON; docs/page-format.md)
- *     /certificate          attributes: the run's certificate and energy_created, certified (0 or 1)
+ *     /certificate          attributes: the run's certificate and energy_created, certified, sound (0 or 1)
+ *     /certificate/doubts   attributes: the number of each doubt, named by its code; none: sound
  *     /timings              attributes: seconds per stage of the steps, where they were measured
  *     /solves               attributes: count, iterations, fallbacks, seconds, contacts_maximum, contacts_mean
  *
@@ -162,6 +163,16 @@ static ss_status hdf5_event(ss_recorder *recorder, const ss_sim *sim, const ss_e
 
 /* ---- the end ---- */
 
+/* The group `doubts`: an attribute for each, named by its code. */
+static bool write_doubts(hid_t certificate, const ss_certificate *c) {
+  const hid_t group = H5Gcreate2(certificate, "doubts", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  bool good = group >= 0;
+  for (int i = 0; good && i < SS_DOUBTS; i++)
+    if (c->doubts[i] != 0) good = ss_hdf5_set_number(group, ss_table_doubts()[i].code, c->doubts[i]);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
 static bool write_certificate(hid_t file, const ss_certificate *c, bool complete) {
   const hid_t group = H5Gcreate2(file, "certificate", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   const bool good = group >= 0 && ss_hdf5_set_number(group, "complementarity", c->complementarity) &&
@@ -170,7 +181,8 @@ static bool write_certificate(hid_t file, const ss_certificate *c, bool complete
                     ss_hdf5_set_number(group, "cone", c->cone) &&
                     ss_hdf5_set_number(group, "dissipation", c->dissipation) &&
                     ss_hdf5_set_number(group, "energy_created", c->energy_created) &&
-                    ss_hdf5_set_integer(group, "certified", c->certified && complete);
+                    ss_hdf5_set_integer(group, "certified", c->certified && complete) &&
+                    ss_hdf5_set_integer(group, "sound", c->sound) && write_doubts(group, c);
   if (group >= 0) (void)H5Gclose(group);
   return good;
 }

@@ -97,6 +97,17 @@ static inline void ss_row_add(const ss_model *model, const ss_row *row, double f
   }
 }
 
+/* Whether a row of bodies moves no point, only angles: its residual is one. */
+static inline bool ss_row_only_turns(const ss_model *model, const ss_row *row) {
+  for (int side = 0; side < 2; side++) {
+    if (row->body[side] < 0) continue;
+    const ss_body *body = &model->bodies[row->body[side]];
+    for (int i = 0; i < body->n; i++)
+      if (body->coordinate[i] < 3 && row->j[side][i] != 0) return false;
+  }
+  return true;
+}
+
 /* row M^-1 row^T, of a row of bodies */
 static inline double ss_row_inverse_mass(const ss_model *model, const ss_row *row) {
   double sum = 0;

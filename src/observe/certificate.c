@@ -18,16 +18,25 @@ void ss_certify_position(ss_sim *sim) {
   ss_certificate *c = &sim->report.certificate;
   if (sim->model->n_joint_rows) {
     sim->mechanics->joints(sim, sim->state.t, sim->state.q, sim->residuals, NULL, NULL);
-    for (int i = 0; i < sim->model->n_joint_rows; i++) c->joint_drift = fmax(c->joint_drift, fabs(sim->residuals[i]));
+    for (int i = 0; i < sim->model->n_joint_rows; i++) {
+      const double drift = fabs(sim->residuals[i]);
+      c->joint_drift = fmax(c->joint_drift, drift);
+      sim->report.worst_drift = fmax(sim->report.worst_drift, drift * sim->drift_length[i]);
+    }
   }
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *contact = &sim->contacts[i];
     ss_contact_place place;
     sim->mechanics->place(sim, contact, sim->state.t, sim->state.q, &place);
+    const bool turns = contact->limit && sim->model->joints[contact->joint].n_angles > 0;
+    const double unit = turns ? sim->report.body_size : 1;
+    double depth = 0;
     if (contact->patch)
-      c->penetration = fmax(c->penetration, ss_patch_overlap(sim, contact, &place.at));
-    else if (-place.at.gap > c->penetration)
-      c->penetration = fmax(c->penetration, sim->mechanics->depth(sim, contact, &place));
+      depth = ss_patch_overlap(sim, contact, &place.at);
+    else if (-place.at.gap > fmin(c->penetration, sim->report.worst_penetration / unit))
+      depth = sim->mechanics->depth(sim, contact, &place);
+    c->penetration = fmax(c->penetration, depth);
+    sim->report.worst_penetration = fmax(sim->report.worst_penetration, depth * unit);
   }
 }
 

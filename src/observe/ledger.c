@@ -53,6 +53,7 @@ void ss_ledger_start(ss_sim *sim) {
   sim->report.energy.initial = sim->report.energy.final;
   sim->report.energy.remainder = 0;
   sim->report.certificate.energy_created = 0;
+  ss_doubts_start(sim);
 }
 
 static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->problem.drive[row] : 0; }

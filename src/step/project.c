@@ -16,13 +16,7 @@ enum { MOST_ITERATIONS = 12 };
 
 /* What makes a length of the row's residual: a row that only turns has an angle. */
 static double length_of_row(const ss_sim *sim, const ss_row *row) {
-  for (int side = 0; side < 2 && !sim->system; side++) {
-    if (row->body[side] < 0) continue;
-    const ss_body *body = &sim->model->bodies[row->body[side]];
-    for (int i = 0; i < body->n; i++)
-      if (body->coordinate[i] < 3 && row->j[side][i] != 0) return 1;
-  }
-  return sim->system ? 1 : sim->model->length;
+  return !sim->system && ss_row_only_turns(sim->model, row) ? sim->model->length : 1;
 }
 
 /* Residuals of all rows of the problem at the present position; the largest violation, as a length. */

@@ -107,6 +107,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->past_saved, (SS_PAST + 1) * nv},
       {&sim->v_saved, nv},
       {&sim->residuals, (size_t)model->n_joint_rows},
+      {&sim->drift_length, (size_t)model->n_joint_rows},
       {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
       {&sim->free_guess, ss_free_rows(model)},

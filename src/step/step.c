@@ -51,6 +51,7 @@ ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *erro
   ss_advance(sim, h);
   sim->last_attempt = h;
   *certified = isfinite(sim->mechanics->largest_speed(sim, sim->v_end));
+  sim->not_finite = !*certified;
   ss_lap(sim, SS_STAGE_ADVANCE);
   return SS_OK;
 }
@@ -162,7 +163,8 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     if (speed <= sim->speed_bound) return SS_OK;
     sim->speed_bound = 1.5 * speed; /* faster than was assumed: contacts may have been overlooked */
   }
-  return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g", sim->state.t, *h);
+  return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g%s", sim->state.t, *h,
+                 sim->not_finite ? ": velocities are not finite" : "");
 }
 
 static ss_status show_problem(ss_sim *sim, ss_error *error) {
@@ -313,6 +315,7 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_report *report = &sim->report;
   ss_ledger_step(sim);
   ss_certify_position(sim);
+  ss_doubts_update(sim);
   ss_measure_variation(sim, collided);
   if (sim->n_active > report->contacts_maximum) report->contacts_maximum = sim->n_active;
   sim->state.step++;
@@ -355,6 +358,10 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION && !hits_next)
     status = ss_project(sim, error);
   sim->control.transitions = sim->transitions;
+  if (status == SS_OK && !ss_state_is_finite(sim)) {
+    sim->not_finite = true;
+    status = ss_fail(error, SS_ERROR_UNCERTIFIED, "positions, velocities or energies are not finite at t = %.9g", end);
+  }
   if (remaining == 0) finish(sim, end);
   if (status == SS_OK && sim->system) {
     ss_system_probe(sim);
@@ -381,6 +388,8 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) {
     ss_step_restore(sim);
     sim->report.certificate.certified &= status == SS_ERROR_STOPPED; /* of the steps before */
+    if (status == SS_ERROR_UNCERTIFIED && (sim->not_finite || !ss_problem_is_finite(sim)))
+      ss_doubts_not_finite(sim, end);
     return status;
   }
   ss_keep_guess(sim);

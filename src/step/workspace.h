@@ -133,6 +133,7 @@ struct ss_sim {
   /* One step. */
   double h;             /* its full size */
   double last_attempt;  /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
+  bool not_finite;      /* where the last part would have led */
   bool exhausted;       /* too many parts, or an impact without solution: the rest of the step locates nothing */
   double push;          /* share of their drift that they take back in that time, in this part (step/push.c) */
   bool newton_fails;    /* impact: Newton's law has no solution in it, Poisson's is followed */
@@ -187,6 +188,7 @@ struct ss_sim {
   double *previous_weighted, *previous_v; /* [n_v] observe */
   double *joint_impulse;                  /* [n_joint_rows] parts and impacts: multipliers added up over the step */
   double *residuals;                      /* [n_joint_rows] observe */
+  double *drift_length;                   /* [n_joint_rows] start: what makes a length of a residual */
   double *free_guess;   /* [n_joint_rows + n_forces + n_motors] multipliers of the last problem's joints,
                                            * stiff forces and motors, where the next one starts */
   double kinetic_scale; /* max(v0.Mv0, |q0| + 1) */
@@ -505,6 +507,14 @@ void ss_bound_part(ss_sim *sim, double h); /* LIT Theorem 9.1 */
 void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);
+
+/* Doubts (observe/doubts.c): at the start; after the ledger and the certificate of a step; where a state that is not finite has
+ * ended the run, at time t. */
+void ss_doubts_start(ss_sim *sim);
+void ss_doubts_update(ss_sim *sim);
+void ss_doubts_not_finite(ss_sim *sim, double t);
+bool ss_state_is_finite(const ss_sim *sim);   /* positions, velocities, energies */
+bool ss_problem_is_finite(const ss_sim *sim); /* what the last problem was made of */
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created);
 
 /* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */

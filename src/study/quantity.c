@@ -34,6 +34,7 @@ static const struct ss_report_number numbers[] = {
     {"certificate.dissipation", NUMBER_DOUBLE, offsetof(ss_report, certificate.dissipation)},
     {"certificate.energy_created", NUMBER_DOUBLE, offsetof(ss_report, certificate.energy_created)},
     {"certificate.certified", NUMBER_BOOL, offsetof(ss_report, certificate.certified)},
+    {"certificate.sound", NUMBER_BOOL, offsetof(ss_report, certificate.sound)},
     {"events.collisions", NUMBER_LONG, offsetof(ss_report, events[SS_COLLISION])},
     {"events.stick", NUMBER_LONG, offsetof(ss_report, events[SS_STICK])},
     {"events.slip", NUMBER_LONG, offsetof(ss_report, events[SS_SLIP])},

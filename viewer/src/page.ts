@@ -57,6 +57,13 @@ export interface RunData {
   complete: boolean;
 }
 
+export interface DoubtData {
+  code: string;
+  number: number;
+  meaning: string;
+  advice: string;
+}
+
 export interface CertificateData {
   complementarity: number;
   penetration: number;
@@ -65,6 +72,8 @@ export interface CertificateData {
   dissipation: number;
   energy_created: number;
   certified: boolean;
+  sound: boolean;
+  doubts: DoubtData[];
 }
 
 export interface EncodedPage {

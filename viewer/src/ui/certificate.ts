@@ -1,6 +1,6 @@
 // What the run is worth: verdict, certificate, energy ledger, solver statistics.
 import { number } from "../format.js";
-import type { Page } from "../page.js";
+import type { DoubtData, Page } from "../page.js";
 import { hasStandIn } from "../scene/stand_in.js";
 import { element } from "./dom.js";
 
@@ -36,12 +36,21 @@ export function verdict(page: Page): Verdict {
       short: "✗ not certified",
       long: "At least one step did not solve its own problem to the tolerance.",
     };
+  if (!c.sound)
+    return {
+      good: false,
+      short: "? doubtful",
+      long: `Each step solves its own contact problem, but: ${c.doubts.map((d) => d.code).join(", ")}.`,
+    };
   return {
     good: true,
     short: "✓ certified",
     long: `Each step solves its own contact problem; the worst residual is ${number(c.complementarity, 3)}.`,
   };
 }
+
+const doubtRows = (doubts: DoubtData[]): Row[] =>
+  doubts.map((d) => [d.code, number(d.number, 3), `${d.meaning}; ${d.advice}`]);
 
 function certificateRows(page: Page): Row[] {
   const c = page.certificate;
@@ -97,9 +106,10 @@ export function createCertificate(root: HTMLElement, badge: HTMLElement, page: P
   badge.title = long;
   root.append(
     element("div", { class: `verdict ${kind}` }, element("strong", {}, short), element("span", {}, long)),
-    element("h2", {}, "Certificate"),
-    table(certificateRows(page)),
   );
+  if (page.certificate.doubts.length > 0)
+    root.append(element("h2", {}, "Doubts"), table(doubtRows(page.certificate.doubts)));
+  root.append(element("h2", {}, "Certificate"), table(certificateRows(page)));
   if (page.ledger) root.append(element("h2", {}, "Energy"), table(recordRows(page.ledger)));
   if (page.solves) root.append(element("h2", {}, "Solver"), table(recordRows(page.solves)));
   if (page.timings) root.append(element("h2", {}, "Time per stage"), table(timingRows(page.timings)));

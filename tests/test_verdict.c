@@ -1,0 +1,127 @@
+/* What a run is worth: CERTIFIED, DOUBTFUL with its reasons, exit codes, limits of time. */
+#include "cli_runner.h"
+
+#include <math.h>
+
+/* The number of a doubt in `run --json`, 0: it is not there. */
+static double doubt(const json_t *root, const char *code) {
+  const json_t *list = json_object_get(json_object_get(root, "certificate"), "doubts");
+  assert_true(json_is_array(list));
+  size_t i;
+  const json_t *entry;
+  json_array_foreach(list, i, entry) {
+    if (strcmp(json_string_value(json_object_get(entry, "code")), code) == 0) return number(entry, "number");
+  }
+  return 0;
+}
+
+static bool is_sound(const json_t *root) {
+  return json_is_true(json_object_get(json_object_get(root, "certificate"), "sound"));
+}
+
+static bool is_certified(const json_t *root) {
+  return json_is_true(json_object_get(json_object_get(root, "certificate"), "certified"));
+}
+
+/* A damper far beyond the explicit limit: the velocity grows by the factor 99 in each step. */
+static const char blowup[] =
+    "gravity: [0, 0, 0]\n"
+    "parameters: {d: 1e4}\n"
+    "bodies: [{name: a, mass: 1, freedom: [x], position: [0, 0, 0], velocity: [1, 0, 0]}]\n"
+    "forces: [{type: damper, between: [world, a], anchors: [[-1, 0, 0], [0, 0, 0]], damping: d}]\n"
+    "simulation: {scheme: stewart-trinkle, step: 0.01, duration: 0.3}\n";
+
+static void test_energy(void **state) {
+  (void)state;
+  write_text("blowup.yaml", blowup);
+  char *out = expect("run blowup.yaml -o blowup.h5", 0, NULL);
+  assert_non_null(strstr(out, "DOUBTFUL"));
+  assert_null(strstr(out, "CERTIFIED"));
+  assert_non_null(strstr(out, "energy"));
+  assert_non_null(strstr(out, "smaller step"));
+  free(out);
+  json_t *root = expect_json("run blowup.yaml --json --strict", 1, NULL);
+  assert_true(is_certified(root) && !is_sound(root));
+  assert_true(doubt(root, "energy") > 1e100);
+  assert_true(doubt(root, "not-finite") == 0);
+  json_decref(root);
+  root = expect_json("run blowup.yaml --json --strict --scheme anitescu-potra-stiff", 0, NULL);
+  assert_true(is_certified(root) && is_sound(root));
+  assert_int_equal(json_array_size(json_object_get(json_object_get(root, "certificate"), "doubts")), 0);
+  json_decref(root);
+  free(expect("view blowup.h5 -o blowup.html", 0, NULL)); /* what the file says of it arrives on the page */
+  char *page = read_text("blowup.html");
+  assert_non_null(strstr(page, "\"sound\":false"));
+  assert_non_null(strstr(page, "\"code\":\"energy\""));
+  free(page);
+}
+
+/* A stronger damper: energies overflow, positions do not yet. What is recorded ends before. */
+static void test_not_finite(void **state) {
+  (void)state;
+  json_t *root = expect_json("run blowup.yaml --json --set d=1e9 --csv blowup.csv", 1, "not finite");
+  assert_true(!is_certified(root) && !is_sound(root));
+  const double t = number(json_object_get(root, "final"), "t");
+  assert_true(fabs(doubt(root, "not-finite") - t - 0.01) < 1e-12);
+  assert_true(number(json_object_get(root, "energy"), "final") < 1e308);
+  json_decref(root);
+  char *csv = read_text("blowup.csv");
+  assert_null(strstr(csv, "nan"));
+  assert_null(strstr(csv, "inf"));
+  free(csv);
+}
+
+/* A pendulum of two links that nothing holds onto its joints. */
+static void test_joint_drift(void **state) {
+  (void)state;
+  write_text("drift.yaml",
+             "planar: xy\n"
+             "bodies:\n"
+             "  - {name: a, mass: 1, position: [0.5, 0], shapes: [{type: capsule, radius: 0.05, length: 1, axis: x}]}\n"
+             "joints: [{type: revolute, between: [world, a], at: [0, 0, 0]}]\n"
+             "simulation: {scheme: moreau, step: 0.02, duration: 5, stabilization: none}\n");
+  json_t *root = expect_json("run drift.yaml --json", 0, NULL);
+  assert_true(is_certified(root) && !is_sound(root));
+  assert_true(doubt(root, "joint-drift") > 0.05 * 0.1);
+  assert_true(doubt(root, "joint-drift") == number(json_object_get(root, "certificate"), "joint_drift"));
+  json_decref(root);
+}
+
+/* The scale of the energy does not know where the origin is, and a box at rest has one. */
+static void test_rest(void **state) {
+  (void)state;
+  write_text("rest.yaml", "parameters: {z: 0}\n"
+                          "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: z}]}\n"
+                          "bodies: [{name: a, density: 1000, position: [0, 0, z + 0.05], shapes: [{type: box, size: "
+                          "[0.1, 0.1, 0.1]}]}]\n"
+                          "simulation: {scheme: trapezoidal, step: 0.01, duration: 1}\n");
+  char *out = expect("run rest.yaml --strict", 0, NULL);
+  assert_non_null(strstr(out, "CERTIFIED"));
+  assert_null(strstr(out, "DOUBTFUL"));
+  free(out);
+  free(expect("run rest.yaml --strict --set z=1e6", 0, NULL));
+}
+
+static void test_time_limit(void **state) {
+  (void)state;
+  json_t *root =
+      expect_json("run rest.yaml --json --duration 1e6 --time-limit 0.5 -o late.h5", 1, "time limit of 0.5 s");
+  assert_true(!is_certified(root));
+  assert_true(number(json_object_get(root, "final"), "t") > 0);
+  assert_true(number(root, "wall_seconds") < 5);
+  json_decref(root);
+  assert_true(exists("late.h5"));
+  refuse("run rest.yaml --time-limit 0", "--time-limit must be positive");
+}
+
+static int prepare(void **state) {
+  (void)state;
+  return enter_empty_directory();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy), cmocka_unit_test(test_not_finite),
+                                     cmocka_unit_test(test_joint_drift), cmocka_unit_test(test_rest),
+                                     cmocka_unit_test(test_time_limit)};
+  return cmocka_run_group_tests(tests, prepare, remove_directory);
+}
