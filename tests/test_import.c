@@ -4,7 +4,10 @@
 
 #include "model/model.h"
 
+#include <math.h>
+#include <pthread.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void refuse_text(const char *text, const char *message, int line) {
   ss_scene *scene = NULL;
@@ -241,6 +244,58 @@ static void test_robots(void **state) {
   }
 }
 
+/* ---- depth ---- */
+
+enum { LINKS = 6000 };
+
+static void write_chain(FILE *f) {
+  (void)fputs("<robot name=\"chain\">\n", f);
+  for (int i = LINKS - 1; i >= 0; i--) /* the last one first: no order is required */
+    (void)fprintf(f,
+                  "<link name=\"l%d\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" "
+                  "ixz=\"0\" iyz=\"0\"/></inertial></link>\n",
+                  i);
+  for (int i = 1; i < LINKS; i++)
+    (void)fprintf(
+        f,
+        "<joint name=\"j%d\" type=\"fixed\"><parent link=\"l%d\"/><child link=\"l%d\"/><origin xyz=\"1 0 0\"/>"
+        "</joint>\n",
+        i, i - 1, i);
+  (void)fputs("</robot>\n", f);
+}
+
+static void *import_chain(void *user) {
+  ss_scene *scene = NULL;
+  ss_error error = {0};
+  (void)ss_import_model(user, false, NULL, NULL, &scene, &error);
+  return scene;
+}
+
+/* The depth of a tree is not that of the stack. The chain is one body, whose centre is in the middle. */
+static void test_long_chain(void **state) {
+  (void)state;
+  FILE *f = fopen("long-chain.urdf", "w");
+  assert_non_null(f);
+  write_chain(f);
+  assert_int_equal(fclose(f), 0);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  void *result = NULL;
+  assert_int_equal(pthread_attr_init(&attributes), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attributes, 512 << 10), 0);
+  char name[] = "long-chain.urdf";
+  assert_int_equal(pthread_create(&thread, &attributes, import_chain, name), 0);
+  assert_int_equal(pthread_join(thread, &result), 0);
+  (void)pthread_attr_destroy(&attributes);
+  (void)unlink("long-chain.urdf");
+  assert_non_null(result);
+  ss_scene *scene = result;
+  assert_int_equal(scene->n_bodies, 1);
+  assert_true(scene->bodies[0].mass == LINKS);
+  assert_true(fabs(scene->bodies[0].center_of_mass.x - 0.5 * (LINKS - 1)) < 1e-6);
+  ss_scene_destroy(scene);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_both_formats_move_alike),
@@ -249,6 +304,7 @@ int main(void) {
       cmocka_unit_test(test_joints_and_remarks),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_robots),
+      cmocka_unit_test(test_long_chain),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,19 @@
 
 static const double ANGLE = 1e-6; /* axes that differ by less are the same */
 
-/* The part that moves on behalf of this one: itself, or the one it is attached to. */
-static int carrier(const ss_import *i, int part) {
-  while (part >= 0 && i->parts[part].n_motions == 0) part = i->parts[part].parent;
-  return part;
+static int carrier(const ss_import *i, int part) { return part < 0 ? part : i->parts[part].carrier; }
+
+/* The part that moves on behalf of each one: itself, or the one it is attached to. What is found on the way up is kept, so
+ * that a chain of fixed joints takes a walk and not one per link. */
+static void find_carriers(ss_import *i) {
+  enum { UNKNOWN = -2 };
+  for (int k = 0; k < i->n_parts; k++) i->parts[k].carrier = i->parts[k].n_motions > 0 ? k : UNKNOWN;
+  for (int k = 0; k < i->n_parts; k++) {
+    int top = k;
+    while (top >= 0 && i->parts[top].carrier == UNKNOWN) top = i->parts[top].parent;
+    const int found = carrier(i, top);
+    for (int p = k; p != top; p = i->parts[p].parent) i->parts[p].carrier = found;
+  }
 }
 
 static const char *body_name(const ss_import *i, int part) { return part < 0 ? "world" : i->parts[part].name; }
@@ -298,6 +307,7 @@ static ss_status settle(ss_import *i, ss_scene *scene) {
 ss_status ss_import_build(ss_import *i, ss_scene *scene) {
   int *body = SS_ARENA_ARRAY(i->arena, int, i->n_parts + 1); /* index in the scene */
   if (!body) return ss_fail(i->error, SS_ERROR_MEMORY, "out of memory");
+  find_carriers(i);
   scene->gravity = i->gravity;
   scene->name = ss_arena_strdup(scene->arena, i->name && *i->name ? i->name : i->file);
   for (int k = 0; k < i->n_materials; k++) SS_TRY(ss_scene_add_material(scene, &i->materials[k], i->error));

@@ -31,8 +31,10 @@ typedef struct ss_import_mass {
 
 typedef struct ss_import_part {
   const char *name;
-  int parent;   /* index, or SS_IMPORT_WORLD */
-  ss_pose pose; /* world frame */
+  int parent;      /* index, or SS_IMPORT_WORLD */
+  bool has_parent; /* URDF: it is the child of a joint */
+  int carrier;     /* the part that moves on its behalf (build.c): itself, or the one it is attached to */
+  ss_pose pose;    /* world frame */
   ss_import_mass mass;
   ss_shape_def *shapes;
   int n_shapes, shape_capacity;
@@ -74,6 +76,7 @@ typedef struct ss_import {
   int n_materials, material_capacity;
   ss_import_remark *remarks;
   int n_remarks, remark_capacity;
+  int n_included; /* MJCF: files */
   ss_error *error;
 } ss_import;
 

@@ -18,7 +18,7 @@ static const char *beside(ss_import *i, const char *name) {
 }
 
 ss_status ss_mjcf_include(ss_import *i, ss_xml *element, int depth) {
-  enum { DEEPEST = 10 };
+  enum { DEEPEST = 10, MOST_FILES = 1000 };
   ss_xml *before = NULL;
   for (ss_xml *e = element->first; e;) {
     if (strcmp(e->name, "include") != 0) {
@@ -30,6 +30,7 @@ ss_status ss_mjcf_include(ss_import *i, ss_xml *element, int depth) {
     const char *name = ss_xml_attribute(e, "file"), *path = name ? beside(i, name) : NULL;
     if (!path) return SS_IMPORT_FAIL(i, e, "<include> needs a file");
     if (depth == DEEPEST) return SS_IMPORT_FAIL(i, e, "files include each other");
+    if (++i->n_included > MOST_FILES) return SS_IMPORT_FAIL(i, e, "more than %d files are included", MOST_FILES);
     ss_xml *root = NULL;
     SS_TRY(ss_xml_read(path, i->arena, &root, i->error));
     SS_TRY(ss_mjcf_include(i, root, depth + 1));

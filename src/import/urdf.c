@@ -172,21 +172,50 @@ static ss_status read_motion(ss_import *i, const ss_xml *j, ss_import_part *chil
   return status;
 }
 
-static ss_status place(ss_import *i, joint *joints, int n, int part) {
-  for (int k = 0; k < n; k++) {
-    joint *j = &joints[k];
-    if (j->parent != part || j->placed) continue;
-    ss_status status = SS_OK;
-    const ss_pose base = part == SS_IMPORT_WORLD ? pose_identity() : i->parts[part].pose;
-    const ss_pose local = origin_of(i, j->xml, &status);
-    if (status) return status;
-    j->placed = true;
-    i->parts[j->child].parent = part;
-    i->parts[j->child].pose = pose_compose(&base, &local);
-    SS_TRY(read_motion(i, j->xml, &i->parts[j->child]));
-    SS_TRY(place(i, joints, n, j->child));
-  }
+/* Gives the child of a joint its pose and its motion. */
+static ss_status place_child(ss_import *i, joint *j) {
+  ss_status status = SS_OK;
+  const ss_pose base = j->parent == SS_IMPORT_WORLD ? pose_identity() : i->parts[j->parent].pose;
+  const ss_pose local = origin_of(i, j->xml, &status);
+  if (status) return status;
+  j->placed = true;
+  i->parts[j->child].parent = j->parent;
+  i->parts[j->child].pose = pose_compose(&base, &local);
+  return read_motion(i, j->xml, &i->parts[j->child]);
+}
+
+/* The joints by their parents: those of `part` are order[first[part + 1]] .. order[first[part + 2] - 1]; the world is -1. */
+typedef struct joint_tree {
+  joint *joints;
+  int *first, *order;
+  int *queue; /* of parts whose children are still to be placed: a chain may have any length */
+} joint_tree;
+
+static ss_status sort_joints(ss_import *i, joint *joints, int n, joint_tree *tree) {
+  const int n_parents = i->n_parts + 1;
+  *tree = (joint_tree){.joints = joints,
+                       .first = SS_ARENA_ARRAY(i->arena, int, n_parents + 1),
+                       .order = SS_ARENA_ARRAY(i->arena, int, n + 1),
+                       .queue = SS_ARENA_ARRAY(i->arena, int, n + 1)};
+  if (!tree->first || !tree->order || !tree->queue) return ss_fail(i->error, SS_ERROR_MEMORY, "out of memory");
+  for (int k = 0; k < n; k++) tree->first[joints[k].parent + 2]++;
+  for (int p = 0; p < n_parents; p++) tree->first[p + 1] += tree->first[p];
+  for (int k = n - 1; k >= 0; k--) tree->order[--tree->first[joints[k].parent + 2]] = k;
+  for (int p = 0; p < n_parents; p++) tree->first[p] = tree->first[p + 1];
+  tree->first[n_parents] = n;
   return SS_OK;
+}
+
+static ss_status place(ss_import *i, const joint_tree *tree, int root) {
+  int n_queue = 0;
+  for (int part = root, next = 0;; part = tree->queue[next++]) {
+    for (int k = tree->first[part + 1]; k < tree->first[part + 2]; k++) {
+      joint *j = &tree->joints[tree->order[k]];
+      SS_TRY(place_child(i, j));
+      tree->queue[n_queue++] = j->child;
+    }
+    if (next == n_queue) return SS_OK;
+  }
 }
 
 static ss_status read_joints(ss_import *i, const ss_xml *robot, joint **out, int *n) {
@@ -200,20 +229,21 @@ static ss_status read_joints(ss_import *i, const ss_xml *robot, joint **out, int
     SS_TRY(joint_end(i, j, "parent", &at->parent));
     SS_TRY(joint_end(i, j, "child", &at->child));
     if (at->child < 0) return SS_IMPORT_FAIL(i, j, "the world is nobody's child");
-    for (const joint *other = *out; other < at; other++)
-      if (other->child == at->child)
-        return SS_IMPORT_FAIL(i, j, "the link '%s' is the child of two joints", i->parts[at->child].name);
+    ss_import_part *child = &i->parts[at->child];
+    if (child->has_parent)
+      return SS_IMPORT_FAIL(i, j, "the link '%s' is the child of two joints", ss_printable(child->name).text);
+    child->has_parent = true;
   }
   return SS_OK;
 }
 
 /* The links that are nobody's child: attached to the world, or free. */
 static ss_status place_roots(ss_import *i, joint *joints, int n, bool fixed_base) {
+  joint_tree tree;
+  SS_TRY(sort_joints(i, joints, n, &tree));
   for (int k = 0; k < i->n_parts; k++) {
-    bool child = false;
-    for (int j = 0; j < n; j++) child = child || joints[j].child == k;
-    if (child) continue;
     ss_import_part *part = &i->parts[k];
+    if (part->has_parent) continue;
     const bool world = strcmp(part->name, "world") == 0;
     if (!world && !fixed_base && part->mass.mass > 0) {
       part->motions[part->n_motions++] = (ss_import_motion){.kind = SS_FREE, .name = ""};
@@ -223,9 +253,9 @@ static ss_status place_roots(ss_import *i, joint *joints, int n, bool fixed_base
       ss_import_note(i, "the base '%s' is attached to the world%s", ss_printable(part->name).text,
                      fixed_base ? "" : ": it has no mass");
     }
-    SS_TRY(place(i, joints, n, k));
+    SS_TRY(place(i, &tree, k));
   }
-  SS_TRY(place(i, joints, n, SS_IMPORT_WORLD));
+  SS_TRY(place(i, &tree, SS_IMPORT_WORLD));
   for (int j = 0; j < n; j++)
     if (!joints[j].placed) return SS_IMPORT_FAIL(i, joints[j].xml, "the joints form a loop");
   return SS_OK;
