@@ -1,5 +1,6 @@
 /* `stickslip view --live` from the outside, with a plain socket: the page, the state, parameters, pulling, who may ask,
  * and how it ends. Loopback only; every wait is bounded. */
+#define _GNU_SOURCE /* SOCK_NONBLOCK */
 #include "cli_runner.h"
 
 #include <arpa/inet.h>
@@ -241,6 +242,29 @@ static void test_strangers(void **state) {
   (void)look(-1); /* still there */
 }
 
+/* Clients that send half a request and wait do not keep others out. */
+static void test_half_sent_requests(void **state) {
+  (void)state;
+  enum { HALF = 200 };
+  static const char half[] = "GET / HTTP/1.1\r\nHost: 127.0.0.1";
+  static int sockets[HALF];
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < HALF; i++) {
+    sockets[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    assert_true(sockets[i] >= 0);
+    (void)connect(sockets[i], (struct sockaddr *)&address, sizeof address);
+    (void)send(sockets[i], half, sizeof half - 1, MSG_NOSIGNAL);
+  }
+  struct timespec start, end;
+  (void)clock_gettime(CLOCK_MONOTONIC, &start);
+  (void)look(-1);
+  (void)clock_gettime(CLOCK_MONOTONIC, &end);
+  assert_true((double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec) < 5);
+  for (int i = 0; i < HALF; i++) (void)close(sockets[i]);
+  (void)look(-1);
+}
+
 static void test_ends_when_asked(void **state) {
   (void)state;
   tell("{\"action\": \"stop\"}", NULL);
@@ -305,6 +329,7 @@ int main(void) {
       cmocka_unit_test(test_pull),
       cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_strangers),
+      cmocka_unit_test(test_half_sent_requests),
       cmocka_unit_test(test_ends_when_asked),
       cmocka_unit_test(test_ends_while_watched),
   };

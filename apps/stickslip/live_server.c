@@ -6,7 +6,11 @@
  *
  * Simulation and server take turns in one loop, so that nothing needs a lock. Pages of other sites cannot reach it: the
  * Host must be the loopback's own (which stops names that resolve to it), an Origin must be this server's, and commands
- * must be JSON, which browsers do not send elsewhere without asking. */
+ * must be JSON, which browsers do not send elsewhere without asking.
+ *
+ * A client that sends half a request holds a connection, and there are only so many. Every client of the loopback has the
+ * same address, so the limits are those of a connection: a request must be complete within a few seconds, and where most
+ * connections are taken the ones that have not said what they want make room at once. */
 #include "live.h"
 
 #ifdef STICKSLIP_LIVE
@@ -19,8 +23,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-enum { CONNECTIONS = 16, MOST_BODY = 4096, REFRESH = 2 /* seconds */ };
+enum { CONNECTIONS = 64, CROWDED = 48, MOST_WAITING = 16, MOST_BODY = 4096, REFRESH = 2 /* seconds */ };
+
+/* Seconds. A request, from the connection or the answer before to its last byte; where it is crowded; an answer. */
+static const double REQUEST_TIME = 5, CROWDED_TIME = 0.1, ANSWER_TIME = 30;
+
+typedef enum stage { READING, WAITING, ANSWERING } stage; /* WAITING: suspended, for a new state */
+
+/* A connection from its opening to its closing. */
+typedef struct client {
+  struct MHD_Connection *connection; /* NULL: the place is free */
+  stage stage;
+  double since; /* wall clock of the last change of its stage */
+} client;
 
 typedef struct request {
   bool waited, too_long;
@@ -32,12 +49,63 @@ typedef struct server {
   live live;
   struct MHD_Daemon *daemon;
   unsigned port;
-  struct MHD_Connection *waiting[CONNECTIONS];
-  int n_waiting;
+  client clients[CONNECTIONS];
+  int n_clients;
   long shown;       /* sequence when the waiting ones were answered last */
   double refreshed; /* wall clock */
   bool closing;     /* nobody is kept waiting any more: the server cannot end while connections are suspended */
 } server;
+
+/* ---- connections ---- */
+
+static client *client_of(struct MHD_Connection *c) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info ? info->socket_context : NULL;
+}
+
+static void enter(struct MHD_Connection *c, stage next) {
+  client *own = client_of(c);
+  if (!own) return;
+  own->stage = next;
+  own->since = wall_clock();
+}
+
+static int n_waiting(const server *s) {
+  int n = 0;
+  for (int i = 0; i < CONNECTIONS; i++) n += s->clients[i].connection && s->clients[i].stage == WAITING;
+  return n;
+}
+
+static void opened_or_closed(void *user, struct MHD_Connection *c, void **slot,
+                             enum MHD_ConnectionNotificationCode code) {
+  server *s = user;
+  client *own = *slot;
+  if (code == MHD_CONNECTION_NOTIFY_CLOSED && own) {
+    own->connection = NULL;
+    s->n_clients--;
+  }
+  if (code != MHD_CONNECTION_NOTIFY_STARTED) return;
+  for (int i = 0; i < CONNECTIONS && !*slot; i++)
+    if (!s->clients[i].connection) {
+      s->clients[i] = (client){c, READING, wall_clock()};
+      s->n_clients++;
+      *slot = &s->clients[i];
+    }
+}
+
+/* Closes the connections whose time is up: libmicrohttpd's own limit counts from the last byte, and would let a client that
+ * sends one now and then stay for ever. */
+static void close_overdue(server *s, double now) {
+  const double patience = s->n_clients >= CROWDED ? CROWDED_TIME : REQUEST_TIME;
+  for (int i = 0; i < CONNECTIONS; i++) {
+    client *own = &s->clients[i];
+    if (!own->connection || own->stage == WAITING) continue;
+    if (now - own->since <= (own->stage == READING ? patience : ANSWER_TIME)) continue;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(own->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info) (void)shutdown(info->connect_fd, SHUT_RDWR); /* libmicrohttpd sees its end, and frees it */
+    own->since = now;
+  }
+}
 
 /* ---- answers ---- */
 
@@ -52,6 +120,7 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned code, const cha
   (void)MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
   (void)MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
   const enum MHD_Result result = MHD_queue_response(c, code, r);
+  enter(c, ANSWERING);
   MHD_destroy_response(r);
   return result;
 }
@@ -82,9 +151,10 @@ static bool allowed(const server *s, struct MHD_Connection *c) {
 
 static enum MHD_Result get_state(server *s, struct MHD_Connection *c, request *r) {
   const char *after = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "after");
-  if (after && !s->closing && !r->waited && strtol(after, NULL, 10) >= s->live.sequence && s->n_waiting < CONNECTIONS) {
+  if (after && !s->closing && !r->waited && strtol(after, NULL, 10) >= s->live.sequence &&
+      n_waiting(s) < MOST_WAITING) {
     r->waited = true;
-    s->waiting[s->n_waiting++] = c;
+    enter(c, WAITING);
     MHD_suspend_connection(c);
     return MHD_YES;
   }
@@ -94,8 +164,13 @@ static enum MHD_Result get_state(server *s, struct MHD_Connection *c, request *r
 }
 
 static void wake(server *s) {
-  for (int i = 0; i < s->n_waiting; i++) MHD_resume_connection(s->waiting[i]);
-  s->n_waiting = 0;
+  for (int i = 0; i < CONNECTIONS; i++) {
+    client *own = &s->clients[i];
+    if (!own->connection || own->stage != WAITING) continue;
+    own->stage = ANSWERING;
+    own->since = wall_clock();
+    MHD_resume_connection(own->connection);
+  }
   s->shown = s->live.sequence;
   s->refreshed = wall_clock();
 }
@@ -149,8 +224,8 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c, const char *
 
 static void completed(void *user, struct MHD_Connection *c, void **slot, enum MHD_RequestTerminationCode code) {
   (void)user;
-  (void)c;
   (void)code;
+  enter(c, READING); /* the next request */
   free(*slot);
   *slot = NULL;
 }
@@ -164,6 +239,7 @@ static void serve(server *s) {
     const double now = wall_clock();
     live_advance(&s->live, now - last);
     last = now;
+    close_overdue(s, now);
     if (s->live.sequence != s->shown || now - s->refreshed > REFRESH) wake(s);
   }
   s->closing = true;
@@ -177,7 +253,7 @@ static bool listen_on(server *s, long port) {
   s->daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_ALLOW_SUSPEND_RESUME, (uint16_t)port, NULL, NULL, handle, s,
                                MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_CONNECTION_LIMIT,
                                (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, 30U, MHD_OPTION_NOTIFY_COMPLETED,
-                               completed, NULL, MHD_OPTION_END);
+                               completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, opened_or_closed, s, MHD_OPTION_END);
   if (!s->daemon) return false;
   const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
   s->port = info ? info->port : (unsigned)port;
