@@ -229,6 +229,12 @@ typedef struct ss_compliance_def {
   bool has_damping; /* a pair: else the materials', or the scene's */
   ss_damping law;
   double rayleigh[2];
+  /* Coefficients of friction, element by element; none: the pair's for all. */
+  const double *friction;
+  int n_friction;
+  /* Deformations at t = 0 (BVP (12)), (n, t, o) for all elements or for each; none: surfaces that overlap give way. */
+  const double *delta;
+  int n_delta;
   ss_mark mark;
 } ss_compliance_def;
 
@@ -278,14 +284,17 @@ typedef enum ss_coordinate {
   SS_POSITION = 0, /* + 0, 1, 2: x, y, z of the body's frame */
   SS_ROTATION = 3, /* + 0, 1, 2: rotation vector (axis times angle) of the body's frame */
   SS_VELOCITY = 6,
-  SS_SPIN = 9, /* angular velocity, world frame */
-  SS_COORDINATES = 12
+  SS_SPIN = 9,         /* angular velocity, world frame */
+  SS_DEFORMATION = 12, /* of an element between two bodies: normal and tangents, in the contact's frame */
+  SS_COORDINATES = 15
 } ss_coordinate;
 
 typedef struct ss_quantity {
   bool final; /* at the end; else at t = 0 */
   int body;
   int coordinate; /* SS_POSITION + axis etc. */
+  int other;      /* deformations: the other body, or SS_WORLD, which body may be too; the normal points to body */
+  int element;    /* and the element, counted from 0 over all patches between the two */
 } ss_quantity;
 
 /* sum of factors[i] quantities[i] = value */

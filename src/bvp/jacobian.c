@@ -56,6 +56,12 @@ static double final_direction(const ss_sim *sim, const ss_quantity *q, const dou
   }
 }
 
+static double deformation_direction(const ss_sim *sim, const ss_quantity *q, int j) {
+  double sign = 1;
+  const int at = ss_patch_find_deformation(sim, q->body, q->other, q->element, q->coordinate - SS_DEFORMATION, &sign);
+  return at < 0 ? 0 : sign * sim->variation->patch_end[(ptrdiff_t)j * sim->n_patch + at];
+}
+
 static void fill(const ss_shooting *s, const ss_sim *sim, double *jacobian) {
   const int nv = sim->model->n_v;
   for (int i = 0; i < s->m; i++)
@@ -65,7 +71,9 @@ static void fill(const ss_shooting *s, const ss_sim *sim, double *jacobian) {
       double sum = 0;
       for (int k = 0; k < c->n; k++) {
         const ss_quantity *q = &c->quantities[k];
-        if (q->final)
+        if (q->final && q->coordinate >= SS_DEFORMATION)
+          sum += c->factors[k] * deformation_direction(sim, q, j);
+        else if (q->final)
           sum += c->factors[k] *
                  final_direction(sim, q, sim->variation->q + (ptrdiff_t)j * nv, sim->variation->v + (ptrdiff_t)j * nv);
         else if (q->body == u->body && q->coordinate == u->coordinate)

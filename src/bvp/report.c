@@ -68,7 +68,8 @@ static double condition_norm(ss_bvp_solver *v) {
       for (int k = 0; k < a->n; k++)
         for (int l = 0; l < b->n; l++) {
           const ss_quantity *p = &a->quantities[k], *q = &b->quantities[l];
-          if (p->final && q->final && p->body == q->body && p->coordinate == q->coordinate)
+          if (p->final && q->final && p->body == q->body && p->coordinate == q->coordinate && p->other == q->other &&
+              p->element == q->element)
             nn[i * n + j] += a->factors[k] * b->factors[l];
         }
     }
@@ -109,7 +110,9 @@ static const ss_condition_def *deaf_condition(const ss_shooting *s, const double
 /* Whether the freedoms of the bodies leave nothing of it. */
 static bool is_locked(const ss_shooting *s, const ss_condition_def *c) {
   for (int k = 0; k < c->n; k++)
-    if (s->scene.bodies[c->quantities[k].body].freedom >> (c->quantities[k].coordinate % SS_VELOCITY) & 1) return false;
+    if (c->quantities[k].coordinate >= SS_DEFORMATION ||
+        s->scene.bodies[c->quantities[k].body].freedom >> (c->quantities[k].coordinate % SS_VELOCITY) & 1)
+      return false;
   return true;
 }
 

@@ -34,8 +34,13 @@ void ss_bvp_apply(ss_scene *scene, const double *unknown) {
 }
 
 void ss_quantity_name(const ss_scene *scene, const ss_quantity *q, char *text, size_t size) {
-  static const char *const names[SS_COORDINATES] = {"x",  "y",  "z",  "rx", "ry", "rz",
-                                                    "vx", "vy", "vz", "wx", "wy", "wz"};
+  static const char *const names[SS_COORDINATES] = {"x",  "y",  "z",  "rx", "ry", "rz", "vx", "vy",
+                                                    "vz", "wx", "wy", "wz", "n",  "t",  "o"};
+  if (q->coordinate >= SS_DEFORMATION) {
+    (void)snprintf(text, size, "delta(%s, %s, %d).%s", q->body < 0 ? "world" : scene->bodies[q->body].name,
+                   q->other < 0 ? "world" : scene->bodies[q->other].name, q->element + 1, names[q->coordinate]);
+    return;
+  }
   (void)snprintf(text, size, "%s.%s", scene->bodies[q->body].name, names[q->coordinate]);
 }
 
@@ -67,6 +72,11 @@ void ss_shooting_start(const ss_shooting *s, double *u) {
 }
 
 static double final_value(const ss_sim *sim, const ss_quantity *q) {
+  if (q->coordinate >= SS_DEFORMATION) {
+    double sign = 1;
+    const int at = ss_patch_find_deformation(sim, q->body, q->other, q->element, q->coordinate - SS_DEFORMATION, &sign);
+    return at < 0 ? 0 : sign * sim->patch_end[at];
+  }
   const ss_motion motion = ss_sim_motion(sim, q->body);
   const int axis = q->coordinate % 3;
   switch (q->coordinate - axis) {

@@ -64,7 +64,9 @@ typedef struct ss_contact {
   int n_forces;                            /* rows that are forces, the normal one included; the others are moments */
   int block;
   ss_patch *patch; /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
-  int memory;      /* patch: where its numbers start in the sim's patch_start and patch_end */
+  bool
+      pressed_in; /* patch: appears in this part, which begins at t = 0: what it stores is part of the initial energy */
+  int memory;     /* patch: where its numbers start in the sim's patch_start and patch_end */
   double impulse[SS_CONTACT_ROWS]; /* the solution */
   double blur;                     /* of its normal velocity: what the solution's residual leaves open */
   ss_vec3 pressed;    /* its forces as a vector on body a, world frame; before the solve: that of the last step */
@@ -132,7 +134,7 @@ ss_vec3 ss_contact_velocity(const ss_model *model, const ss_contact *contact, co
 double ss_contact_rate(const ss_model *model, const ss_contact *contact, const ss_contact_point *at,
                        const ss_pose *body_a, const ss_pose *body_b, const double *v);
 
-/* At t = 0 no two bodies may overlap deeply. */
-ss_status ss_check_overlap(const ss_model *model, const ss_scene *scene, ss_error *error);
+/* At t = 0 no two bodies may overlap deeply; sets model->pressed_in. */
+ss_status ss_check_overlap(ss_model *model, const ss_scene *scene, ss_error *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* At t = 0 no two bodies may overlap deeply. */
+/* At t = 0 no two bodies may overlap deeply. Surfaces that give may be pressed in: what they overlap by is their
+ * deformation (BVP (12)), as long as it is small beside the bodies. */
 #include "contact/contact.h"
 #include "contact/sweep.h"
 #include "core/arena.h"
@@ -17,6 +18,13 @@ static double deep_overlap(const ss_model *model, const ss_candidate *c) {
   for (int i = 0; i < n; i++)
     if (points[i].gap < -allowed) return -points[i].gap;
   return 0;
+}
+
+/* Whether the overlap can be taken for a deformation. */
+static bool is_pressed_in(const ss_model *model, const ss_candidate *c, double depth) {
+  if (!model->compliant || !ss_scheme_is_compliant(model->simulation.scheme)) return false;
+  const double smaller = fmin(model->shapes[c->shape[0]].reach, model->shapes[c->shape[1]].reach);
+  return isfinite(smaller) && depth <= 0.25 * smaller;
 }
 
 /* Joints that leave a pair of surfaces around them no way to part. */
@@ -76,7 +84,7 @@ static void compute_boxes(const ss_model *model, double *boxes, int *order) {
 }
 
 /* Of all deep overlaps the one of the shapes that come first in the scene. */
-ss_status ss_check_overlap(const ss_model *model, const ss_scene *scene, ss_error *error) {
+ss_status ss_check_overlap(ss_model *model, const ss_scene *scene, ss_error *error) {
   const int n = model->n_shapes;
   double *boxes = ss_alloc(sizeof *boxes * 6 * (size_t)n + 1);
   int *order = ss_alloc(sizeof *order * 2 * (size_t)n + 1);
@@ -97,6 +105,10 @@ ss_status ss_check_overlap(const ss_model *model, const ss_scene *scene, ss_erro
     if (a > best[0] || (a == best[0] && b > best[1]) || !ss_candidate_make(model, a, b, &candidate)) continue;
     const double depth = deep_overlap(model, &candidate);
     if (depth == 0) continue;
+    if (is_pressed_in(model, &candidate, depth)) {
+      model->pressed_in = fmax(model->pressed_in, depth);
+      continue;
+    }
     first = candidate, first_depth = depth, best[0] = a, best[1] = b;
   }
   ss_free(boxes);

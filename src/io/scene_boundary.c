@@ -39,6 +39,40 @@ static int find_coordinate(const ss_reader *reader, const char *name, size_t len
   return -1;
 }
 
+/* False: there is no such body. */
+static bool find_body_or_world(const ss_reader *reader, const char *name, int *body) {
+  const bool world = strcmp(name, "world") == 0;
+  *body = world ? SS_WORLD : ss_find_body_name(&reader->names, name);
+  return world || *body >= 0;
+}
+
+/* "delta(A, B).n", "delta(A, B, 5).t": a deformation of the patch between two bodies, BVP (13). */
+static ss_status parse_deformation(ss_reader *reader, const ss_yaml *node, const char *text, ss_quantity *out) {
+  char a[128], b[128], direction[8];
+  int element = 1, length = 0;
+  if (sscanf(text, "delta( %127[^,()] , %127[^,()] , %d ) . %7[a-z]%n", a, b, &element, direction, &length) != 4 &&
+      sscanf(text, "delta( %127[^,()] , %127[^,()] ) . %7[a-z]%n", a, b, direction, &length) != 3)
+    return SS_READ_FAIL(reader, node, "expected delta(A, B).n or delta(A, B, ELEMENT).n, not '%s'",
+                        ss_printable(text).text);
+  char *const names[2] = {a, b};
+  int *const bodies[2] = {&out->body, &out->other};
+  for (int i = 0; i < 2; i++) {
+    for (size_t end = strlen(names[i]); end > 0 && names[i][end - 1] == ' '; end--) names[i][end - 1] = '\0';
+    if (!find_body_or_world(reader, names[i], bodies[i]))
+      return SS_READ_FAIL(reader, node, "no body is named '%s'", ss_printable(names[i]).text);
+  }
+  const char *found = strlen(direction) == 1 ? strchr("nto", direction[0]) : NULL;
+  const bool planar = reader->scene->planar != SS_SPATIAL;
+  if (!found || (planar && *found == 'o') || text[length] != '\0')
+    return SS_READ_FAIL(reader, node, "a deformation is .n or .t%s, not '%s'", planar ? "" : " or .o",
+                        ss_printable(text).text);
+  if (element < 1) return SS_READ_FAIL(reader, node, "elements are counted from 1, not %d", element);
+  if (!out->final) return SS_READ_FAIL(reader, node, "initial deformations are given by 'compliance: {delta: ...}'");
+  out->coordinate = SS_DEFORMATION + (int)strcspn("nto", direction);
+  out->element = element - 1;
+  return SS_OK;
+}
+
 /* "BODY.coordinate"; the coordinate follows the last point. */
 static ss_status parse_quantity(ss_reader *reader, const ss_yaml *node, const char *text, size_t length,
                                 ss_quantity *out) {
@@ -48,6 +82,7 @@ static ss_status parse_quantity(ss_reader *reader, const ss_yaml *node, const ch
   if (length >= sizeof name) return SS_READ_FAIL(reader, node, "'%s' names a quantity that is too long", reader->key);
   memcpy(name, text, length);
   name[length] = '\0';
+  if (strncmp(name, "delta(", 6) == 0) return parse_deformation(reader, node, name, out);
   char *point = strrchr(name, '.');
   if (!point)
     return SS_READ_FAIL(reader, node, "expected BODY.coordinate, such as puck.vx, not '%s'", ss_printable(name).text);
@@ -81,8 +116,9 @@ static bool starts_word(const char *from, const char *at, const char *word) {
 
 static ss_status replace_quantity(ss_reader *reader, const ss_yaml *node, const char **at, equation *e) {
   const bool final = (*at)[0] == 'f';
-  const char *open = *at + (final ? 6 : 8), *close = strchr(open, ')');
-  if (!close) return SS_READ_FAIL(reader, node, "missing ')' after '%s'", final ? "final(" : "initial(");
+  const char *open = *at + (final ? 6 : 8), *close = open;
+  for (int depth = 0; *close && (*close != ')' || depth > 0); close++) depth += (*close == '(') - (*close == ')');
+  if (!*close) return SS_READ_FAIL(reader, node, "missing ')' after '%s'", final ? "final(" : "initial(");
   if (e->n == MOST_QUANTITIES) return SS_READ_FAIL(reader, node, "more than %d quantities", MOST_QUANTITIES);
   ss_quantity *q = &e->quantities[e->n];
   q->final = final;
@@ -191,7 +227,8 @@ static ss_status read_conditions(ss_reader *reader, const ss_yaml *node, void *o
 /* ---- unknowns ---- */
 
 static bool is_free(const ss_scene *scene, const ss_quantity *q) {
-  return q->coordinate >= SS_VELOCITY && (scene->bodies[q->body].freedom >> (q->coordinate - SS_VELOCITY) & 1);
+  return q->coordinate >= SS_VELOCITY && q->coordinate < SS_DEFORMATION &&
+         (scene->bodies[q->body].freedom >> (q->coordinate - SS_VELOCITY) & 1);
 }
 
 static ss_status read_unknown(ss_reader *reader, const ss_yaml *node, void *object) {
@@ -223,7 +260,7 @@ static ss_status all_unknown(ss_reader *reader, ss_boundary_def *b) {
   if (!unknown) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
   for (int body = 0; body < scene->n_bodies; body++)
     for (int k = 0; k < 6; k++) {
-      const ss_quantity q = {false, body, SS_VELOCITY + k};
+      const ss_quantity q = {.body = body, .coordinate = SS_VELOCITY + k};
       if (is_free(scene, &q)) unknown[b->n_unknown++] = q;
     }
   b->unknown = unknown;

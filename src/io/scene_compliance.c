@@ -35,11 +35,13 @@ static ss_status read_two(ss_reader *reader, const ss_yaml *node,
   return SS_OK;
 }
 
+static int directions_of(const ss_scene *scene) { return scene->planar == SS_SPATIAL ? 3 : 2; }
+
 /* Rows and columns of a patch's matrix; elements that a pair does not give are the scene's. */
 static int matrix_size(const ss_scene *scene, const ss_compliance_def *c) {
   int side = c->elements > 0 ? c->elements : scene->compliance.elements;
   if (side == 0) side = 1;
-  return scene->planar == SS_SPATIAL ? 3 * side * side : 2 * side;
+  return directions_of(scene) * (scene->planar == SS_SPATIAL ? side * side : side);
 }
 
 /* Two numbers (normal, tangential), or a matrix as a list of rows. */
@@ -101,6 +103,40 @@ static ss_status read_damping(ss_reader *reader, const ss_yaml *node, void *obje
   return c->law == SS_DAMPING_GIVEN ? read_matrix(reader, node, c, &c->damping, &c->n_damping) : SS_OK;
 }
 
+/* One coefficient per element. */
+static ss_status read_friction(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_compliance_def *c = object;
+  const int count = matrix_size(reader->scene, c) / directions_of(reader->scene);
+  SS_TRY(ss_expect_list(reader, node, "coefficients of friction, one per element"));
+  if (node->count != count)
+    return SS_READ_FAIL(reader, node, "'friction' must be a list of %d numbers, one per element, not %d", count,
+                        node->count);
+  double *out = SS_ARENA_ARRAY(reader->scene->arena, double, count);
+  if (!out) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < count; i++) SS_TRY(ss_read_nonnegative(reader, node->items[i].value, &out[i]));
+  c->friction = out;
+  c->n_friction = count;
+  return SS_OK;
+}
+
+/* (n, t, o) for all elements, or a list of them, one per element. */
+static ss_status read_delta(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_compliance_def *c = object;
+  const int size = matrix_size(reader->scene, c), d = directions_of(reader->scene);
+  SS_TRY(ss_expect_list(reader, node, "deformations (normal, tangential), of all elements or of each"));
+  const bool each = node->count > 0 && node->items[0].value->kind == SS_YAML_LIST;
+  if (node->count != (each ? size / d : d))
+    return SS_READ_FAIL(reader, node, "'delta' must be %d numbers, or a list of them for each of %d elements, not %d",
+                        d, size / d, node->count);
+  double *out = SS_ARENA_ARRAY(reader->scene->arena, double, size);
+  if (!out) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+  for (int e = 0; e < size / d; e++)
+    SS_TRY(ss_read_numbers(reader, each ? node->items[e].value : node, d, out + (ptrdiff_t)e * d));
+  c->delta = out;
+  c->n_delta = size;
+  return SS_OK;
+}
+
 static const ss_key compliance_keys[] = {
     {"young", ss_read_positive, offsetof(ss_compliance_def, elastic.young), false, 0},
     {"poisson", read_poisson, offsetof(ss_compliance_def, elastic.poisson), false, 0},
@@ -108,6 +144,8 @@ static const ss_key compliance_keys[] = {
     {"spacing", ss_read_positive, offsetof(ss_compliance_def, spacing), false, 0},
     {"stiffness", read_stiffness, 0, false, 0},
     {"damping", read_damping, 0, false, 0},
+    {"friction", read_friction, 0, false, 0},
+    {"delta", read_delta, 0, false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_compliance = {"compliance", compliance_keys};

@@ -117,6 +117,7 @@ struct ss_model {
   bool moments_anywhere;         /* torsion or rolling resistance */
   ss_simulation simulation;      /* the scene's own */
   ss_compliance_law compliance;  /* of pairs that do not say otherwise */
+  double pressed_in;             /* by how much bodies overlap at t = 0 that are meant to be deformed there */
   bool compliant;                /* the scene, a material or a pair says how contacts give */
   double *q0;                    /* systems: coordinates at t = 0 */
   double *v0;                    /* velocities at t = 0 */

@@ -119,7 +119,7 @@ static void gather_friction(ss_weak *w, const ss_contact *c, int e, ss_vec3 velo
                             double weight, double h) {
   const int d = c->patch->n_directions;
   const double *impulse = ss_patch_end(w->sim, c) + c->patch->n + (ptrdiff_t)e * d;
-  const double normal = c->mu * impulse[0] / h;
+  const double normal = (c->patch->friction ? c->patch->friction[e] : c->mu) * impulse[0] / h;
   double slip[2] = {0}, force[2] = {0}, work = 0;
   for (int k = 1; k < d; k++) {
     slip[k - 1] = rate[k - 1] + v3_dot(velocity, c->direction[k]);

@@ -1,8 +1,9 @@
 /* Patches of the contacts of a step: where their deformations come from, and their end.
  *
  * A patch belongs to a contact's key. It appears with the contact, with the surfaces just touching (delta_n = the
- * overlap of the rigid shapes), moves with the contact point, keeps its deformations as long as the shapes overlap or
+ * overlap of the rigid shapes) or, at t = 0, with the deformations that the scene gives, moves with the contact point, keeps its deformations as long as the shapes overlap or
  * an element carries force, and vanishes with the contact. Its frame follows the normal with the least turn. */
+#include "core/words.h"
 #include "step/workspace.h"
 
 #include <string.h>
@@ -49,6 +50,27 @@ static void carry_frame(const ss_sim *sim, ss_contact *c, const ss_touch *touch)
   c->direction[2] = v3_cross(n, c->direction[1]);
 }
 
+/* Deformations of a patch that appears. Those that a scene gives for t = 0 must leave no overlap, BVP (12). */
+static ss_status begin_deformations(const ss_sim *sim, ss_contact *c, double *delta, ss_error *error) {
+  const ss_patch *p = c->patch;
+  c->pressed_in = sim->state.t == 0;
+  memset(delta, 0, sizeof(double) * 2 * (size_t)p->n);
+  if (p->delta && c->pressed_in) memcpy(delta, p->delta, sizeof(double) * (size_t)p->n);
+  for (int e = 0; e < p->n_elements; e++) {
+    const double gap = ss_element_gap(sim, c, &c->at, e);
+    double *normal = &delta[e * p->n_directions];
+    if (!p->delta || !c->pressed_in)
+      *normal = fmax(0, -gap);
+    else if (gap + *normal < -1e-9 * sim->model->length)
+      return ss_fail_place(error, SS_ERROR_INPUT, sim->model->file, c->law->compliance->def.mark,
+                           "compliance: with this 'delta' the surfaces of '%s' and '%s' overlap by %g at t = 0: gap + "
+                           "delta >= 0 must hold for every element",
+                           ss_model_body_name(sim->model, c->body[0]), ss_model_body_name(sim->model, c->body[1]),
+                           -gap - *normal);
+  }
+  return SS_OK;
+}
+
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *c, const ss_touch *touch, ss_error *error) {
   ss_status status = ss_patch_find_law(sim, c, error);
   if (status != SS_OK) return status;
@@ -61,13 +83,10 @@ ss_status ss_patch_attach(ss_sim *sim, ss_contact *c, const ss_touch *touch, ss_
   if (status != SS_OK) return status;
   carry_frame(sim, c, touch);
   double *delta = ss_patch_start(sim, c);
-  if (touch && touch->n_patch == 2 * n) {
+  if (touch && touch->n_patch == 2 * n)
     memcpy(delta, sim->state.patch + touch->patch, sizeof(double) * 2 * (size_t)n);
-  } else {
-    memset(delta, 0, sizeof(double) * 2 * (size_t)n);
-    for (int e = 0; e < c->patch->n_elements; e++)
-      delta[e * c->patch->n_directions] = fmax(0, -ss_element_gap(sim, c, &c->at, e));
-  }
+  else if ((status = begin_deformations(sim, c, delta, error)) != SS_OK)
+    return status;
   memcpy(ss_patch_end(sim, c), delta, sizeof(double) * 2 * (size_t)n);
   return SS_OK;
 }
@@ -131,10 +150,25 @@ void ss_patch_losses(ss_sim *sim, const ss_contact *c, double h) {
   ss_energy *e = &sim->report.energy;
   for (int i = 0; c->row >= 0 && i < c->n_rows * c->patch->n_elements; i++)
     if (i % c->n_rows) e->friction_loss -= sim->problem.z[c->row + i] * sim->problem.slack[c->row + i];
+  if (c->pressed_in && c->row >= 0) e->initial += quadratic(c->patch->K, ss_patch_start(sim, c), NULL, c->patch->n) / 2;
   e->damping_loss += quadratic(c->patch->C, ss_patch_end(sim, c), ss_patch_start(sim, c), c->patch->n) / h;
 }
 
 /* ---- what can be asked ---- */
+
+int ss_patch_find_deformation(const ss_sim *sim, int a, int b, int element, int direction, double *sign) {
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    const bool turned = c->body[0] == b && c->body[1] == a;
+    if (!c->patch || !(turned || (c->body[0] == a && c->body[1] == b)) || !ss_patch_lives(sim, c)) continue;
+    const int d = c->patch->n_directions, component = element * d + direction;
+    *sign = 1;
+    if (element < c->patch->n_elements)
+      return c->memory + (turned ? ss_patch_turned(c->patch, component, sign) : component);
+    element -= c->patch->n_elements;
+  }
+  return -1;
+}
 
 int ss_sim_elements(const ss_sim *sim, int index, ss_element_report *out, int capacity) {
   const ss_contact *c = NULL;

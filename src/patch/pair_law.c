@@ -74,5 +74,7 @@ ss_status ss_patch_find_law(ss_sim *sim, ss_contact *c, ss_error *error) {
     sim->patches = found;
   }
   c->patch = found->patch;
+  for (int e = 0; c->patch->friction && e < c->patch->n_elements; e++)
+    c->mu = fmax(e > 0 ? c->mu : 0, c->patch->friction[e]);
   return SS_OK;
 }

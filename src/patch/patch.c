@@ -18,7 +18,7 @@ static ss_status out_of_memory(ss_error *error) { return ss_fail(error, SS_ERROR
 /* Where component i lies in the frame of the other body: normal and first tangent point the other way, so that elements
  * change places along the first tangent; a's motion relative to b is b's relative to a, against the turned directions.
  * Along the second tangent, which stays, it changes its sign. */
-static int turned_component(const ss_patch *p, int i, double *sign) {
+int ss_patch_turned(const ss_patch *p, int i, double *sign) {
   const int d = p->n_directions, element = i / d;
   const int side = d == 3 ? (int)lround(sqrt(p->n_elements)) : p->n_elements;
   *sign = i % d == 2 ? -1 : 1;
@@ -42,8 +42,8 @@ static ss_status fill_given(const ss_patch *p, const double *numbers, int count,
       if (fabs(value - numbers[j * n + i]) > 1e-9 * (fabs(numbers[i * n + i]) + fabs(numbers[j * n + j])))
         return ss_fail(error, SS_ERROR_INPUT, "%s must be symmetric", what);
       double row = 1, column = 1;
-      const size_t to_i = turned ? (size_t)turned_component(p, (int)i, &row) : i;
-      const size_t to_j = turned ? (size_t)turned_component(p, (int)j, &column) : j;
+      const size_t to_i = turned ? (size_t)ss_patch_turned(p, (int)i, &row) : i;
+      const size_t to_j = turned ? (size_t)ss_patch_turned(p, (int)j, &column) : j;
       out[to_i * n + to_j] = row * column * value;
     }
   return SS_OK;
@@ -162,6 +162,21 @@ static void place_elements(ss_patch *p, const ss_compliance_def *def) {
   }
 }
 
+/* Numbers per element and per component, in the order of this side's frame. */
+static ss_status fill_elements(ss_patch *p, const ss_compliance_def *def, bool turned, ss_arena *arena,
+                               ss_error *error) {
+  const int d = p->n_directions;
+  if (def->n_friction && !(p->friction = SS_ARENA_ARRAY(arena, double, p->n_elements))) return out_of_memory(error);
+  if (def->n_delta && !(p->delta = SS_ARENA_ARRAY(arena, double, p->n))) return out_of_memory(error);
+  for (int i = 0; i < p->n; i++) {
+    double sign = 1;
+    const int to = turned ? ss_patch_turned(p, i, &sign) : i;
+    if (p->friction) p->friction[to / d] = def->friction[i / d];
+    if (p->delta) p->delta[to] = sign * def->delta[i];
+  }
+  return SS_OK;
+}
+
 /* What the parts below rely on. */
 static ss_status check(const ss_compliance_def *def, const ss_surface side[2], ss_error *error) {
   const bool gives[2] = {ss_surface_gives(&side[0]), ss_surface_gives(&side[1])};
@@ -194,6 +209,7 @@ ss_status ss_patch_create(const ss_compliance_def *def, const ss_surface side[2]
   place_elements(p, def);
   status = fill_stiffness(p, def, side, turned, error);
   if (status == SS_OK) status = fill_damping(p, def, side, turned, error);
+  if (status == SS_OK) status = fill_elements(p, def, turned, arena, error);
   *out = p;
   return status;
 }

@@ -17,6 +17,8 @@ typedef struct ss_patch {
   int n_elements, n_directions, n; /* n = n_elements n_directions; component = element n_directions + direction */
   double *place;                   /* [n_elements][2] along the two tangents */
   double *K, *C;                   /* [n][n] */
+  double *friction;                /* [n_elements] coefficients; NULL: the pair's for all */
+  double *delta;                   /* [n] deformations at t = 0; NULL: not given */
   double h;                        /* of the matrices below */
   double *flexibility;             /* [n][n] E^-1 */
   double *recovery;                /* [n][n] E^-1 K */
@@ -26,6 +28,9 @@ typedef struct ss_patch {
  * scenes, else 3. Matrices of the definition are for a normal that points to the other body where `turned`. */
 ss_status ss_patch_create(const ss_compliance_def *def, const ss_surface side[2], bool turned, int directions,
                           ss_arena *arena, ss_patch **out, ss_error *error);
+
+/* Where component i lies in the frame of the other body, and with which sign. */
+int ss_patch_turned(const ss_patch *patch, int i, double *sign);
 
 /* Whether a surface is not rigid. */
 bool ss_surface_gives(const ss_surface *side);

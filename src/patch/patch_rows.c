@@ -26,7 +26,7 @@ static void element_rows(ss_sim *sim, const ss_contact *c, const ss_pose pose[2]
   p->blocks[p->n_blocks++] = (ss_block){.kind = c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE,
                                         .first = p->n,
                                         .size = c->n_rows,
-                                        .mu = c->mu,
+                                        .mu = c->patch->friction ? c->patch->friction[e] : c->mu,
                                         .cone = sim->options.cone,
                                         .directions = sim->options.directions};
   for (int k = 0; k < c->n_rows; k++) {

@@ -115,7 +115,8 @@ void relook(ss_sim *sim) {
     if (!c->patch) continue;
     c->direction[0] = c->at.normal; /* the tangents turn with it in the second order only */
     if (ss_touch_find(&sim->state, c->key) && ss_touch_find(&sim->state, c->key)->n_patch == 2 * c->patch->n) continue;
-    for (int e = 0; e < c->patch->n_elements; e++) /* a new patch begins with the overlap */
+    if (c->patch->delta && c->pressed_in) continue; /* given */
+    for (int e = 0; e < c->patch->n_elements; e++)  /* a new patch begins with the overlap */
       ss_patch_start(sim, c)[e * c->patch->n_directions] = fmax(0, -ss_element_gap(sim, c, &c->at, e));
   }
 }

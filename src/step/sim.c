@@ -41,6 +41,11 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
                    sim->scheme->name);
   if (sim->scheme->compliant && !sim->model->compliant)
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s needs the section compliance:", sim->scheme->name);
+  if (!sim->scheme->compliant && sim->model->pressed_in > 0)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "bodies overlap by %g at the start: only a compliant scheme takes that for a "
+                   "deformation, not %s",
+                   sim->model->pressed_in, sim->scheme->name);
   if (sim->scheme->compliant && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT,
                    "restitution has no place in the scheme %s: stiffness and damping decide how bodies bounce",

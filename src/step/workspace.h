@@ -473,6 +473,9 @@ double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_con
 double ss_element_gap_at(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at,
                          const ss_pose body[2], int element);
 bool ss_patch_lives(const ss_sim *sim, const ss_contact *contact);
+/* Where in patch_end the deformation of an element between bodies a and b lies (elements of all their patches are counted
+ * on), and its sign in the frame whose normal points to a; -1: there is no such element now, its deformation is 0. */
+int ss_patch_find_deformation(const ss_sim *sim, int a, int b, int element, int direction, double *sign);
 ss_status ss_patch_store(ss_sim *sim, const ss_contact *contact, ss_touch *touch, ss_error *error);
 /* Largest overlap of the deformed surfaces at the end of the step. */
 double ss_patch_overlap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at);
