@@ -41,6 +41,39 @@ static void test_inputs_are_kept(void **state) {
   free(expect("export ball.h5 --to csv", 0, NULL)); /* still a result */
 }
 
+/* Outputs and joints are the same numbers in JSON, CSV, HDF5 and what is exported from it. */
+static void test_signals_are_recorded(void **state) {
+  (void)state;
+  static const char text[] =
+      "planar: xy\n"
+      "inputs: {lift: 4}\n"
+      "bodies: [{name: arm, mass: 1, inertia: 1, position: [1, 0]}]\n"
+      "joints: [{name: pin, type: revolute, between: [world, arm], at: [0, 0], motor: {speed: 1, torque: lift}}]\n"
+      "outputs: [{name: height, value: arm.y}, {name: 'a, \"b\"', value: 2*pin.force}]\n"
+      "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n";
+  write_text("arm.yaml", text);
+  json_t *json = expect_json("run arm.yaml --json --set lift=5 -o arm.h5 --csv arm.csv", 0, NULL);
+  const double height = number(json_object_get(json, "outputs"), "height");
+  const json_t *pin = json_object_get(json_object_get(json_object_get(json, "final"), "joints"), "pin");
+  assert_true(number(pin, "force") == 5); /* too weak for the arm: acts in full */
+  free(expect("export arm.h5 --to csv -o again.csv", 0, NULL));
+  char *csv = read_text("arm.csv"), *again = read_text("again.csv");
+  assert_string_equal(csv, again);
+  assert_non_null(strstr(csv, ",height,\"a, \"\"b\"\"\",pin.position,pin.speed,pin.force,pin.fx,"));
+  const char *last = strrchr(csv, ',');
+  for (int i = 0; i < 10; i++) { /* back to the output: 9 numbers of the joint come after the second one */
+    do last--;
+    while (*last != ',');
+  }
+  assert_true(strtod(last + 1, NULL) == height);
+  free(csv);
+  free(again);
+  json_decref(json);
+  free(expect("plot arm.h5 --y height --y pin.position --y pin.fy -o arm.svg", 0, NULL));
+  refuse("plot arm.h5 --y pin.fq -o arm.svg", "JOINT.position");
+  refuse("run arm.yaml --set raise=5", "declared: lift");
+}
+
 static void test_two_outputs_are_two_files(void **state) {
   (void)state;
   refuse("run ball.yaml -o x.h5 --csv x.h5", "'x.h5' is named for two outputs");
@@ -189,9 +222,13 @@ static int prepare(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inputs_are_kept),   cmocka_unit_test(test_two_outputs_are_two_files),
-      cmocka_unit_test(test_nothing_half_done), cmocka_unit_test(test_dumped_problems),
-      cmocka_unit_test(test_dumped_patches),    cmocka_unit_test(test_hangup),
+      cmocka_unit_test(test_inputs_are_kept),
+      cmocka_unit_test(test_signals_are_recorded),
+      cmocka_unit_test(test_two_outputs_are_two_files),
+      cmocka_unit_test(test_nothing_half_done),
+      cmocka_unit_test(test_dumped_problems),
+      cmocka_unit_test(test_dumped_patches),
+      cmocka_unit_test(test_hangup),
       cmocka_unit_test(test_names_of_outputs),
   };
   return cmocka_run_group_tests(tests, prepare, remove_directory);

@@ -311,7 +311,7 @@ static const row force_rows[] = {
     {FORCE("type: applied, on: world, force: [1, 0, 0]"), BAD, 3, 30, "a force on the world"},
     {FORCE("type: applied, on: ann, force: [sin(t), 2*tt, 0]"), BAD, 3, 53, "unknown name 'tt'"},
     {FORCE("type: applied, on: ann, force: [1/0, 0, 0]"), BAD, 3, 43, "not finite"},
-    {FORCE("type: applied, on: ann, force: [[1], 0, 0]"), BAD, 3, 43, "must be a number or an expression of t"},
+    {FORCE("type: applied, on: ann, force: [[1], 0, 0]"), BAD, 3, 43, "must be a number or an expression, not a list"},
     {FORCE("type: applied, on: ann, force: 1"), BAD, 3, 42, "'force' must be a list of 3 numbers"},
     {FORCE("type: applied, on: ann, torque: 1"), BAD, 3, 43, "'torque' must be a list of 3"},
 };

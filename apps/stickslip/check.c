@@ -149,7 +149,7 @@ int command_check(int argc, char **argv) {
     ss_status status = session_open_any(&s, path, &o, &error);
     if (!status) status = ss_sim_create(s.model, &s.simulation, &sim, &error);
     if (!status) status = examine(&s, sim, &f, &error);
-    if (!status) session_note_touching(&s);
+    if (!status) session_note_touching(&s), session_note_feedback(sim);
     if (status)
       code = report_error(&error);
     else if (json)

@@ -188,6 +188,15 @@ static bool set_parameter(live *l, const json_t *order) {
   return fits ? false : say(l, false, "the value is too long");
 }
 
+/* An input changes at once: nothing is compiled, the motion goes on. */
+static bool set_input(live *l, const json_t *order) {
+  const char *name = json_string_value(json_object_get(order, "name"));
+  const json_t *value = json_object_get(order, "value");
+  if (!name || !json_is_number(value)) return say(l, false, "input needs a name and a number");
+  ss_error error = {0};
+  return !ss_sim_set_input_named(l->sim, name, json_number_value(value), &error) || say(l, false, "%s", error.message);
+}
+
 static bool read_vector(const json_t *array, ss_vec3 *v) {
   if (json_array_size(array) != 3) return false;
   double x[3];
@@ -219,6 +228,7 @@ static bool pull(live *l, const json_t *order) {
 static bool act(live *l, const char *action, const json_t *order) {
   if (strcmp(action, "speed") == 0) return set_speed(l, order);
   if (strcmp(action, "set") == 0) return set_parameter(l, order);
+  if (strcmp(action, "input") == 0) return set_input(l, order);
   if (strcmp(action, "pull") == 0) return pull(l, order);
   if (strcmp(action, "release") == 0) return !ss_sim_pull(l->sim, NULL, NULL);
   if (strcmp(action, "reset") == 0) return reset(l);
@@ -233,7 +243,8 @@ static bool act(live *l, const char *action, const json_t *order) {
     l->running = false;
     return one_step(l);
   } else {
-    return say(l, false, "unknown action; there are start, pause, step, reset, speed, set, pull, release and stop");
+    return say(l, false,
+               "unknown action; there are start, pause, step, reset, speed, set, input, pull, release and stop");
   }
   return true;
 }
@@ -258,6 +269,17 @@ static json_t *parameters(const ss_scene *scene) {
   return object;
 }
 
+static json_t *inputs(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  json_t *object = json_object();
+  for (int i = 0; object && i < ss_model_inputs(model); i++)
+    if (json_object_set_new(object, ss_model_input_name(model, i), json_number(ss_sim_input(sim, i)))) {
+      json_decref(object);
+      return NULL;
+    }
+  return object;
+}
+
 static char *write_text(live *l, size_t *size, bool (*put)(live *, FILE *)) {
   char *text = NULL;
   FILE *stream = open_memstream(&text, size);
@@ -269,10 +291,10 @@ static char *write_text(live *l, size_t *size, bool (*put)(live *, FILE *)) {
 }
 
 static bool put_state(live *l, FILE *stream) {
-  json_t *head = json_pack("{s:I, s:I, s:b, s:o, s:I, s:o, s:o}", "sequence", (json_int_t)l->sequence, "generation",
-                           (json_int_t)l->generation, "running", l->running, "speed", json_number(l->speed), "steps",
-                           (json_int_t)ss_sim_state(l->sim)->step, "message", json_text(l->message), "parameters",
-                           parameters(l->session.scene));
+  json_t *head = json_pack("{s:I, s:I, s:b, s:o, s:I, s:o, s:o, s:o}", "sequence", (json_int_t)l->sequence,
+                           "generation", (json_int_t)l->generation, "running", l->running, "speed",
+                           json_number(l->speed), "steps", (json_int_t)ss_sim_state(l->sim)->step, "message",
+                           json_text(l->message), "parameters", parameters(l->session.scene), "inputs", inputs(l->sim));
   char *text = head ? json_dumps(head, JSON_COMPACT) : NULL;
   json_decref(head);
   if (!text) return false;

@@ -213,6 +213,7 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
         "that away as an impact would; schemes that weight velocities (alpha < 1) swing about it\n",
         start_residual);
   if (!o->resume) session_note_touching(s);
+  session_note_feedback(sim);
   const double start = wall_clock();
   const ss_status status = progress_advance(sim, o->time_limit, &error);
   const double seconds = wall_clock() - start;

@@ -3,6 +3,7 @@
 #include "run_result.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static json_t *body_json(const ss_sim *sim, int body) {
   const ss_motion m = ss_sim_motion(sim, body);
@@ -22,6 +23,33 @@ static json_t *coordinates_json(const ss_sim *sim) {
   return all;
 }
 
+/* position and speed where the joint has them, force where it has a motor, reaction and moment on its first body. */
+static json_t *joint_json(const ss_model *model, int joint, const ss_joint_report *report) {
+  json_t *one =
+      json_pack("{s:o, s:o}", "reaction", json_vector(report->reaction), "moment", json_vector(report->moment));
+  bool good = one != NULL;
+  if (good && ss_model_joint_has_position(model, joint))
+    good = !json_object_set_new(one, "position", json_number(report->position)) &&
+           !json_object_set_new(one, "speed", json_number(report->speed));
+  if (good && ss_model_joint_has_motor(model, joint))
+    good = !json_object_set_new(one, "force", json_number(report->force));
+  return good ? one : NULL;
+}
+
+static json_t *joints_json(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  const int n = ss_model_joints(model);
+  ss_joint_report *reports = calloc((size_t)n + 1, sizeof *reports);
+  json_t *all = reports && !ss_sim_joints(sim, reports, n, NULL) ? json_object() : NULL;
+  for (int i = 0; all && i < n; i++)
+    if (json_object_set_new(all, ss_model_joint_name(model, i), joint_json(model, i, &reports[i]))) {
+      json_decref(all);
+      all = NULL;
+    }
+  free(reports);
+  return all;
+}
+
 static json_t *final_json(const ss_sim *sim) {
   const ss_model *model = ss_sim_model(sim);
   if (ss_model_is_system(model))
@@ -29,7 +57,17 @@ static json_t *final_json(const ss_sim *sim) {
   json_t *bodies = json_object();
   for (int body = 0; bodies && body < ss_model_bodies(model); body++)
     if (json_object_set_new(bodies, ss_model_body_name(model, body), body_json(sim, body))) return NULL;
-  return json_pack("{s:o, s:o}", "t", json_number(ss_sim_state(sim)->t), "bodies", bodies);
+  return json_pack("{s:o, s:o, s:o}", "t", json_number(ss_sim_state(sim)->t), "bodies", bodies, "joints",
+                   joints_json(sim));
+}
+
+/* The outputs at the end; NULL: out of memory. */
+static json_t *outputs_json(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  json_t *all = json_object();
+  for (int i = 0; all && i < ss_model_outputs(model); i++)
+    if (json_object_set_new(all, ss_model_output_name(model, i), json_number(ss_sim_output(sim, i)))) return NULL;
+  return all;
 }
 
 static json_t *doubts_json(const ss_certificate *c) {
@@ -121,6 +159,8 @@ int run_print_json(const run_result *r) {
       "constraint_work", json_number(report->constraint_work), "kinetic_growth", json_number(report->kinetic_growth),
       "energy_excess", json_number(report->energy_excess));
   if (root && json_object_set_new(root, "created_by_impacts", json_number(report->created_by_impacts))) root = NULL;
+  if (root && ss_model_outputs(ss_sim_model(r->sim)) && json_object_set_new(root, "outputs", outputs_json(r->sim)))
+    root = NULL;
   if (root && json_object_set_new(root, "start_velocity_residual", json_number(r->start_residual))) root = NULL;
   if (root && isfinite(r->explicit_step) && json_object_set_new(root, "explicit_step", json_number(r->explicit_step)))
     root = NULL;

@@ -146,6 +146,26 @@ void session_note_touching(const session *s) {
       a, b, a, b);
 }
 
+void session_note_feedback(ss_sim *sim) {
+  ss_feedback feedback;
+  const ss_simulation *o = ss_sim_options(sim);
+  if (o->tolerance > 0 || ss_sim_feedback(sim, &feedback, NULL)) return;
+  static const double noticeable = 0.05;
+  if (o->step >= feedback.step)
+    (void)fprintf(
+        stderr,
+        "stickslip: NOTE: the step %.3g is above %.3g, where forces that depend on the state become unstable: they\n"
+        "are held over a step. Use a smaller step, or a spring or damper, which is implicit\n",
+        o->step, feedback.step);
+  else if (feedback.growth * o->duration > noticeable)
+    (void)fprintf(
+        stderr,
+        "stickslip: NOTE: forces that depend on the state are held over a step, which feeds energy into their\n"
+        "oscillation at a rate of %.2g per unit of time with the step %.3g. Use a smaller step, more damping, or a\n"
+        "spring, which is implicit\n",
+        feedback.growth, o->step);
+}
+
 const char *session_name(const session *s) {
   if (!s->scene) return ss_model_scene_name(s->model);
   return s->scene->name ? s->scene->name : s->scene->file;

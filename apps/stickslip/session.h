@@ -35,6 +35,8 @@ ss_status check_scheme(const char *name, ss_error *error);
 
 /* To standard error: bodies that are joined and touch, and what to write if they are not meant to. */
 void session_note_touching(const session *s);
+/* A note where the step is too long for forces that depend on the state. */
+void session_note_feedback(ss_sim *sim);
 
 /* The scene's name, or its file where it has none. */
 const char *session_name(const session *s);

@@ -43,8 +43,9 @@ ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool compl
 void ss_recorder_discard(ss_recorder *recorder);
 
 /* A result, open for reading. Columns by name: t, energy.kinetic (potential, elastic, total, work, friction_loss,
- * impact_loss, damping_loss, remainder, stabilization), COORDINATE.q (v) of user-defined systems, BODY.x (y z qw qx qy qz vx vy vz wx wy wz); values has ss_result_rows entries.
- */
+ * impact_loss, damping_loss, remainder, stabilization), COORDINATE.q (v) of user-defined systems, BODY.x (y z qw qx qy qz vx vy vz wx wy wz),
+ * the names of outputs, JOINT.position, speed, force (of its motor), fx fy fz mx my mz (its reaction on the first body); values
+ * has ss_result_rows entries. */
 typedef struct ss_result ss_result;
 ss_status ss_result_open(const char *path, ss_result **out, ss_error *error);
 void ss_result_close(ss_result *result);

@@ -184,7 +184,8 @@ typedef struct ss_joint_def {
   bool has_motor;
   double motor_speed,
       motor_effort; /* wanted rate of the angle (revolute, screw) or displacement; largest torque or force */
-  const ss_expression *motor_speed_at; /* function of t, instead of motor_speed; NULL: constant */
+  /* Functions of t, inputs and the state, instead of motor_speed and motor_effort; NULL: constants. */
+  const ss_expression *motor_speed_at, *motor_effort_at;
   ss_mark mark;
 } ss_joint_def;
 
@@ -210,7 +211,7 @@ typedef struct ss_force_def {
   ss_vec3 anchor[2];                      /* in each body's own frame; applied: anchor[0] is the point of attack */
   double stiffness, rest_length, damping; /* rest_length NAN: the length at t = 0 */
   ss_jacobian jacobian;
-  const ss_expression *force[3];  /* applied: world frame, functions of t; NULL is zero */
+  const ss_expression *force[3];  /* applied: world frame, functions of t, inputs and the state; NULL is zero */
   const ss_expression *torque[3]; /* applied: world frame */
   ss_mark mark;
 } ss_force_def;
@@ -323,6 +324,32 @@ typedef struct ss_boundary_def {
   ss_mark mark;
 } ss_boundary_def;
 
+/* ---- inputs and outputs (docs/inputs-and-outputs.md) ---- */
+
+/* What expressions may use beside parameters and t. */
+typedef enum ss_variable_kind {
+  SS_VARIABLE_INPUT,          /* index[0] */
+  SS_VARIABLE_BODY,           /* of body index[0]: component index[1] of x y z vx vy vz wx wy wz */
+  SS_VARIABLE_JOINT_POSITION, /* of joint index[0] */
+  SS_VARIABLE_JOINT_SPEED,
+  SS_VARIABLE_JOINT_FORCE,     /* of its motor */
+  SS_VARIABLE_CONTACT_NORMAL,  /* between bodies index[0] and index[1] */
+  SS_VARIABLE_CONTACT_TANGENT, /* likewise */
+} ss_variable_kind;
+
+typedef struct ss_variable {
+  ss_variable_kind kind;
+  int index[2];
+  ss_mark mark; /* where it was used first */
+} ss_variable;
+
+/* A number of interest at every instant: recorded, printed, plotted. */
+typedef struct ss_output_def {
+  const char *name;
+  const ss_expression *value;
+  ss_mark mark;
+} ss_output_def;
+
 typedef struct ss_scene {
   const char *file; /* where it came from; NULL if built in C */
   const char *name, *source;
@@ -339,6 +366,10 @@ typedef struct ss_scene {
   ss_simulation simulation;
   ss_parameter *parameters; /* those that a scene file declares, as they were set */
   int n_parameters;
+  ss_parameter *inputs; /* numbers that may change between steps, with their defaults */
+  ss_output_def *outputs;
+  ss_variable *variables; /* of all expressions */
+  int n_inputs, n_outputs, n_variables;
   ss_compliance_def compliance; /* its arrays live as long as the scene */
   ss_boundary_def boundary;     /* likewise */
   struct ss_arena *arena;       /* owns everything above */
@@ -363,6 +394,13 @@ ss_status ss_scene_add_world_shape(ss_scene *scene, const ss_shape_def *shape, s
 ss_status ss_scene_add_body(ss_scene *scene, const ss_body_def *body, ss_error *error); /* index: n_bodies - 1 */
 ss_status ss_scene_add_joint(ss_scene *scene, const ss_joint_def *joint, ss_error *error);
 ss_status ss_scene_add_force(ss_scene *scene, const ss_force_def *force, ss_error *error);
+
+/* Inputs are used in expressions like parameters; ss_sim_set_input changes them. Names: letters, digits, '_'. */
+ss_status ss_scene_add_input(ss_scene *scene, const char *name, double value, ss_error *error);
+/* An output by its text: inputs, bodies and joints that it names must be there already. */
+ss_status ss_scene_add_output(ss_scene *scene, const char *name, const char *text, ss_error *error);
+/* An expression for applied forces, torques and motors of this scene, likewise; it lives as long as the scene. */
+ss_status ss_scene_expression(ss_scene *scene, const char *text, const ss_expression **out, ss_error *error);
 
 /* Index of the body with this name, SS_WORLD for "world", -2 if there is none. */
 int ss_scene_find_body(const ss_scene *scene, const char *name);

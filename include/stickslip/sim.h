@@ -29,6 +29,22 @@ bool ss_model_joined_touch(const ss_model *model, int bodies[2]);
 double ss_model_body_mass(const ss_model *model, int body);
 /* The joint that scalar joint equation `row` belongs to: its name, or "joint N". */
 const char *ss_model_joint_row_name(const ss_model *model, int row);
+/* Joints, inputs and outputs, in the order of the scene. A joint without a name is "joint N". find: -1 where there is none (of
+ * bodies -2, and SS_WORLD for "world"). */
+int ss_model_joints(const ss_model *model);
+const char *ss_model_joint_name(const ss_model *model, int joint);
+bool ss_model_joint_has_position(const ss_model *model,
+                                 int joint); /* revolute, prismatic, cylindrical, screw, distance */
+bool ss_model_joint_has_motor(const ss_model *model, int joint);
+int ss_model_inputs(const ss_model *model);
+const char *ss_model_input_name(const ss_model *model, int input);
+double ss_model_input_default(const ss_model *model, int input);
+int ss_model_outputs(const ss_model *model);
+const char *ss_model_output_name(const ss_model *model, int output);
+int ss_model_find_body(const ss_model *model, const char *name);
+int ss_model_find_joint(const ss_model *model, const char *name);
+int ss_model_find_input(const ss_model *model, const char *name);
+int ss_model_find_output(const ss_model *model, const char *name);
 /* The scene's name, and its text as it was read (NULL if built in C), for results that say where they come from. */
 const char *ss_model_scene_name(const ss_model *model);
 const ss_simulation *ss_model_simulation(const ss_model *model); /* the scene's own */
@@ -91,6 +107,37 @@ typedef struct ss_motion {
   ss_vec3 velocity, angular_velocity; /* world frame */
 } ss_motion;
 ss_motion ss_sim_motion(const ss_sim *sim, int body);
+
+/* ---- driving a simulation between steps (docs/inputs-and-outputs.md) ---- */
+
+/* Inputs of the scene: a value holds until it is changed, in all steps that follow. SS_ERROR_INPUT: no such input, or the value
+ * is not finite. Outputs are evaluated at the present state; NAN where there is no such output, or the expression says so. */
+ss_status ss_sim_set_input(ss_sim *sim, int input, double value, ss_error *error);
+ss_status ss_sim_set_input_named(ss_sim *sim, const char *name, double value, ss_error *error);
+double ss_sim_input(const ss_sim *sim, int input);
+double ss_sim_output(const ss_sim *sim, int output);
+ss_status ss_sim_output_named(const ss_sim *sim, const char *name, double *value, ss_error *error);
+
+/* The coordinate of a joint's free direction: an angle, counted beyond full turns, a displacement or a distance; its rate; what
+ * its motor gave in the last step, on the average (0 without a motor). NAN: the joint has no such coordinate. */
+typedef struct ss_joint_report {
+  double position, speed, force;
+  ss_vec3 reaction,
+      moment; /* of its equations on the first body, mean over the last step: world frame, about the anchor */
+} ss_joint_report;
+/* reaction and moment cost more than the rest and need memory where joints are redundant; SS_ERROR_MEMORY. */
+double ss_sim_joint_position(const ss_sim *sim, int joint);
+double ss_sim_joint_speed(const ss_sim *sim, int joint);
+double ss_sim_joint_force(const ss_sim *sim, int joint);
+ss_status ss_sim_joints(const ss_sim *sim, ss_joint_report *out, int capacity, ss_error *error); /* all of them */
+
+/* A force at the origin of the body's frame and a torque, world frame, in the next step only. Those of one body add up. */
+ss_status ss_sim_apply(ss_sim *sim, int body, ss_vec3 force, ss_vec3 torque, ss_error *error);
+
+/* Puts the n listed bodies where they are told (poses and velocities of their frames); the others stay. SS_ERROR_INPUT, and
+ * nothing has changed, where joints would not hold then, shapes would overlap, or a body would move along a coordinate that it
+ * does not have. The ledger books the change of energy as work; contacts are found anew. */
+ss_status ss_sim_place(ss_sim *sim, int n, const int *bodies, const ss_motion *motions, ss_error *error);
 
 /* Weighted velocity alpha v+ + (1 - alpha) v of the last step (MDI (4.10)); after a collision the velocity itself. */
 const double *ss_sim_weighted_velocity(const ss_sim *sim);

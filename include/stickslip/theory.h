@@ -50,6 +50,13 @@ ss_status ss_sim_theory(ss_sim *sim, ss_theory *out, ss_error *error);
 /* Springs and dampers that the scheme takes explicitly are stable with steps below this size in the present configuration
  * (2/omega without damping); INFINITY: there are none, or it is a thousand times the simulation's own step. */
 ss_status ss_sim_explicit_step(ss_sim *sim, double *out, ss_error *error);
+/* Forces and torques that depend on the state, which are held over a step, in the present configuration: steps below `step`
+ * are stable (INFINITY: all, or there are no such forces); `growth` is the rate at which the energy of their oscillations grows
+ * with the simulation's step (negative: it decays). */
+typedef struct ss_feedback {
+  double step, growth;
+} ss_feedback;
+ss_status ss_sim_feedback(ss_sim *sim, ss_feedback *out, ss_error *error);
 /* Whether impacts obey Newton's law of restitution with friction, which can create energy: the law prescribes how fast
  * contacts part, whatever friction has done to the impulse meanwhile (Kane's paradox). */
 bool ss_sim_newton_may_create(const ss_sim *sim);

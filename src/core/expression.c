@@ -6,7 +6,7 @@
  *     signed     = ("+" | "-") signed | power
  *     power      = unit ["^" signed]
  *     unit       = primary ["deg" | "rad"]
- *     primary    = number | name | name "(" comparison {"," comparison} ")" | "(" comparison ")"
+ *     primary    = number | name | variable | name "(" comparison {"," comparison} ")" | "(" comparison ")"
  *
  * Depth of nesting and of the evaluation stack are limited while parsing, so that no text can overflow either one. The
  * unit binds tighter than every operator; `360/8 deg` is refused because readers disagree about it. */
@@ -25,12 +25,13 @@ enum { STACK = 64, NESTING = 48, NUMBER_LENGTH = 100, LOCAL_PROGRAM = 48 };
 
 #define PI 3.14159265358979323846
 
-typedef enum opcode { PUSH_NUMBER, PUSH_TIME, APPLY_ONE, APPLY_TWO, SELECT } opcode;
+typedef enum opcode { PUSH_NUMBER, PUSH_TIME, PUSH_VARIABLE, APPLY_ONE, APPLY_TWO, SELECT } opcode;
 
 typedef struct instruction {
   opcode code;
   union {
     double number;
+    int index; /* of the variable */
     double (*one)(double);
     double (*two)(double, double);
   } u;
@@ -39,7 +40,7 @@ typedef struct instruction {
 struct ss_expression {
   const instruction *program;
   int count;
-  bool constant;
+  unsigned uses; /* SS_USES_... */
 };
 
 /* ---- functions and operators ---- */
@@ -94,7 +95,8 @@ enum { N_COMPARISONS = sizeof comparisons / sizeof comparisons[0] };
 
 /* ---- evaluation ---- */
 
-double ss_expression_value(const ss_expression *expression, double t) {
+double ss_expression_evaluate(const ss_expression *expression, double t, ss_variable_reader *variable,
+                              const void *user) {
   double stack[STACK];
   int top = 0; /* numbers on the stack; the parser has proven that it stays within [0, STACK] */
   for (int i = 0; i < expression->count; i++) {
@@ -105,6 +107,9 @@ double ss_expression_value(const ss_expression *expression, double t) {
       break;
     case PUSH_TIME:
       stack[top++] = t;
+      break;
+    case PUSH_VARIABLE:
+      stack[top++] = variable ? variable(user, step->u.index) : (double)NAN;
       break;
     case APPLY_ONE:
       stack[top - 1] = step->u.one(stack[top - 1]);
@@ -122,16 +127,19 @@ double ss_expression_value(const ss_expression *expression, double t) {
   return stack[0];
 }
 
-bool ss_expression_is_constant(const ss_expression *expression) { return expression->constant; }
+double ss_expression_value(const ss_expression *expression, double t) {
+  return ss_expression_evaluate(expression, t, NULL, NULL);
+}
+
+bool ss_expression_is_constant(const ss_expression *expression) { return expression->uses == 0; }
+unsigned ss_expression_uses(const ss_expression *expression) { return expression->uses; }
 
 /* ---- parsing ---- */
 
 typedef struct parser {
   const char *text, *at;
-  const ss_parameter *parameters;
-  int n_parameters;
-  bool time;            /* t is allowed */
-  bool uses_time;       /* and was met */
+  ss_expression_scope scope;
+  unsigned uses;        /* SS_USES_...: what was met */
   instruction *program; /* room for strlen(text) + 1: no instruction comes from less than one character */
   int count, stack, nesting;
   const char *unit; /* where the operand just parsed ended with a unit; NULL: it did not */
@@ -226,7 +234,10 @@ static ss_status fail_unknown(const parser *p, const char *start, size_t length,
   const size_t kept = length < sizeof name ? length : sizeof name - 1;
   memcpy(name, start, kept);
   name[kept] = '\0';
-  if (strcmp(name, "t") == 0) return FAIL(p, start, "'t' (time) can only be used in applied forces");
+  if (!called && start[length] == '.' && is_letter(start[length + 1]))
+    return FAIL(p, start, "'%.*s' is part of the state, which only " SS_WHERE_STATE " can use",
+                (int)(length + 1 + name_length(start + length + 1)), start);
+  if (strcmp(name, "t") == 0) return FAIL(p, start, "'t' (time) can only be used in " SS_WHERE_STATE);
   static const char *const infinite[] = {"nan", "NaN", "NAN", "inf", "Inf", "INF", "infinity", "Infinity"};
   for (size_t i = 0; i < sizeof infinite / sizeof infinite[0]; i++)
     if (strcmp(name, infinite[i]) == 0) return FAIL(p, start, "expected a finite number, not '%s'", name);
@@ -240,16 +251,16 @@ static ss_status fail_unknown(const parser *p, const char *start, size_t length,
   }
   if (called && nearest.best) return FAIL(p, start, "unknown function '%s'; did you mean '%s'?", name, nearest.best);
   if (called) return FAIL(p, start, "unknown function '%s' (functions: %s)", name, known.text);
-  for (int i = 0; i < p->n_parameters; i++) ss_word_list_add(&known, p->parameters[i].name);
-  if (p->n_parameters == 0) return FAIL(p, start, "unknown name '%s' (no parameters are declared)", name);
+  for (int i = 0; i < p->scope.n_parameters; i++) ss_word_list_add(&known, p->scope.parameters[i].name);
+  if (p->scope.n_parameters == 0) return FAIL(p, start, "unknown name '%s' (no parameters are declared)", name);
   return FAIL(p, start, "unknown name '%s' (declared parameters: %s)", name, known.text);
 }
 
 static ss_status parse_variable(parser *p, const char *start, size_t length) {
-  for (int i = p->n_parameters - 1; i >= 0; i--)
-    if (name_is(start, length, p->parameters[i].name)) return emit_number(p, p->parameters[i].value);
-  if (p->time && name_is(start, length, "t")) {
-    p->uses_time = true;
+  for (int i = p->scope.n_parameters - 1; i >= 0; i--)
+    if (name_is(start, length, p->scope.parameters[i].name)) return emit_number(p, p->scope.parameters[i].value);
+  if (p->scope.time && name_is(start, length, "t")) {
+    p->uses |= SS_USES_TIME;
     return emit(p, (instruction){PUSH_TIME, {.number = 0}}, 1);
   }
   if (name_is(start, length, "pi")) return emit_number(p, PI);
@@ -281,9 +292,23 @@ static ss_status parse_call(parser *p, const char *start, size_t length) {
   return emit(p, (instruction){SELECT, {.number = 0}}, -2);
 }
 
+/* Variables come first: their names may contain blanks, signs and digits. */
 static ss_status parse_primary(parser *p) {
   skip_blanks(p);
   const char *start = p->at;
+  if (p->scope.variable) {
+    ss_variable_found found = {0};
+    const ss_status status = p->scope.variable(p->scope.user, start, &found, p->error);
+    if (status != SS_OK) { /* its place is where it starts */
+      if (p->error) p->error->column = (int)(start - p->text) + 1;
+      return status;
+    }
+    if (found.length) {
+      p->at += found.length;
+      p->uses |= found.uses;
+      return emit(p, (instruction){PUSH_VARIABLE, {.index = found.index}}, 1);
+    }
+  }
   if (is_digit(*start) || *start == '.') return parse_number(p);
   const size_t length = name_length(start);
   if (length > 0) {
@@ -382,8 +407,8 @@ static ss_status parse_all(parser *p) {
   skip_blanks(p);
   if (*p->at == ')') return FAIL(p, p->at, "')' without '('");
   if (*p->at != '\0') return FAIL(p, p->at, "unexpected '%s' after the expression", ss_printable(p->at).text);
-  if (p->uses_time) return SS_OK;
-  const ss_expression whole = {p->program, p->count, true};
+  if (p->uses) return SS_OK;
+  const ss_expression whole = {p->program, p->count, 0};
   const double value = ss_expression_value(&whole, 0);
   if (!isfinite(value)) return FAIL(p, p->text, "the value of '%s' is not finite", ss_printable(p->text).text);
   p->program[0] = (instruction){PUSH_NUMBER, {.number = value}};
@@ -391,41 +416,42 @@ static ss_status parse_all(parser *p) {
   return SS_OK;
 }
 
-ss_status ss_expression_parse(const char *text, const ss_parameter *parameters, int n_parameters, bool time,
-                              struct ss_arena *arena, const ss_expression **out, ss_error *error) {
+ss_status ss_expression_parse_in(const char *text, const ss_expression_scope *scope, struct ss_arena *arena,
+                                 const ss_expression **out, ss_error *error) {
   *out = NULL;
   ss_expression *expression = SS_ARENA_ARRAY(arena, ss_expression, 1);
   instruction *program = SS_ARENA_ARRAY(arena, instruction, strlen(text) + 1);
   if (!expression || !program) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  parser p = {.text = text,
-              .at = text,
-              .parameters = parameters,
-              .n_parameters = n_parameters,
-              .time = time,
-              .program = program,
-              .error = error};
+  parser p = {.text = text, .at = text, .scope = *scope, .program = program, .error = error};
   SS_TRY(parse_all(&p));
-  *expression = (ss_expression){program, p.count, !p.uses_time};
+  *expression = (ss_expression){program, p.count, p.uses};
   *out = expression;
   return SS_OK;
 }
 
-ss_status ss_expression_constant(const char *text, const ss_parameter *parameters, int n_parameters, double *value,
-                                 ss_error *error) {
+ss_status ss_expression_parse(const char *text, const ss_parameter *parameters, int n_parameters, bool time,
+                              struct ss_arena *arena, const ss_expression **out, ss_error *error) {
+  const ss_expression_scope scope = {.parameters = parameters, .n_parameters = n_parameters, .time = time};
+  return ss_expression_parse_in(text, &scope, arena, out, error);
+}
+
+ss_status ss_expression_constant_in(const char *text, const ss_expression_scope *scope, double *value,
+                                    ss_error *error) {
   instruction local[LOCAL_PROGRAM]; /* scenes have many short constants: no allocation for those */
   const size_t room = strlen(text) + 1;
   instruction *program = room <= LOCAL_PROGRAM ? local : ss_alloc(room * sizeof *program);
   if (!program) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  parser p = {.text = text,
-              .at = text,
-              .parameters = parameters,
-              .n_parameters = n_parameters,
-              .program = program,
-              .error = error};
+  parser p = {.text = text, .at = text, .scope = *scope, .program = program, .error = error};
   const ss_status status = parse_all(&p);
   if (status == SS_OK) *value = program[0].u.number;
   if (program != local) ss_free(program);
   return status;
+}
+
+ss_status ss_expression_constant(const char *text, const ss_parameter *parameters, int n_parameters, double *value,
+                                 ss_error *error) {
+  const ss_expression_scope scope = {.parameters = parameters, .n_parameters = n_parameters};
+  return ss_expression_constant_in(text, &scope, value, error);
 }
 
 bool ss_expression_copy(const ss_expression *expression, ss_arena *arena, const ss_expression **out) {
@@ -435,7 +461,7 @@ bool ss_expression_copy(const ss_expression *expression, ss_arena *arena, const 
   instruction *program = SS_ARENA_ARRAY(arena, instruction, expression->count);
   if (!copy || !program) return false;
   memcpy(program, expression->program, sizeof *program * (size_t)expression->count);
-  *copy = (ss_expression){program, expression->count, expression->constant};
+  *copy = (ss_expression){program, expression->count, expression->uses};
   *out = copy;
   return true;
 }

@@ -38,6 +38,8 @@ static uint64_t fingerprint(const ss_sim *sim) {
     const char *name = ss_model_coordinate_name(model, i);
     hash = hash_bytes(hash, name, strlen(name) + 1);
   }
+  for (int i = 0; i < model->n_inputs; i++)
+    hash = hash_bytes(hash, model->inputs[i].name, strlen(model->inputs[i].name) + 1);
   hash = hash_bytes(hash, &model->n_joint_rows, sizeof model->n_joint_rows);
   hash = hash_bytes(hash, sim->options.scheme, strlen(sim->options.scheme) + 1);
   hash = hash_bytes(hash, &sim->options.tolerance, sizeof sim->options.tolerance);
@@ -49,7 +51,7 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 15 };
+enum { PIECES = 17 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
 static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
@@ -70,6 +72,8 @@ static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
       {sim->past, (SS_PAST + 1) * nv},
       {sim->basis.posed, sizeof *sim->basis.posed * (size_t)model->n_joint_rows},
       {sim->free_guess, sizeof(double) * ss_free_rows(model)},
+      {sim->input, sizeof(double) * (size_t)model->n_inputs},
+      {sim->push_force, sizeof(double) * 6 * (size_t)model->n_bodies},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
       {s->patch, sizeof *s->patch * (size_t)s->n_patch},
   };
@@ -150,6 +154,8 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   for (int i = 0; i < PIECES; i++)
     if (pieces[i].size) memcpy(pieces[i].bytes, found[i].bytes, pieces[i].size);
   ss_basis_pose(sim, false);
+  sim->has_push_force = false;
+  for (int i = 0; i < 6 * sim->model->n_bodies; i++) sim->has_push_force |= sim->push_force[i] != 0;
   sim->problem.first_contact = 0; /* what was posed before has nothing to say about the next guess */
   /* A run that ended inside a step of its grid goes on with the rest of that step. */
   if (sim->options.tolerance == 0) sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));

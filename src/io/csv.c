@@ -12,7 +12,7 @@ static bool put_name(FILE *stream, const char *name, const char *column) {
   if (fputs(quoted ? ",\"" : ",", stream) == EOF) return false;
   for (const char *c = name; *c; c++)
     if ((*c == '"' && putc('"', stream) == EOF) || putc(*c, stream) == EOF) return false;
-  return fprintf(stream, ".%s%s", column, quoted ? "\"" : "") > 0;
+  return fprintf(stream, "%s%s%s", column[0] ? "." : "", column, quoted ? "\"" : "") >= 0;
 }
 
 bool ss_csv_header_body(FILE *stream, const char *name) {
@@ -24,6 +24,13 @@ bool ss_csv_header_body(FILE *stream, const char *name) {
 bool ss_csv_header_coordinate(FILE *stream, const char *name) {
   for (int i = 0; i < SS_COORDINATE_COLUMNS; i++)
     if (!put_name(stream, name, ss_coordinate_columns[i])) return false;
+  return true;
+}
+
+bool ss_csv_header_signal(FILE *stream, const ss_signal_set *set) {
+  for (int i = 0; i < set->width; i++)
+    if (!put_name(stream, set->owner ? set->owner : set->name, ss_signal_component(set->name, !set->owner, i)))
+      return false;
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/arena.h"
 #include "io/recorder_coordinates.h"
+#include "io/recorder_signals.h"
 #include "io/result.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@ static bool write_header(const ss_result *r, FILE *csv) {
   bool good = ss_csv_header_start(csv);
   for (hsize_t i = 0; good && i < r->n_bodies; i++) good = ss_csv_header_body(csv, r->names[i]);
   for (hsize_t i = 0; good && i < r->n_coordinates; i++) good = ss_csv_header_coordinate(csv, r->coordinates[i]);
+  for (int i = 0; good && i < r->signals->n_sets; i++) good = ss_csv_header_signal(csv, &r->signals->sets[i]);
   return good && ss_csv_end_row(csv);
 }
 
@@ -32,7 +34,8 @@ static double *read_coordinates(const ss_result *r) {
   return all;
 }
 
-static bool write_row(const ss_result *r, const double *coordinates, FILE *csv, hsize_t first, hsize_t row) {
+static bool write_row(const ss_result *r, const double *coordinates, const double *signals, FILE *csv, hsize_t first,
+                      hsize_t row) {
   bool good = ss_csv_number(csv, r->t[row], true);
   for (hsize_t body = 0; good && body < r->n_bodies; body++) {
     double columns[SS_MOTION_COLUMNS];
@@ -41,6 +44,8 @@ static bool write_row(const ss_result *r, const double *coordinates, FILE *csv, 
   }
   for (hsize_t i = 0; good && i < r->n_coordinates * SS_COORDINATE_COLUMNS; i++)
     good = ss_csv_number(csv, coordinates[i * r->n_rows + first + row], false);
+  const hsize_t n = (hsize_t)r->signals->n;
+  for (hsize_t i = 0; good && i < n; i++) good = ss_csv_number(csv, signals[(first + row) * n + i], false);
   return good && ss_csv_end_row(csv);
 }
 
@@ -48,12 +53,13 @@ static ss_status cannot_write(ss_error *error) {
   return ss_fail(error, SS_ERROR_IO, "cannot write CSV: %s", strerror(errno));
 }
 
-static ss_status copy_block(ss_result *r, const double *coordinates, FILE *csv, hsize_t first, ss_error *error) {
+static ss_status copy_block(ss_result *r, const double *coordinates, const double *signals, FILE *csv, hsize_t first,
+                            ss_error *error) {
   const hsize_t left = r->n_rows - first, count = left < SS_HDF5_BLOCK ? left : SS_HDF5_BLOCK;
   const ss_status status = ss_result_read_block(r, first, count, error);
   if (status) return status;
   for (hsize_t row = 0; row < count; row++)
-    if (!write_row(r, coordinates, csv, first, row)) return cannot_write(error);
+    if (!write_row(r, coordinates, signals, csv, first, row)) return cannot_write(error);
   return SS_OK;
 }
 
@@ -62,12 +68,13 @@ ss_status ss_export_csv_stream(const char *result, FILE *csv, ss_error *error) {
   ss_status status = ss_result_open(result, &r, error);
   if (status) return status;
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
-  double *coordinates = read_coordinates(r);
-  if (!coordinates) status = ss_result_damaged(r, error);
+  double *coordinates = read_coordinates(r), *signals = ss_signal_columns_read_all(r->signals, r);
+  if (!coordinates || !signals) status = ss_result_damaged(r, error);
   if (!status && !write_header(r, csv)) status = cannot_write(error);
   for (hsize_t first = 0; !status && first < r->n_rows; first += SS_HDF5_BLOCK)
-    status = copy_block(r, coordinates, csv, first, error);
+    status = copy_block(r, coordinates, signals, csv, first, error);
   ss_free(coordinates);
+  ss_free(signals);
   ss_result_close(r);
   ss_hdf5_quiet_end(quiet);
   if (!status && fflush(csv)) status = cannot_write(error);

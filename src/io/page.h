@@ -5,10 +5,12 @@
 
 #include "io/frame_contacts.h"
 #include "io/recorder.h"
+#include "io/signals.h"
 
 #include <jansson.h>
 
-enum { SS_PAGE_ENERGIES = 10, SS_PAGE_RESIDUALS = 3, SS_PAGE_APPLIED = 64 }; /* fewer applied forces are shown */
+enum { SS_PAGE_ENERGIES = 10, SS_PAGE_RESIDUALS = 3, SS_PAGE_APPLIED = 64, SS_PAGE_SIGNALS = 400 };
+/* Fewer than SS_PAGE_APPLIED applied forces are shown; above SS_PAGE_SIGNALS numbers of outputs and joints the outputs alone. */
 extern const char *const ss_page_energy_names[SS_PAGE_ENERGIES];
 extern const char *const ss_page_residual_names[SS_PAGE_RESIDUALS];
 
@@ -61,7 +63,11 @@ typedef struct ss_page {
   ss_frame_contact *contacts;
   long n_contacts, contact_capacity;
   int n_applied;
-  float *applied; /* [frame][n_applied][6] force and torque, world frame */
+  float *applied;      /* [frame][n_applied][6] force and torque, world frame */
+  ss_signals recorded; /* of the simulation, where a page watches one */
+  json_t *signal_sets; /* owner, name, width of each; NULL: there are none */
+  int n_signals;
+  float *signals; /* [frame][n_signals] outputs and joints (signals.h) */
   bool has_patches, patches_cut;
   uint32_t *patch_first; /* [frame + 1] */
   ss_page_patch *patches;
@@ -78,6 +84,9 @@ ss_status ss_page_add_frame(ss_page *page, double t, const double *motion, const
                             const double residual[SS_PAGE_RESIDUALS], ss_error *error);
 /* 6 numbers per applied force of the frame that was added last. */
 void ss_page_set_applied(ss_page *page, const double *applied);
+/* n_signals numbers of the frame that was added last; the sets that go with them, so many that there is room for. */
+void ss_page_set_signals(ss_page *page, const double *signals);
+bool ss_page_plan_signals(ss_page *page, const ss_signal_set *sets, int n_sets, int n); /* false: out of memory */
 /* Patches that no longer fit in are left out, and the page says so. */
 ss_status ss_page_add_patch(ss_page *page, const ss_page_patch *patch, const ss_page_element *elements, long n,
                             ss_error *error);
@@ -94,8 +103,8 @@ json_t *ss_page_solves(const ss_report *report);
 json_t *ss_page_timings(const double seconds[SS_STAGES]);
 json_t *ss_page_run(const ss_simulation *options, long steps, double end, bool complete);
 
-/* What the page will hold of this simulation, before the first frame. */
-void ss_page_prepare(ss_page *page, const ss_sim *sim);
+/* What the page will hold of this simulation, before the first frame. False: out of memory. */
+bool ss_page_prepare(ss_page *page, const ss_sim *sim);
 /* Adds a frame with the present state (motions: room for SS_MOTION_COLUMNS per body); the numbers of the run so far. */
 ss_status ss_page_capture(ss_page *page, ss_frame_contacts *contacts, double *motions, const ss_sim *sim,
                           ss_error *error);

@@ -64,6 +64,7 @@ static bool grow_frames(ss_page *p, long capacity) {
                     grow((void **)&p->contact_count, sizeof *p->contact_count, capacity) &&
                     grow((void **)&p->contact_first, sizeof *p->contact_first, capacity + 1) &&
                     grow((void **)&p->patch_first, sizeof *p->patch_first, capacity + 1) &&
+                    grow((void **)&p->signals, sizeof *p->signals * (size_t)(p->n_signals + 1), capacity) &&
                     grow((void **)&p->applied, sizeof *p->applied * 6 * (size_t)(p->n_applied + 1), capacity);
   if (!good || !p->budget.velocity) return good;
   return grow((void **)&p->velocity, sizeof *p->velocity * 3 * bodies, capacity) &&
@@ -77,6 +78,9 @@ void ss_page_release(ss_page *p) {
   json_decref(p->ledger);
   json_decref(p->solves);
   json_decref(p->timings);
+  json_decref(p->signal_sets);
+  ss_signals_release(&p->recorded);
+  ss_free(p->signals);
   ss_free(p->applied);
   ss_free(p->patch_first);
   ss_free(p->patches);
@@ -126,6 +130,7 @@ ss_status ss_page_add_frame(ss_page *p, double t, const double *motion, const do
   p->contact_count[frame] = 0;
   p->contact_first[frame] = p->contact_first[frame + 1] = (uint32_t)p->n_contacts;
   p->patch_first[frame] = p->patch_first[frame + 1] = (uint32_t)p->n_patches;
+  for (size_t i = 0; i < (size_t)p->n_signals; i++) p->signals[frame * (size_t)p->n_signals + i] = 0;
   for (size_t i = 0; i < 6 * (size_t)p->n_applied; i++) p->applied[frame * 6 * (size_t)p->n_applied + i] = 0;
   return SS_OK;
 }
@@ -133,6 +138,27 @@ ss_status ss_page_add_frame(ss_page *p, double t, const double *motion, const do
 void ss_page_set_applied(ss_page *p, const double *applied) {
   const size_t n = 6 * (size_t)p->n_applied;
   for (size_t i = 0; i < n; i++) p->applied[(size_t)(p->n_frames - 1) * n + i] = (float)applied[i];
+}
+
+/* ---- outputs and joints ---- */
+
+bool ss_page_plan_signals(ss_page *p, const ss_signal_set *sets, int n_sets, int n) {
+  if (n_sets == 0) return true;
+  p->signal_sets = json_array();
+  for (int i = 0; p->signal_sets && i < n_sets; i++) {
+    if (n > SS_PAGE_SIGNALS && sets[i].owner) break; /* outputs come first */
+    json_t *set = sets[i].owner ? json_pack("{s:s, s:s, s:i}", "owner", sets[i].owner, "name", sets[i].name, "width",
+                                            sets[i].width)
+                                : json_pack("{s:n, s:s, s:i}", "owner", "name", sets[i].name, "width", sets[i].width);
+    if (json_array_append_new(p->signal_sets, set)) return false;
+    p->n_signals += sets[i].width;
+  }
+  return p->signal_sets != NULL;
+}
+
+void ss_page_set_signals(ss_page *p, const double *signals) {
+  const size_t n = (size_t)p->n_signals;
+  for (size_t i = 0; i < n; i++) p->signals[(size_t)(p->n_frames - 1) * n + i] = (float)signals[i];
 }
 
 /* ---- patches ---- */

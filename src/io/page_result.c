@@ -2,6 +2,7 @@
 #include "core/arena.h"
 #include "core/words.h"
 #include "io/page_patches.h"
+#include "io/recorder_signals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -187,6 +188,7 @@ typedef struct frame_source {
   double *energy[SS_PAGE_ENERGIES]; /* [row] */
   double *worst[SS_PAGE_RESIDUALS]; /* [row]; NULL: an older result */
   double *applied;                  /* [row][6 n_applied] */
+  double *signals;                  /* [row][n of the result's signals] */
   contact_table contacts;
   ss_patch_source patches;
 } frame_source;
@@ -200,6 +202,7 @@ static ss_status add_frame(frame_source *s, hsize_t first, hsize_t row, ss_error
     ss_result_motion(s->result, row, body, s->motion + body * SS_MOTION_COLUMNS);
   SS_TRY(ss_page_add_frame(s->page, s->result->t[row], s->motion, energy, residual, error));
   if (s->applied) ss_page_set_applied(s->page, s->applied + (first + row) * 6 * (hsize_t)s->page->n_applied);
+  if (s->page->n_signals) ss_page_set_signals(s->page, s->signals + (first + row) * (hsize_t)s->result->signals->n);
   if (s->page->has_patches) SS_TRY(ss_patch_source_frame(&s->patches, s->result, s->page, first + row, error));
   return s->page->has_contacts ? add_contacts(s->result, s->page, &s->contacts, first + row, error) : SS_OK;
 }
@@ -232,6 +235,9 @@ static ss_status read_extras(frame_source *s, ss_error *error) {
     s->applied = ss_result_vectors(r, "applied", r->n_rows, 6 * s->page->n_applied);
     if (!s->applied) return ss_result_damaged(r, error);
   }
+  const ss_signal_columns *signals = r->signals;
+  if (!ss_page_plan_signals(s->page, signals->sets, signals->n_sets, signals->n)) return out_of_memory(error);
+  if (s->page->n_signals && !(s->signals = ss_signal_columns_read_all(signals, r))) return ss_result_damaged(r, error);
   s->page->has_patches = H5Lexists(r->file, "patches", H5P_DEFAULT) > 0;
   return s->page->has_patches ? ss_patch_source_open(&s->patches, r, error) : SS_OK;
 }
@@ -265,6 +271,7 @@ static void release_source(frame_source *s) {
   for (int i = 0; i < SS_PAGE_ENERGIES; i++) ss_free(s->energy[i]);
   for (int i = 0; i < SS_PAGE_RESIDUALS; i++) ss_free(s->worst[i]);
   ss_free(s->applied);
+  ss_free(s->signals);
   release_contacts(&s->contacts);
   ss_patch_source_release(&s->patches);
 }

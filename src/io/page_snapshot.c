@@ -36,11 +36,11 @@ ss_status ss_snapshot_open(ss_sim *sim, ss_snapshot **out, ss_error *error) {
   const int n = ss_model_bodies(ss_sim_model(sim));
   *s = (ss_snapshot){.sim = sim};
   s->page = (ss_page){.layout = SS_PAGE_LIVE, .n_bodies = n};
-  ss_page_prepare(&s->page, sim);
+  const bool prepared = ss_page_prepare(&s->page, sim);
   s->page.budget = ss_page_plan(n, 1);
   s->motion = ss_alloc(sizeof *s->motion * SS_MOTION_COLUMNS * (size_t)(n > 0 ? n : 1));
   const ss_observer observer = {.user = s, .step = after_step, .event = on_event};
-  ss_status status = s->motion ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  ss_status status = prepared && s->motion ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   if (!status) status = ss_sim_observe(sim, &observer, error);
   if (status)
     ss_snapshot_close(s);

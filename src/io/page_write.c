@@ -180,6 +180,17 @@ static void put_applied(writer *w) {
   put_floats(w, "applied", n ? w->page->applied : NULL, n, ",\n");
 }
 
+static void put_signals(writer *w) {
+  const ss_page *p = w->page;
+  if (!p->n_signals) {
+    put_text(w, "\"signals\":null,\n");
+    return;
+  }
+  put_text(w, "\"signals\":{");
+  put_object(w, "sets", p->signal_sets);
+  put_floats(w, "values", p->signals, (size_t)p->n_frames * (size_t)p->n_signals, "},\n");
+}
+
 static void put_patch_vectors(writer *w, const char *key, size_t offset) {
   begin_array(w, key);
   for (long i = 0; i < w->page->n_patches; i++) {
@@ -261,6 +272,7 @@ static void put_data(writer *w) {
   put_table(w, "worst", ss_page_residual_names, p->has_residuals ? p->residual : NULL, SS_PAGE_RESIDUALS);
   put_contacts(w);
   put_applied(w);
+  put_signals(w);
   put_patches(w);
   put_events(w);
   put_text(w, "}");

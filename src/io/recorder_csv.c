@@ -1,4 +1,5 @@
-/* CSV trajectories: t, then thirteen columns per body, or two per coordinate of a user-defined system. */
+/* CSV trajectories: t, then thirteen columns per body, or two per coordinate of a user-defined system; then outputs and
+ * joints (signals.h). */
 #include "io/recorder.h"
 
 #include "core/arena.h"
@@ -14,6 +15,7 @@ enum { STREAM_BUFFER = 1 << 18 }; /* one write per few thousand numbers */
 typedef struct csv_recorder {
   ss_recorder base;
   FILE *stream;
+  ss_signals signals;
 } csv_recorder;
 
 static ss_status cannot_write(const ss_recorder *recorder, ss_error *error) {
@@ -24,6 +26,9 @@ static int n_coordinates(const ss_model *model) { return ss_model_is_system(mode
 
 static ss_status csv_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
   FILE *stream = ((csv_recorder *)recorder)->stream;
+  ss_signals *signals = &((csv_recorder *)recorder)->signals;
+  const ss_status status = ss_signals_read(signals, sim, error);
+  if (status) return status;
   bool good = ss_csv_number(stream, ss_sim_state(sim)->t, true);
   const int n = ss_model_bodies(ss_sim_model(sim));
   for (int body = 0; good && body < n; body++) {
@@ -36,6 +41,7 @@ static ss_status csv_row(ss_recorder *recorder, const ss_sim *sim, ss_error *err
   for (int i = 0; good && i < coordinates; i++)
     good =
         ss_csv_number(stream, ss_sim_state(sim)->q[i], false) && ss_csv_number(stream, ss_sim_state(sim)->v[i], false);
+  for (int i = 0; good && i < signals->n; i++) good = ss_csv_number(stream, signals->values[i], false);
   return good && ss_csv_end_row(stream) ? SS_OK : cannot_write(recorder, error);
 }
 
@@ -50,6 +56,7 @@ static ss_status csv_finish(ss_recorder *recorder, const ss_sim *sim, bool compl
 static void csv_release(ss_recorder *recorder) {
   csv_recorder *csv = (csv_recorder *)recorder;
   if (csv->stream) (void)fclose(csv->stream);
+  ss_signals_release(&csv->signals);
   ss_free(csv);
 }
 
@@ -62,6 +69,7 @@ static ss_status csv_header(csv_recorder *csv, const ss_sim *sim, ss_error *erro
     good = ss_csv_header_body(csv->stream, ss_model_body_name(model, body));
   for (int i = 0; good && i < n_coordinates(model); i++)
     good = ss_csv_header_coordinate(csv->stream, ss_model_coordinate_name(model, i));
+  for (int i = 0; good && i < csv->signals.n_sets; i++) good = ss_csv_header_signal(csv->stream, &csv->signals.sets[i]);
   return good && ss_csv_end_row(csv->stream) ? SS_OK : cannot_write(&csv->base, error);
 }
 
@@ -81,7 +89,9 @@ ss_status ss_recorder_open_csv(const char *path, const ss_sim *sim, long every, 
   csv_recorder *csv = ss_alloc(sizeof *csv);
   if (!csv) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   csv->base = (ss_recorder){.kind = &csv_kind, .every = every};
-  const ss_status status = csv_open_stream(csv, path, sim, error);
+  const ss_status status = ss_signals_create(&csv->signals, ss_sim_model(sim))
+                               ? csv_open_stream(csv, path, sim, error)
+                               : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   if (status) {
     ss_recorder_discard(&csv->base);
     return status;

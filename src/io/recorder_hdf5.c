@@ -10,6 +10,7 @@
  *     /energy/              kinetic potential elastic total work friction_loss impact_loss damping_loss remainder stabilization, [N]
  *     /worst/               complementarity penetration joint_drift, [N]: maxima over the run so far
  *     /applied              [N, 6 A] force and torque (world frame) of each applied force, in the order of the scene
+ *     /outputs/, /joints/   outputs, positions, speeds and reactions of joints (recorder_signals.h)
  *     /events/              t, kind (text), a, b (index of a body, -1: the world), energy_created, [E]
  *     /contacts/            frame (row of /time), a, b (as in events; a is never the world), point, normal, force [K,3]
  *                           (world frame, on a; impulse over the length of a step), friction, state (0 stick, 1 slip,
@@ -30,6 +31,7 @@
 #include "io/recorder_bodies.h"
 #include "io/recorder_coordinates.h"
 #include "io/recorder_elements.h"
+#include "io/recorder_signals.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -55,6 +57,7 @@ typedef struct hdf5_recorder {
   ss_frame_contacts present;
   ss_element_table elements;
   ss_coordinate_table coordinates;
+  ss_signal_table signals;
 } hdf5_recorder;
 
 static ss_status cannot_write(const hdf5_recorder *h, ss_error *error) {
@@ -68,6 +71,7 @@ static bool append_rows(hdf5_recorder *h) {
   bool good = ss_hdf5_column_append(&h->time, h->n_rows);
   for (int i = 0; i < ENERGY_COLUMNS; i++) good = ss_hdf5_column_append(&h->energy[i], h->n_rows) && good;
   good = ss_coordinate_table_append(&h->coordinates, h->n_rows) && good;
+  good = ss_signal_table_append(&h->signals, h->n_rows) && good;
   for (int i = 0; i < SS_PAGE_RESIDUALS; i++) good = ss_hdf5_column_append(&h->worst[i], h->n_rows) && good;
   if (h->n_applied) good = ss_hdf5_column_append(&h->applied, h->n_rows) && good;
   h->n_rows = 0;
@@ -138,6 +142,7 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
   if (h->n_applied) put_applied(h, sim);
   bool written = ss_body_table_put(&h->bodies, sim);
   ss_status status = written ? put_contacts(h, sim, error) : cannot_write(h, error);
+  if (!status) status = ss_signal_table_put(&h->signals, sim, h->n_rows, error);
   if (!status) status = ss_element_table_put(&h->elements, sim, h->frame, &written, error);
   if (status) return status;
   if (!written) return cannot_write(h, error);
@@ -220,6 +225,7 @@ static bool close_all(hdf5_recorder *h) {
   for (int i = 0; i < CONTACT_COLUMNS; i++) good = ss_hdf5_column_release(&h->contacts[i]) && good;
   good = ss_element_table_release(&h->elements) && good;
   good = ss_coordinate_table_release(&h->coordinates) && good;
+  good = ss_signal_table_release(&h->signals) && good;
   if (h->kind_type >= 0) (void)H5Tclose(h->kind_type);
   if (h->file >= 0) good = H5Fclose(h->file) >= 0 && good;
   h->file = h->kind_type = H5I_INVALID_HID;
@@ -328,7 +334,7 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
   const bool good =
       h->file >= 0 && describe_run(h->file, sim) && ss_body_table_create(&h->bodies, h->file, ss_sim_model(sim)) &&
       create_tables(h) && ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) &&
-      create_applied(h, sim) &&
+      ss_signal_table_create(&h->signals, h->file, ss_sim_model(sim)) && create_applied(h, sim) &&
       (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file)) &&
       H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
   ss_hdf5_quiet_end(quiet);

@@ -59,11 +59,13 @@ static ss_status capture_patches(ss_page *page, const ss_contact_report *reports
   return status;
 }
 
-void ss_page_prepare(ss_page *page, const ss_sim *sim) {
+bool ss_page_prepare(ss_page *page, const ss_sim *sim) {
   const int applied = ss_sim_applied(sim, NULL, 0);
   page->n_applied = applied < SS_PAGE_APPLIED ? applied : 0;
   page->has_contacts = page->has_residuals = true;
   page->has_patches = ss_scheme_is_compliant(ss_sim_options(sim)->scheme);
+  const ss_signals *s = &page->recorded;
+  return ss_signals_create(&page->recorded, ss_sim_model(sim)) && ss_page_plan_signals(page, s->sets, s->n_sets, s->n);
 }
 
 ss_status ss_page_capture(ss_page *page, ss_frame_contacts *contacts, double *motions, const ss_sim *sim,
@@ -82,6 +84,11 @@ ss_status ss_page_capture(ss_page *page, ss_frame_contacts *contacts, double *mo
   const ss_status status = ss_page_add_frame(page, ss_sim_state(sim)->t, motions, energy, residual, error);
   if (status) return status;
   if (page->n_applied) capture_applied(page, sim);
+  if (page->n_signals) {
+    const ss_status read = ss_signals_read(&page->recorded, sim, error);
+    if (read) return read;
+    ss_page_set_signals(page, page->recorded.values);
+  }
   ss_status collected = ss_frame_contacts_collect(contacts, sim, error);
   if (!collected && page->has_patches) collected = capture_patches(page, contacts->reports, sim, error);
   return collected ? collected : ss_page_add_contacts(page, contacts->contacts, contacts->n, error);
@@ -145,12 +152,12 @@ ss_status ss_recorder_open_page(const char *path, const ss_sim *sim, ss_recorder
   if (!r) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   const int n = ss_model_bodies(ss_sim_model(sim));
   r->page = (ss_page){.n_bodies = n};
-  ss_page_prepare(&r->page, sim);
+  const bool prepared = ss_page_prepare(&r->page, sim);
   r->page.budget = ss_page_plan(n, ss_sim_steps_total(sim));
   r->base = (ss_recorder){.kind = &page_kind, .every = r->page.budget.every};
   r->motion = ss_alloc(sizeof *r->motion * SS_MOTION_COLUMNS * (size_t)(n > 0 ? n : 1));
   r->page.model = ss_page_model(ss_sim_model(sim));
-  ss_status status = r->motion && r->page.model ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  ss_status status = prepared && r->motion && r->page.model ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   if (!status) status = ss_output_file_create(&r->base.file, path, error);
   if (!status) status = ss_recorder_start(&r->base, sim, error);
   if (status) {

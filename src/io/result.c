@@ -4,6 +4,7 @@
 #include "core/arena.h"
 #include "core/words.h"
 #include "io/recorder_coordinates.h"
+#include "io/recorder_signals.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -83,6 +84,9 @@ static ss_status open_file(ss_result *r, ss_error *error) {
   if (!r->t) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   SS_TRY(read_names(r, error));
   SS_TRY(read_coordinate_names(r, error));
+  r->signals = ss_alloc(sizeof *r->signals);
+  if (!r->signals) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  if (!ss_signal_columns_open(r->signals, r)) return ss_result_damaged(r, error);
   if (H5Lexists(r->file, "motion", H5P_DEFAULT) > 0) r->members = r->n_bodies;
   const hsize_t n = r->members ? SS_BODY_COLUMNS : r->n_bodies * SS_BODY_COLUMNS;
   for (; r->n_datasets < n; r->n_datasets++) {
@@ -120,6 +124,8 @@ void ss_result_close(ss_result *r) {
   for (hsize_t i = 0; i < r->n_bodies; i++) (void)H5free_memory(r->names[i]);
   for (hsize_t i = 0; i < r->n_coordinates; i++) (void)H5free_memory(r->coordinates[i]);
   for (hsize_t i = 0; i < r->n_datasets; i++) (void)H5Dclose(r->datasets[i]);
+  if (r->signals) ss_signal_columns_close(r->signals);
+  ss_free(r->signals);
   if (r->time >= 0) (void)H5Dclose(r->time);
   if (r->file >= 0) (void)H5Fclose(r->file);
   ss_free(r->path);
@@ -264,6 +270,14 @@ static ss_status unknown_column(const ss_result *r, const char *name, ss_error *
         "%s",
         r->path, ss_printable(name).text, bodies.text);
   for (hsize_t i = 0; i < r->n_bodies; i++) ss_word_list_add(&bodies, r->names[i]);
+  ss_word_list outputs = {0}, joints = {0};
+  for (hsize_t i = 0; i < r->signals->n_outputs; i++) ss_word_list_add(&outputs, r->signals->outputs[i]);
+  for (hsize_t i = 0; i < r->signals->n_joints; i++) ss_word_list_add(&joints, r->signals->joints[i]);
+  if (outputs.used || joints.used)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "'%s' has no column '%s'; expected t, energy.NAME, BODY.x (of %.100s)%s%.100s%s%.100s", r->path,
+                   ss_printable(name).text, bodies.text, outputs.used ? ", an output: " : "", outputs.text,
+                   joints.used ? ", JOINT.position, speed, force, fx .. mz of " : "", joints.text);
   return ss_fail(
       error, SS_ERROR_INPUT,
       "'%s' has no column '%s'; expected t, energy.NAME or BODY.COLUMN with BODY one of %s and COLUMN one of "
@@ -285,6 +299,15 @@ static ss_status body_column(const ss_result *r, hsize_t body, int column, doubl
   return good ? SS_OK : ss_result_damaged(r, error);
 }
 
+static ss_status signal_column(const ss_result *r, int set, int component, double *values, ss_error *error) {
+  double *rows = ss_signal_columns_read(r->signals, set, r);
+  if (!rows) return ss_result_damaged(r, error);
+  const hsize_t width = (hsize_t)r->signals->sets[set].width;
+  for (hsize_t i = 0; i < r->n_rows; i++) values[i] = rows[i * width + (hsize_t)component];
+  ss_free(rows);
+  return SS_OK;
+}
+
 ss_status ss_result_column(const ss_result *r, const char *name, double *values, ss_error *error) {
   if (r->n_rows == 0) return ss_fail(error, SS_ERROR_INPUT, "'%s' has no rows", r->path);
   if (strcmp(name, "t") == 0)
@@ -294,5 +317,7 @@ ss_status ss_result_column(const ss_result *r, const char *name, double *values,
   if (find_column(r, name, &body, &column)) return body_column(r, body, column, values, error);
   if (find_coordinate(r, name, &body, &column)) return coordinate_column(r, body, column, values, error);
   if (strncmp(name, "energy.", 7) == 0) return energy_column(r, name + 7, values, error);
+  int set;
+  if (ss_signal_columns_find(r->signals, name, &set, &column)) return signal_column(r, set, column, values, error);
   return unknown_column(r, name, error);
 }

@@ -13,6 +13,7 @@ struct ss_result {
   char **names;       /* n_bodies, HDF5's own memory */
   char **coordinates; /* n_coordinates, of a user-defined system, likewise */
   hsize_t n_coordinates;
+  struct ss_signal_columns *signals;
   hsize_t members; /* bodies per dataset; 0: each has its own */
   hsize_t n_datasets;
   hid_t *datasets;   /* SS_BODY_COLUMNS, of each body or of all together */

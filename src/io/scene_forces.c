@@ -1,4 +1,4 @@
-/* Springs, dampers and applied forces. Components of applied forces may depend on t. */
+/* Springs, dampers and applied forces. Components of applied forces may depend on t, inputs and the state. */
 #include "io/scene_reader.h"
 #include "model/plane.h"
 
@@ -31,14 +31,9 @@ static ss_status read_on(ss_reader *reader, const ss_yaml *node, void *index) {
   return SS_OK;
 }
 
-/* A function of time, in the scene's memory; zero becomes NULL. */
+/* Zero becomes NULL. */
 static ss_status read_expression(ss_reader *reader, const ss_yaml *node, const ss_expression **out) {
-  if (node->kind != SS_YAML_SCALAR)
-    return SS_READ_FAIL(reader, node, "a component of '%s' must be a number or an expression of t, not %s", reader->key,
-                        ss_yaml_kind_name(node));
-  const ss_status status = ss_expression_parse(node->text, reader->parameters, reader->n_parameters, true,
-                                               reader->scene->arena, out, reader->error);
-  SS_TRY(ss_place_expression_error(reader, node, status));
+  SS_TRY(ss_read_signal(reader, node, false, out));
   if (ss_expression_is_constant(*out) && ss_expression_value(*out, 0) == 0) *out = NULL;
   return SS_OK;
 }

@@ -91,23 +91,27 @@ enum {
 
 /* ---- motor ---- */
 
-/* A number, or a function of time in the scene's memory. */
+/* A number, or a function of t, inputs and the state in the scene's memory. */
 static ss_status read_speed(ss_reader *reader, const ss_yaml *node, void *object) {
   ss_joint_def *joint = object;
-  if (node->kind != SS_YAML_SCALAR)
-    return ss_read_number(reader, node, &joint->motor_speed); /* which says what is wrong */
-  const ss_status status = ss_expression_parse(node->text, reader->parameters, reader->n_parameters, true,
-                                               reader->scene->arena, &joint->motor_speed_at, reader->error);
-  SS_TRY(ss_place_expression_error(reader, node, status));
+  SS_TRY(ss_read_signal(reader, node, false, &joint->motor_speed_at));
   if (!ss_expression_is_constant(joint->motor_speed_at)) return SS_OK;
   joint->motor_speed_at = NULL;
   return ss_read_number(reader, node, &joint->motor_speed);
 }
 
+static ss_status read_effort(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_joint_def *joint = object;
+  SS_TRY(ss_read_signal(reader, node, false, &joint->motor_effort_at));
+  if (!ss_expression_is_constant(joint->motor_effort_at)) return SS_OK;
+  joint->motor_effort_at = NULL;
+  return ss_read_nonnegative(reader, node, &joint->motor_effort);
+}
+
 static const ss_key motor_keys[] = {
     {"speed", read_speed, 0, true, 0},
-    {"torque", ss_read_nonnegative, offsetof(ss_joint_def, motor_effort), true, ROTARY},
-    {"force", ss_read_nonnegative, offsetof(ss_joint_def, motor_effort), true, SLIDING},
+    {"torque", read_effort, 0, true, ROTARY},
+    {"force", read_effort, 0, true, SLIDING},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_motor = {"motor", motor_keys};

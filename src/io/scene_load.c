@@ -38,6 +38,7 @@ static const ss_key scene_keys[] = {
     {"source", read_kept_text, offsetof(ss_scene, source), false, 0},
     {"planar", read_planar, 0, false, 0},
     {"parameters", read_parameters, 0, false, 0},
+    {"inputs", ss_read_inputs, 0, false, 0},
     {"gravity", ss_read_vector, offsetof(ss_scene, gravity), false, 0},
     {"compliance", ss_read_compliance, 0, false, 0},
     {"materials", ss_read_materials, 0, false, 0},
@@ -46,6 +47,7 @@ static const ss_key scene_keys[] = {
     {"contacts", ss_read_contacts, 0, false, 0},
     {"joints", ss_read_joints, 0, false, 0},
     {"forces", ss_read_forces, 0, false, 0},
+    {"outputs", ss_read_outputs, 0, false, 0},
     {"simulation", ss_read_simulation, 0, true, 0},
     {"boundary", ss_read_boundary, 0, false, 0},
     {"start", ss_read_start, 0, false, 0},
@@ -77,6 +79,7 @@ static ss_status read_scene(ss_reader *reader, const char *text, size_t length) 
   const ss_yaml *root = NULL;
   SS_TRY(ss_yaml_parse(copy, length, reader->file, reader->scratch, &root, reader->error));
   SS_TRY(check_not_study(reader, root));
+  reader->root = root;
   SS_TRY(ss_read_section(reader, root, &ss_section_scene, -1, NULL, scene));
   if (!ss_yaml_get(root, "parameters")) return ss_read_parameters(reader, NULL);
   return SS_OK;

@@ -20,8 +20,7 @@ static ss_status check_parameter_name(ss_reader *reader, const ss_yaml *key) {
   return SS_OK;
 }
 
-/* The value part of the setting for this name, the last one where there are several; NULL: none. */
-static const char *setting_for(const ss_reader *reader, const char *name) {
+const char *ss_setting_for(const ss_reader *reader, const char *name) {
   const size_t length = strlen(name);
   for (int i = reader->n_settings - 1; i >= 0; i--)
     if (strncmp(reader->settings[i], name, length) == 0 && reader->settings[i][length] == '=')
@@ -29,7 +28,7 @@ static const char *setting_for(const ss_reader *reader, const char *name) {
   return NULL;
 }
 
-static ss_status apply_setting(ss_reader *reader, const char *name, const char *text, double *value) {
+ss_status ss_apply_setting(ss_reader *reader, const char *name, const char *text, double *value) {
   ss_error inner = {0};
   const ss_status status = ss_expression_constant(text, reader->parameters, reader->n_parameters, value, &inner);
   if (status == SS_OK) return SS_OK;
@@ -52,10 +51,16 @@ static ss_status check_settings(ss_reader *reader) {
       declared = declared || (strlen(name) == (size_t)(equals - setting) && strncmp(name, setting, strlen(name)) == 0);
       ss_word_list_add(&all, name);
     }
+    const ss_yaml *inputs = reader->root ? ss_yaml_get(reader->root, "inputs") : NULL;
+    for (int k = 0; inputs && inputs->kind == SS_YAML_MAP && k < inputs->count; k++) {
+      const char *name = inputs->items[k].key->text;
+      declared = declared || (strlen(name) == (size_t)(equals - setting) && strncmp(name, setting, strlen(name)) == 0);
+      ss_word_list_add(&all, name);
+    }
     if (declared) continue;
     return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, nowhere,
                          "setting '%s': the scene declares no such parameter (%s%s)", shown.text,
-                         reader->n_parameters > 0 ? "declared: " : "none are declared", all.text);
+                         all.used > 0 ? "declared: " : "none are declared", all.text);
   }
   return SS_OK;
 }
@@ -85,8 +90,8 @@ ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node) {
     reader->key = key->text;
     double value = 0;
     SS_TRY(ss_read_number(reader, node->items[i].value, &value));
-    const char *setting = setting_for(reader, key->text);
-    if (setting) SS_TRY(apply_setting(reader, key->text, setting, &value));
+    const char *setting = ss_setting_for(reader, key->text);
+    if (setting) SS_TRY(ss_apply_setting(reader, key->text, setting, &value));
     reader->parameters[reader->n_parameters++] = (ss_parameter){key->text, value};
   }
   SS_TRY(keep(reader));

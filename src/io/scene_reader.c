@@ -32,6 +32,9 @@ static ss_status fail_unknown_key(ss_reader *reader, const ss_yaml *key, const s
   if (nearest.best)
     return SS_READ_FAIL(reader, key, "unknown key '%s'; did you mean '%s'? (keys of %s %s: %s)", shown.text,
                         nearest.best, ss_article(title), title, allowed.text);
+  if (strchr(key->text, ')'))
+    return SS_READ_FAIL(reader, key, "unknown key '%s': an expression that contains a comma must be quoted",
+                        shown.text);
   return SS_READ_FAIL(reader, key, "unknown key '%s' (keys of %s %s: %s)", shown.text, ss_article(title), title,
                       allowed.text);
 }
@@ -160,8 +163,9 @@ ss_status ss_read_number(ss_reader *reader, const ss_yaml *node, void *number) {
   if (node->kind != SS_YAML_SCALAR)
     return SS_READ_FAIL(reader, node, "'%s' must be a number, not %s", reader->key, ss_yaml_kind_name(node));
   if (node->text[0] == '\0') return SS_READ_FAIL(reader, node, "'%s' must be a number, not empty", reader->key);
-  const ss_status status =
-      ss_expression_constant(node->text, reader->parameters, reader->n_parameters, number, reader->error);
+  const ss_expression_scope scope = {reader->parameters, reader->n_parameters, false, ss_refuse_variable,
+                                     reader->scene};
+  const ss_status status = ss_expression_constant_in(node->text, &scope, number, reader->error);
   return ss_place_expression_error(reader, node, status);
 }
 

@@ -6,6 +6,7 @@
 #include "core/words.h"
 #include "io/yaml_tree.h"
 #include "model/body_names.h"
+#include "model/scene_signals.h"
 
 #include <stickslip/scene.h>
 
@@ -17,9 +18,12 @@ typedef struct ss_reader {
   const char *const *settings; /* "name=value" */
   int n_settings;
   ss_body_names names; /* of all bodies */
-  const char *key;     /* the one whose value is being read: for messages */
-  ss_arena *scratch;   /* lives as long as the reading */
-  ss_error *error;     /* never NULL */
+  const ss_yaml *root;
+  const char **joint_names; /* [n_joints] of all joints, also of those that are not read yet; NULL: not yet listed */
+  int n_joints;
+  const char *key;   /* the one whose value is being read: for messages */
+  ss_arena *scratch; /* lives as long as the reading */
+  ss_error *error;   /* never NULL */
 } ss_reader;
 
 #define SS_READ_FAIL(reader, node, ...)                                                                                \
@@ -93,6 +97,9 @@ ss_status ss_read_numbers(ss_reader *reader, const ss_yaml *node, int count, dou
 /* Checks that the node is a vector; item i belongs to axis axes[i]. */
 ss_status ss_expect_vector(ss_reader *reader, const ss_yaml *node, int axes[3]);
 
+/* An expression of t, inputs and the state (of an output: also of forces), in the scene's memory. */
+ss_status ss_read_signal(ss_reader *reader, const ss_yaml *node, bool output, const ss_expression **out);
+
 /* Turns the place of ss_expression's error into one of the file. */
 ss_status ss_place_expression_error(ss_reader *reader, const ss_yaml *node, ss_status status);
 
@@ -111,6 +118,8 @@ ss_status ss_read_bodies(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_contacts(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_joints(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_forces(ss_reader *reader, const ss_yaml *node, void *scene);
+ss_status ss_read_inputs(ss_reader *reader, const ss_yaml *node, void *scene);
+ss_status ss_read_outputs(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_simulation(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_compliance(ss_reader *reader, const ss_yaml *node, void *scene);
 ss_status ss_read_boundary(ss_reader *reader, const ss_yaml *node, void *scene);
@@ -136,9 +145,12 @@ ss_status ss_read_corners(ss_reader *reader, const ss_yaml *node, void *source);
 ss_status ss_finish_mesh(ss_reader *reader, const ss_yaml *node, ss_shape_source *source);
 
 ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node); /* node NULL: none are declared */
+/* The value part of the setting for this name, the last one where there are several; NULL: none. And its value. */
+const char *ss_setting_for(const ss_reader *reader, const char *name);
+ss_status ss_apply_setting(ss_reader *reader, const char *name, const char *text, double *value);
 
 extern const ss_section ss_section_scene, ss_section_material, ss_section_contact, ss_section_world, ss_section_shape,
-    ss_section_body, ss_section_orientation, ss_section_joint, ss_section_motor, ss_section_force,
+    ss_section_body, ss_section_orientation, ss_section_joint, ss_section_motor, ss_section_force, ss_section_output,
     ss_section_simulation, ss_section_friction, ss_section_compliance, ss_section_damping, ss_section_elastic,
     ss_section_boundary, ss_section_continuation, ss_section_start;
 extern const ss_words ss_words_planar, ss_words_freedom, ss_words_axis, ss_words_shape, ss_words_joint, ss_words_force,

@@ -70,6 +70,7 @@ static ss_status compile(ss_model *model, const ss_scene *scene, ss_error *error
   if (status == SS_OK) status = ss_compile_compliance(model, scene, error);
   if (status == SS_OK) status = ss_compile_joints(model, scene, error);
   if (status == SS_OK) status = ss_compile_forces(model, scene, error);
+  if (status == SS_OK) status = ss_compile_signals(model, scene, error);
   if (status != SS_OK) return status;
   model->length = typical_length(model);
   return ss_check_overlap(model, scene, error);

@@ -116,11 +116,12 @@ static ss_status limits_and_motor(setting *s) {
   if (!def->has_motor) return SS_OK;
   joint->motor_speed = def->motor_speed;
   joint->motor_effort = def->motor_effort;
-  if (!ss_expression_copy(def->motor_speed_at, s->model->arena, &joint->motor_speed_at))
+  if (!ss_expression_copy(def->motor_speed_at, s->model->arena, &joint->motor_speed_at) ||
+      !ss_expression_copy(def->motor_effort_at, s->model->arena, &joint->motor_effort_at))
     return ss_fail(s->error, SS_ERROR_MEMORY, "out of memory");
   if (!isfinite(def->motor_speed) || !(def->motor_effort >= 0) || !isfinite(def->motor_effort))
     return REFUSE(s, "a motor needs a speed and a torque or force that is not negative");
-  s->model->n_motors++;
+  joint->motor = s->model->n_motors++;
   return SS_OK;
 }
 

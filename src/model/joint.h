@@ -32,6 +32,9 @@ typedef enum ss_joint_action { SS_ACTION_LIMITS, SS_ACTION_MOTOR } ss_joint_acti
 double ss_joint_coordinate(const ss_model *model, const ss_joint *joint, ss_joint_action action, const ss_pose *pose_a,
                            const ss_pose *pose_b, double near, ss_row *row);
 
+/* Whether the joint has one: revolute, prismatic, cylindrical, screw, distance. */
+bool ss_joint_has_coordinate(const ss_joint *joint);
+
 /* No point of the second body, and no angle between the two, moves faster in that coordinate with velocities v. */
 double ss_joint_coordinate_speed(const ss_model *model, const ss_joint *joint, const double *q, const double *v);
 

@@ -70,7 +70,6 @@ static double line_angle(const ss_model *model, const ss_joint *joint, const ss_
 int ss_joint_angle_count(const ss_joint *joint) {
   switch (joint->type) {
   case SS_JOINT_REVOLUTE:
-    return joint->has_limits;
   case SS_JOINT_SCREW:
     return 1;
   case SS_JOINT_GEAR:
@@ -119,6 +118,12 @@ double ss_joint_coordinate(const ss_model *model, const ss_joint *joint, ss_join
   if (joint->type == SS_JOINT_DISTANCE) return distance(model, joint, a, b, row);
   if (!acts_on_angle(joint, action)) return displacement(model, joint, a, b, row);
   return nearest(hinge_angle(model, joint, a, b, row), near);
+}
+
+bool ss_joint_has_coordinate(const ss_joint *joint) {
+  const unsigned types = 1u << SS_JOINT_REVOLUTE | 1u << SS_JOINT_PRISMATIC | 1u << SS_JOINT_CYLINDRICAL |
+                         1u << SS_JOINT_SCREW | 1u << SS_JOINT_DISTANCE;
+  return types >> joint->type & 1;
 }
 
 double ss_joint_coordinate_speed(const ss_model *model, const ss_joint *joint, const double *q, const double *v) {

@@ -45,7 +45,9 @@ typedef struct ss_joint {
   int n_angles, first_angle; /* angles that the state counts beyond a full turn */
   bool has_limits, has_motor;
   double limits[2], motor_speed, motor_effort;
-  const ss_expression *motor_speed_at; /* of t; NULL: motor_speed */
+  const ss_expression *motor_speed_at, *motor_effort_at; /* NULL: motor_speed, motor_effort */
+  int motor_held[2];                                     /* speed, effort: as in ss_force */
+  int motor;                                             /* its number among the motors */
 } ss_joint;
 
 typedef struct ss_force {
@@ -55,7 +57,21 @@ typedef struct ss_force {
   double stiffness, rest_length, damping;
   ss_jacobian jacobian;
   const ss_expression *force[3], *torque[3];
+  int held[6]; /* force, torque: number among the held expressions, -1: it does not depend on the state */
 } ss_force;
+
+/* An expression that depends on the state: evaluated at the start of a step and held over it. */
+typedef struct ss_held {
+  const ss_expression *expression;
+  const char *what; /* for messages */
+  ss_mark mark;
+  bool effort; /* of a motor: not negative */
+} ss_held;
+
+typedef struct ss_output {
+  const char *name;
+  const ss_expression *value;
+} ss_output;
 
 /* How contacts of a pair give. */
 typedef struct ss_compliance_law {
@@ -105,6 +121,11 @@ struct ss_model {
   ss_vec3 plane_normal; /* planar scenes */
   int n_q;              /* numbers of a position: 7 per body, or the coordinates of a system */
   int n_bodies, n_v, n_shapes, n_joints, n_joint_rows, n_angles, n_limits, n_motors, n_forces, n_materials, n_overrides;
+  int n_inputs, n_outputs, n_variables, n_held;
+  ss_parameter *inputs; /* with their defaults */
+  ss_output *outputs;
+  ss_variable *variables; /* of all expressions */
+  ss_held *held;
   ss_body *bodies;
   ss_shape *shapes; /* ordered by body, the world's last */
   ss_joint *joints;
@@ -139,6 +160,7 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, const ss_body_
 ss_status ss_compile_joints(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error);
 ss_status ss_compile_forces(ss_model *model, const ss_scene *scene, ss_error *error);
+ss_status ss_compile_signals(ss_model *model, const ss_scene *scene, ss_error *error); /* after joints and forces */
 
 /* Pose of a body's centre-of-mass frame, the identity for the world. */
 static inline ss_pose ss_pose_of(const double *q, int body) {

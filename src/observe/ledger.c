@@ -56,6 +56,11 @@ void ss_ledger_start(ss_sim *sim) {
   ss_doubts_start(sim);
 }
 
+void ss_ledger_moved(ss_sim *sim) {
+  sim->report.energy.work += ss_total_energy(sim) - sim->report.energy.final;
+  balance(sim);
+}
+
 static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->problem.drive[row] : 0; }
 
 static void contact_losses(ss_sim *sim, double h, double fraction) {
@@ -105,7 +110,7 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
 }
 
 void ss_force_work(ss_sim *sim, double h, double fraction) {
-  if (sim->model->n_forces == 0 && !sim->pulled) return;
+  if (sim->model->n_forces == 0 && !sim->pulled && !sim->has_push_force) return;
   damping_losses(sim, h, fraction);
   for (int i = 0; i < sim->model->n_v; i++)
     sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction / 2 * sim->delta[i]);

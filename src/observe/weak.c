@@ -48,8 +48,8 @@ static void add_force(ss_weak *w, const ss_force *force, double t) {
   const ss_pose pose = ss_pose_of(w->q, force->body[0]);
   double f[3], m[3];
   for (int i = 0; i < 3; i++) {
-    f[i] = force->force[i] ? ss_expression_value(force->force[i], t) : 0;
-    m[i] = force->torque[i] ? ss_expression_value(force->torque[i], t) : 0;
+    f[i] = ss_force_component(w->sim, force, i, t);
+    m[i] = ss_force_component(w->sim, force, 3 + i, t);
   }
   const ss_vec3 direction = v3(f[0], f[1], f[2]), arm = quat_rotate(pose.orientation, force->anchor[0]);
   ss_row row = {.body = {SS_WORLD, SS_WORLD}};

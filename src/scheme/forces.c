@@ -12,24 +12,36 @@
 
 #include <string.h>
 
-/* Adds the force at time t, times the weight, in a part of size h. Where rows are those of the middle of the part, the point
- * at which it acts is too: with the point at the start, a body that turns would make the method one of first order. */
-static void apply_force(const ss_sim *sim, const ss_force *force, double t, double weight, double h) {
+/* Adds a force at a point of a body (centre-of-mass frame) and a torque, times the weight, in a part of size h. Where rows are
+ * those of the middle of the part, the point at which it acts is too: with the point at the start, a body that turns would make
+ * the method one of first order. */
+static void add_wrench(const ss_sim *sim, int index, ss_vec3 anchor, const double wrench[6], double weight, double h) {
   const ss_model *model = sim->model;
-  const ss_body *body = &model->bodies[force->body[0]];
-  const ss_pose pose = sim->scheme->rows_at_midpoint ? ss_advance_body(sim, force->body[0], NULL, h / 2, 0)
-                                                     : ss_pose_of(sim->force_q, force->body[0]);
-  double f[3], m[3];
-  for (int i = 0; i < 3; i++) {
-    f[i] = force->force[i] ? ss_expression_value(force->force[i], t) : 0;
-    m[i] = force->torque[i] ? ss_expression_value(force->torque[i], t) : 0;
-  }
-  const ss_vec3 direction = v3(f[0], f[1], f[2]);
-  const ss_vec3 arm = quat_rotate(pose.orientation, force->anchor[0]);
+  const ss_body *body = &model->bodies[index];
+  const ss_pose pose =
+      sim->scheme->rows_at_midpoint ? ss_advance_body(sim, index, NULL, h / 2, 0) : ss_pose_of(sim->force_q, index);
+  const ss_vec3 direction = v3(wrench[0], wrench[1], wrench[2]);
+  const ss_vec3 arm = quat_rotate(pose.orientation, anchor);
   ss_row row;
-  ss_row_set(model, &row, 0, force->body[0], pose.orientation, direction,
-             v3_add(v3(m[0], m[1], m[2]), v3_cross(arm, direction)));
+  ss_row_set(model, &row, 0, index, pose.orientation, direction,
+             v3_add(v3(wrench[3], wrench[4], wrench[5]), v3_cross(arm, direction)));
   for (int i = 0; i < body->n; i++) sim->applied[body->first + i] += weight * row.j[0][i];
+}
+
+static void apply_force(const ss_sim *sim, const ss_force *force, double t, double weight, double h) {
+  double wrench[6];
+  for (int i = 0; i < 6; i++) wrench[i] = ss_force_component(sim, force, i, t);
+  add_wrench(sim, force->body[0], force->anchor[0], wrench, weight, h);
+}
+
+/* What ss_sim_apply has asked for, at the origins of the bodies' frames. */
+static void apply_pushes(const ss_sim *sim, double h) {
+  for (int k = 0; k < sim->model->n_bodies; k++) {
+    const double *wrench = sim->push_force + 6 * (size_t)k;
+    bool any = false;
+    for (int i = 0; i < 6; i++) any |= wrench[i] != 0;
+    if (any) add_wrench(sim, k, v3_neg(sim->model->bodies[k].com), wrench, h, h);
+  }
 }
 
 int ss_sim_applied(const ss_sim *sim, ss_applied_report *out, int capacity) {
@@ -43,7 +55,7 @@ int ss_sim_applied(const ss_sim *sim, ss_applied_report *out, int capacity) {
     double x[6];
     for (int i = 0; i < 6; i++) {
       const ss_expression *e = i < 3 ? force->force[i] : force->torque[i - 3];
-      x[i] = e ? ss_expression_value(e, t) : 0;
+      x[i] = e ? ss_signal_value(sim, e, t) : 0;
     }
     out[n - 1] =
         (ss_applied_report){force->body[0], v3_add(pose.position, quat_rotate(pose.orientation, force->anchor[0])),
@@ -92,6 +104,7 @@ static void element_forces(ss_sim *sim, double h) {
     }
   }
   if (sim->pulled) apply_pull(sim, h);
+  if (sim->has_push_force) apply_pushes(sim, h);
   for (int i = 0; i < model->n_v; i++) sim->kt[i] += sim->applied[i];
 }
 
@@ -174,7 +187,7 @@ void ss_forces(ss_sim *sim, double h) {
       sim->kt[body->first + i] = body->coordinate[i] < 3 ? h * body->mass * g[body->coordinate[i]] : 0;
     if (body->gyroscopic) gyroscopic(sim, k, h);
   }
-  if (model->n_forces || sim->pulled) element_forces(sim, h);
+  if (model->n_forces || sim->pulled || sim->has_push_force) element_forces(sim, h);
   multiply_blocks(sim, sim->kt, sim->dv_free);
   ss_couple(sim, h);
 }

@@ -8,8 +8,15 @@
  * s = -(1 - alpha) r.v - alpha speed. */
 #include "step/workspace.h"
 
-static double speed_at(const ss_joint *joint, double t) {
-  return joint->motor_speed_at ? ss_expression_value(joint->motor_speed_at, t) : joint->motor_speed;
+static double speed_at(const ss_sim *sim, const ss_joint *joint, double t) {
+  if (!joint->motor_speed_at) return joint->motor_speed;
+  return joint->motor_held[0] >= 0 ? sim->held[joint->motor_held[0]] : ss_signal_value(sim, joint->motor_speed_at, t);
+}
+
+static double effort_at(const ss_sim *sim, const ss_joint *joint, double t) {
+  if (!joint->motor_effort_at) return joint->motor_effort;
+  if (joint->motor_held[1] >= 0) return sim->held[joint->motor_held[1]];
+  return fmax(ss_signal_value(sim, joint->motor_effort_at, t), 0);
 }
 
 void ss_motor_rows(ss_sim *sim, const double *q, double h) {
@@ -22,8 +29,8 @@ void ss_motor_rows(ss_sim *sim, const double *q, double h) {
     const ss_pose a = ss_pose_of(q, joint->body[0]), b = ss_pose_of(q, joint->body[1]);
     ss_row *row = &p->rows[p->n];
     (void)ss_joint_coordinate(model, joint, SS_ACTION_MOTOR, &a, &b, 0, row);
-    const double rate = ss_row_dot(model, row, sim->state.v), most = h * joint->motor_effort;
-    const double speed = speed_at(joint, sim->state.t + h), behind = speed - rate;
+    const double rate = ss_row_dot(model, row, sim->state.v), most = h * effort_at(sim, joint, sim->state.t + h);
+    const double speed = speed_at(sim, joint, sim->state.t + h), behind = speed - rate;
     p->offset[p->n] = -(1 - sim->alpha) * rate - sim->alpha * speed;
     p->compliance[p->n] = 0;
     p->z[p->n] = fabs(behind) <= 1e-9 * (1 + fabs(speed)) ? 0 : behind > 0 ? most : -most;

@@ -37,7 +37,7 @@ static void go_back(ss_sim *sim) {
   const ss_solves spent = sim->report.solves;
   ss_step_restore(sim);
   sim->report.solves = spent;
-  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  ss_clear_impulses(sim);
 }
 
 /* From here to `end`, or with stops_at_events to where the first part ends. What the parts before were like is in the

@@ -1,4 +1,5 @@
-/* What an interactive program does to a running simulation: pull a body, and go on after the model has changed. */
+/* What an interactive program does to a running simulation: pull a body, put bodies elsewhere, and go on after the model has
+ * changed. */
 #include "step/workspace.h"
 
 #include <string.h>
@@ -88,6 +89,16 @@ static void exchange_state(ss_sim *sim) {
   exchange(sim->state.angle, sim->angle_saved, (size_t)sim->model->n_angles);
 }
 
+/* What the steps before have left behind belongs to another motion. */
+static void begin_anew(ss_sim *sim) {
+  const size_t size = sizeof(double) * (size_t)sim->model->n_v;
+  ss_automatic_start(sim);
+  sim->state.n_touch = sim->state.n_patch = 0;
+  memcpy(sim->weighted, sim->state.v, size);
+  memcpy(sim->previous_v, sim->state.v, size);
+  memcpy(sim->previous_weighted, sim->state.v, size);
+}
+
 ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
   const ss_model *model = sim->model;
   if (!same_coordinates(model, from->model))
@@ -112,14 +123,95 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
     sim->state.t = t;
     return status;
   }
+  for (int i = 0; i < from->model->n_inputs; i++) {
+    const int input = ss_model_find_input(model, from->model->inputs[i].name);
+    if (input >= 0) sim->input[input] = from->input[i];
+  }
   sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
-  ss_automatic_start(sim);
-  sim->state.n_touch = sim->state.n_patch = 0;
-  const size_t size = sizeof(double) * (size_t)model->n_v;
-  memcpy(sim->weighted, sim->state.v, size);
-  memcpy(sim->previous_v, sim->state.v, size);
-  memcpy(sim->previous_weighted, sim->state.v, size);
+  begin_anew(sim);
   sim->report = (ss_report){.certificate.certified = true};
   ss_ledger_start(sim);
+  return SS_OK;
+}
+
+/* ---- bodies put elsewhere ---- */
+
+static const char *const axis_names[3] = {"x", "y", "z"};
+
+/* Whether the pose differs from the present one by more than the body's coordinates can do. */
+static ss_status check_freedom(const ss_sim *sim, int index, const ss_motion *motion, ss_error *error) {
+  const ss_model *model = sim->model;
+  const ss_body *body = &model->bodies[index];
+  const ss_motion now = ss_sim_motion(sim, index);
+  const ss_quat turn = motion->pose.orientation;
+  const double norm = sqrt(turn.w * turn.w + turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
+  if (!finite(motion->pose.position) || !finite(motion->velocity) || !finite(motion->angular_velocity) ||
+      !(fabs(norm - 1) < 1e-6))
+    return ss_fail(error, SS_ERROR_INPUT, "place: '%s' needs finite numbers and a unit quaternion", body->name);
+  const ss_quat relative = quat_multiply(quat_conjugate(now.pose.orientation), turn);
+  const double turned[3] = {relative.x, relative.y, relative.z};
+  for (int i = 0; i < 3; i++) {
+    const double moved = v3_get(v3_sub(motion->pose.position, now.pose.position), i);
+    const bool frame_turns = body->turns && v3_norm(body->com) > 0; /* its origin moves with the turn */
+    if (body->slot[i] < 0 && !frame_turns && fabs(moved) > 1e-9 * model->length)
+      return ss_fail(error, SS_ERROR_INPUT, "place: '%s' cannot move along %s", body->name, axis_names[i]);
+    const bool alone = !body->turns || model->planar != SS_SPATIAL; /* else turns about locked axes may be combined */
+    if (body->slot[3 + i] < 0 && alone && fabs(turned[i]) > 1e-9)
+      return ss_fail(error, SS_ERROR_INPUT, "place: '%s' cannot turn about its %s axis", body->name, axis_names[i]);
+  }
+  return SS_OK;
+}
+
+/* The velocities that the body has now are those that were asked for. */
+static ss_status check_velocity(const ss_sim *sim, int index, const ss_motion *motion, ss_error *error) {
+  const ss_motion now = ss_sim_motion(sim, index);
+  const double off = v3_norm(v3_sub(now.velocity, motion->velocity)) +
+                     v3_norm(v3_sub(now.angular_velocity, motion->angular_velocity)) * sim->model->length;
+  const double size = v3_norm(motion->velocity) + v3_norm(motion->angular_velocity) * sim->model->length;
+  if (off <= 1e-9 * size) return SS_OK;
+  return ss_fail(error, SS_ERROR_INPUT, "place: '%s' cannot have this velocity: it lacks the coordinates for it",
+                 sim->model->bodies[index].name);
+}
+
+static ss_status place_all(ss_sim *sim, int n, const int *bodies, const ss_motion *motions, ss_error *error) {
+  const ss_model *model = sim->model;
+  ss_status status = SS_OK;
+  for (int i = 0; status == SS_OK && i < n; i++) {
+    status = check_freedom(sim, bodies[i], &motions[i], error);
+    if (status != SS_OK) break;
+    ss_motion motion = motions[i];
+    motion.pose.orientation = quat_normalize(motion.pose.orientation);
+    place_body(sim, bodies[i], &motion);
+    status = check_velocity(sim, bodies[i], &motion, error);
+  }
+  for (int k = 0; status == SS_OK && k < model->n_joints; k++) {
+    const ss_joint *joint = &model->joints[k];
+    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
+    for (int i = 0; i < joint->n_angles; i++) {
+      double *angle = &sim->state.angle[joint->first_angle + i];
+      *angle = ss_joint_angle(model, joint, i, &a, &b, *angle, NULL);
+    }
+  }
+  if (status == SS_OK) status = check_place(sim, sim, error);
+  if (status == SS_OK) status = ss_basis_select(sim, error);
+  return status;
+}
+
+ss_status ss_sim_place(ss_sim *sim, int n, const int *bodies, const ss_motion *motions, ss_error *error) {
+  for (int i = 0; i < n; i++)
+    if (bodies[i] < 0 || bodies[i] >= sim->model->n_bodies)
+      return ss_fail(error, SS_ERROR_INPUT, "place: there is no body %d", bodies[i]);
+  memcpy(sim->q_saved, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
+  memcpy(sim->v_saved, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->model->n_angles) memcpy(sim->angle_saved, sim->state.angle, sizeof(double) * (size_t)sim->model->n_angles);
+  const ss_status status = place_all(sim, n, bodies, motions, error);
+  if (status != SS_OK) {
+    exchange_state(sim);
+    return status;
+  }
+  begin_anew(sim);
+  ss_clear_impulses(sim);
+  ss_deal_begin(sim);
+  ss_ledger_moved(sim);
   return SS_OK;
 }

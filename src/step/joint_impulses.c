@@ -11,6 +11,11 @@ void ss_add_joint_impulses(ss_sim *sim, double fraction) {
   for (int i = 0; i < p->n_joint; i++) sim->joint_impulse[sim->basis.row[i]] += fraction * p->z[i];
 }
 
+void ss_add_motor_impulses(ss_sim *sim, double fraction) {
+  for (int i = 0; i < sim->model->n_motors; i++)
+    sim->motor_impulse[i] += fraction * sim->problem.z[sim->problem.first_motor + i];
+}
+
 typedef struct least_norm {
   const ss_model *model;
   ss_row *rows;

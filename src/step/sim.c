@@ -115,6 +115,10 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->drift_length, (size_t)model->n_joint_rows},
       {&sim->joint_impulse, (size_t)model->n_joint_rows},
       {&sim->scratch_v, nv},
+      {&sim->input, (size_t)model->n_inputs},
+      {&sim->held, (size_t)model->n_held},
+      {&sim->motor_impulse, (size_t)model->n_motors},
+      {&sim->push_force, 6 * (size_t)model->n_bodies},
       {&sim->free_guess, ss_free_rows(model)},
       {&sim->consistent, 2 * nv},
       {&sim->bounds, 6 * ns},
@@ -155,6 +159,7 @@ static void start(ss_sim *sim) {
     for (int i = 0; i < joint->n_angles; i++)
       sim->state.angle[joint->first_angle + i] = ss_joint_angle(model, joint, i, &a, &b, 0, NULL);
   }
+  for (int i = 0; i < model->n_inputs; i++) sim->input[i] = model->inputs[i].value;
   if (model->system) memcpy(sim->state.q, model->q0, sizeof(double) * (size_t)model->n_q);
   memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
   memcpy(sim->weighted, model->v0, sizeof(double) * (size_t)model->n_v);
@@ -219,7 +224,8 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   if (status == SS_OK) status = allocate(sim, error);
   if (status == SS_OK) {
     start(sim);
-    status = ss_basis_select(sim, error);
+    status = ss_hold_signals(sim, error);
+    if (status == SS_OK) status = ss_basis_select(sim, error);
     if (status == SS_OK) status = ss_refused(sim, error);
   }
   if (status == SS_OK)

@@ -262,6 +262,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   ss_lap(sim, SS_STAGE_EVENTS);
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
+  ss_add_motor_impulses(sim, tau / h);
   status = ss_deal(sim, tau / h, error);
   if (status != SS_OK) return status;
   judge_contacts(sim, speed_tolerance);
@@ -343,6 +344,7 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   sim->transitions = sim->stops_at_events ? sim->control.transitions : 0;
   if (sim->system) ss_forgive(sim);
   sim->mechanics->begin_step(sim);
+  status = ss_hold_signals(sim, error);
   double remaining = sim->h;
   bool goes_on = true;
   for (int parts = 0; status == SS_OK && goes_on; parts++) {
@@ -379,7 +381,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   const double end = cut ? duration : whole;
   bool collided = false;
   if (sim->timed) sim->clock = ss_seconds();
-  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  ss_clear_impulses(sim);
   ss_deal_begin(sim);
   ss_status status = ss_step_save(sim, error);
   if (status == SS_OK)
@@ -392,6 +394,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
       ss_doubts_not_finite(sim, end);
     return status;
   }
+  ss_forget_pushes(sim);
   ss_keep_guess(sim);
   ss_deal_end(sim);
   status = ss_basis_check(sim, error);

@@ -225,6 +225,11 @@ struct ss_sim {
 
   ss_pull pull; /* applied while pulled */
   bool pulled;
+  double *input;         /* [n_inputs] */
+  double *held;          /* [n_held] begin of a step: expressions that depend on the state */
+  double *motor_impulse; /* [n_motors] parts: added up over the step */
+  double *push_force;    /* [n_bodies][6] ss_sim_apply: force and torque */
+  bool has_push_force;
 
   ss_basis basis;
   ss_islands islands;
@@ -315,6 +320,21 @@ void ss_estimate_restore(ss_sim *sim);
 
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
+
+/* ---- inputs and outputs (step/sim_signals.c) ---- */
+
+/* Evaluates the expressions that depend on the state; fails where one is not finite. */
+ss_status ss_hold_signals(ss_sim *sim, ss_error *error);
+/* An expression at the present state and time t; a component of an applied force (0..2: force, 3..5: torque) within a step:
+ * what depends on the state is held. */
+double ss_signal_value(const ss_sim *sim, const ss_expression *expression, double t);
+double ss_force_component(const ss_sim *sim, const ss_force *force, int i, double t);
+/* The last step's length: what impulses over it are divided by. */
+double ss_last_step(const ss_sim *sim);
+void ss_add_motor_impulses(ss_sim *sim, double fraction);
+void ss_clear_impulses(ss_sim *sim); /* of joints and motors, before a step */
+void ss_forget_pushes(ss_sim *sim);  /* after it */
+void ss_ledger_moved(ss_sim *sim);   /* the state was changed from outside */
 
 /* ---- their pieces ---- */
 

@@ -22,6 +22,7 @@ interface LiveState {
   steps: number;
   message: string;
   parameters: Record<string, number>;
+  inputs: Record<string, number>;
   frame: EncodedPage;
 }
 
@@ -132,6 +133,54 @@ class Parameters {
     this.fields.set(name, field);
     this.root.append(element("label", { class: "parameter" }, element("span", {}, name), field));
     return field;
+  }
+}
+
+// A slider and a field per input. They act at once, without compiling anything.
+class Inputs {
+  private readonly rows = new Map<string, { slider: HTMLInputElement; field: HTMLInputElement }>();
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly server: Server,
+  ) {}
+
+  show(values: Record<string, number>): void {
+    for (const [name, value] of Object.entries(values)) {
+      const row = this.rows.get(name) ?? this.add(name, value);
+      if (document.activeElement === row.slider || document.activeElement === row.field) continue;
+      this.put(row, value);
+    }
+  }
+
+  // The slider reaches from minus to plus twice the value; it widens where the field asks for more.
+  private put({ slider, field }: { slider: HTMLInputElement; field: HTMLInputElement }, value: number): void {
+    if (Math.abs(value) > Number(slider.max)) {
+      slider.max = String(2 * Math.abs(value));
+      slider.min = String(-2 * Math.abs(value));
+    }
+    slider.step = String(Number(slider.max) / 200);
+    slider.value = String(value);
+    field.value = String(value);
+  }
+
+  private add(name: string, value: number): { slider: HTMLInputElement; field: HTMLInputElement } {
+    const reach = String(value === 0 ? 1 : 2 * Math.abs(value));
+    const slider = element("input", { type: "range", name, min: `-${reach}`, max: reach, "aria-label": name });
+    const field = element("input", { type: "number", step: "any", "aria-label": `${name}, a number` });
+    const row = { slider, field };
+    slider.addEventListener("input", () => {
+      field.value = slider.value;
+      void this.server.tell({ action: "input", name, value: Number(slider.value) });
+    });
+    field.addEventListener("change", () => {
+      this.put(row, Number(field.value));
+      void this.server.tell({ action: "input", name, value: Number(field.value) });
+    });
+    this.put(row, value);
+    this.rows.set(name, row);
+    this.root.append(element("div", { class: "input" }, element("span", {}, name), slider, field));
+    return row;
   }
 }
 
@@ -299,6 +348,9 @@ export function startLive(
     { id: "certificate", label: "Certificate" },
     { id: "scene", label: "Scene" },
   ]);
+  const sliders = element("div");
+  tabs.panel("parameters").append(sliders);
+  const inputs = new Inputs(sliders, server);
   const parameters = new Parameters(tabs.panel("parameters"), server);
   const history = new LiveHistory(page);
   const clock = {
@@ -346,6 +398,7 @@ export function startLive(
     if (state.message) message.textContent = state.message;
     if (state.running && performance.now() - panelShown < PANEL_EVERY) return;
     panelShown = performance.now();
+    inputs.show(state.inputs);
     parameters.show(state.parameters);
     plots.refresh();
     tabs.panel("certificate").replaceChildren();

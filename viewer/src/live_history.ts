@@ -33,6 +33,12 @@ export class LiveHistory {
       this.columns.push({ to: angularVelocity, from: (frame) => frame.angularVelocity, width: 3 * bodies });
     for (const [name, to] of this.energy) this.columns.push({ to, from: (frame) => frame.energy.get(name), width: 1 });
     for (const [name, to] of this.worst) this.columns.push({ to, from: (frame) => frame.worst.get(name), width: 1 });
+    const signals = first.signals && {
+      ...first.signals,
+      values: new Float32Array(CAPACITY * first.signals.width),
+    };
+    if (signals)
+      this.columns.push({ to: signals.values, from: (frame) => frame.signals?.values, width: signals.width });
     const nothing = new Float32Array(0);
     const contacts = first.contacts && {
       cut: false,
@@ -45,7 +51,7 @@ export class LiveHistory {
       friction: nothing,
       state: new Uint8Array(0),
     };
-    this.page = { ...first, position, orientation, velocity, angularVelocity, contacts, events: [] };
+    this.page = { ...first, position, orientation, velocity, angularVelocity, contacts, signals, events: [] };
     this.publish();
   }
 

@@ -76,6 +76,19 @@ export interface CertificateData {
   doubts: DoubtData[];
 }
 
+// Outputs (no owner) and what is known of a joint; `width` numbers side by side.
+export interface SignalSet {
+  owner: string | null;
+  name: string;
+  width: number;
+}
+
+export interface Signals {
+  sets: SignalSet[];
+  width: number; // of all sets together
+  values: Float32Array; // [frame][width]
+}
+
 export interface EncodedPage {
   format: string;
   version: number;
@@ -105,6 +118,7 @@ export interface EncodedPage {
     state: string;
   } | null;
   applied: string | null;
+  signals?: { sets: SignalSet[]; values: string } | null;
   patches: {
     cut: boolean;
     first: string;
@@ -160,6 +174,7 @@ export interface Page {
   worst: Map<string, Float32Array>;
   contacts: Contacts | null;
   applied: Float32Array | null; // 6 per frame and applied force: force, torque
+  signals: Signals | null;
   patches: Patches | null;
   timings: Record<string, number> | null;
   events: PageEvent[];
@@ -231,6 +246,11 @@ function decodeEvents(e: EncodedPage["events"]): PageEvent[] {
   }));
 }
 
+function decodeSignals(s: EncodedPage["signals"]): Signals | null {
+  if (!s) return null;
+  return { sets: s.sets, width: s.sets.reduce((sum, set) => sum + set.width, 0), values: floats(s.values) };
+}
+
 export const decodePage = (text: string): Page => decodeData(JSON.parse(text) as EncodedPage);
 
 export function decodeData(p: EncodedPage): Page {
@@ -249,6 +269,7 @@ export function decodeData(p: EncodedPage): Page {
     worst: columns(p.worst),
     contacts: decodeContacts(p.contacts),
     applied: optionalFloats(p.applied),
+    signals: decodeSignals(p.signals),
     patches: decodePatches(p.patches),
     timings: p.timings,
     events: decodeEvents(p.events),

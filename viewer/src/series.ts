@@ -218,6 +218,29 @@ function residualQuantities(page: Page): Quantity[] {
   ];
 }
 
+// Outputs, and positions, speeds, motor forces and reactions of joints.
+function signalQuantities(page: Page): Quantity[] {
+  const { signals } = page;
+  if (!signals) return [];
+  let first = 0;
+  return signals.sets.map(({ owner, name, width }) => {
+    const start = first;
+    first += width;
+    const column = (k: number) =>
+      Float32Array.from(page.time, (_, frame) => page.signals?.values[frame * signals.width + start + k] ?? NaN);
+    const curves = Array.from({ length: width }, (_, k) => k);
+    return {
+      id: `signal:${owner ?? ""}:${name}`,
+      group: owner === null ? "Outputs" : "Joints",
+      label: owner === null ? name : `${owner}: ${name}`,
+      logarithmic: false,
+      least: 0,
+      curves: () =>
+        moving(curves.map((k) => ({ name: width > 1 ? AXIS_NAMES[k] : (owner ?? name), values: column(k) }))),
+    };
+  });
+}
+
 // The first bodies that move at all, for the plots that are shown unasked; the first body where none does.
 export function movingBodies(page: Page, sceneSize: number): number[] {
   const n = page.model.bodies.length;
@@ -240,6 +263,7 @@ export function quantities(page: Page, sceneSize: number): Quantity[] {
     ...energyQuantities(page),
     ...residualQuantities(page),
     ...contactQuantities(page),
+    ...signalQuantities(page),
     ...page.model.bodies.slice(0, MOST_BODIES).flatMap((_, body) => bodyQuantities(page, body, SMALL * sceneSize)),
   ];
 }

@@ -227,11 +227,12 @@ export class Plots {
   private defaults(sceneSize: number): string[] {
     const [first, second] = movingBodies(this.page, sceneSize);
     const force = this.all.find(({ id }) => id.startsWith("force:"))?.id ?? "";
+    const outputs = this.all.filter(({ id }) => id.startsWith("signal::")).map(({ id }) => id);
     const motion = (body: number | undefined) => [`position:${body}`, `velocity:${body}`];
     const wanted =
       this.page.layout === "report"
-        ? ["energy", "ledger", "residuals", ...motion(first), ...motion(second), force, "contacts"]
-        : [...motion(first), "energy", force || "residuals"];
+        ? ["energy", "ledger", "residuals", ...outputs, ...motion(first), ...motion(second), force, "contacts"]
+        : [...outputs.slice(0, 2), ...motion(first), "energy", force || "residuals"];
     return wanted.filter((id) => this.all.some((quantity) => quantity.id === id));
   }
 
