@@ -240,6 +240,44 @@ static void a_ball_falls_on_a_wall(void **state) {
   run_close(&r);
 }
 
+/* What rests is at rest: after the first steps a wall has the same problem in every one of them, which the impulses before
+ * solve; nothing is solved, nothing moves by the last bit, nothing is told. A ball that falls on it wakes it. */
+static void a_wall_at_rest_is_not_solved_again(void **state) {
+  (void)state;
+  enum { LINES = 5, COLUMNS = 6, FIRST = 10, LAST = 90 };
+  static const char *const schemes[] = {"trapezoidal", "moreau"};
+  for (size_t scheme = 0; scheme < 2; scheme++) {
+    char text[TEXT];
+    run r;
+    begin(text, "[0, 0, -9.81]", "0", 0.5);
+    add(text, "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\nbodies:\n"
+              "  - {name: ball, density: 1000, position: [0.5, 0, 2.1], shapes: [{type: sphere, radius: 0.1}]}\n");
+    for (int k = 0; k < LINES; k++)
+      for (int i = 0; i < COLUMNS - k; i++)
+        add(text,
+            "  - {name: r%dc%d, density: 1000, position: [%g, 0, %g], shapes: [{type: box, size: [0.2, 0.1, 0.1]}]}\n",
+            k, i, 0.202 * i + 0.101 * k, 0.05 + 0.1 * k);
+    add(text, "simulation: {scheme: %s, step: 2^-8, duration: 1, friction: {cone: quadratic}}\n", schemes[scheme]);
+    run_parse(&r, text, NULL);
+    for (int k = 0; k < FIRST; k++) run_step(&r);
+    const ss_report before = *ss_sim_report(r.sim);
+    const ss_vec3 top = run_position(&r, 20);
+    for (int k = FIRST; k < LAST; k++) run_step(&r);
+    const ss_report *after = ss_sim_report(r.sim);
+    assert_int_equal(after->solves.count - before.solves.count, LAST - FIRST);
+    assert_int_equal(after->solves.iterations, before.solves.iterations);
+    for (int kind = 0; kind < SS_EVENT_KINDS; kind++) assert_int_equal(after->events[kind], before.events[kind]);
+    check_near(run_distance(top, run_position(&r, 20)), 0, 0, "way of a brick");
+    while (after->events[SS_COLLISION] == before.events[SS_COLLISION] && !ss_sim_done(r.sim)) run_step(&r);
+    const double fall = sqrt(2 * 1.5 / 9.81); /* from 2.0 to 0.5 */
+    check_near(ss_sim_state(r.sim)->t, fall, 1. / 256, "time of the collision");
+    run_step(&r);
+    assert_true(after->solves.iterations > before.solves.iterations);
+    run_check(&r);
+    run_close(&r);
+  }
+}
+
 static bool after_some(void *user) {
   int *left = user;
   return --*left < 0;
@@ -281,10 +319,14 @@ static void a_step_can_be_stopped(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(balls_settle_in_a_bin),    cmocka_unit_test(a_swarm_keeps_its_momentum),
-      cmocka_unit_test(a_break_keeps_its_energy), cmocka_unit_test(what_rests_elsewhere_stays),
-      cmocka_unit_test(a_tower_comes_to_rest),    cmocka_unit_test(dominoes_take_few_problems),
-      cmocka_unit_test(a_ball_falls_on_a_wall),   cmocka_unit_test(a_step_can_be_stopped)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(balls_settle_in_a_bin),
+                                     cmocka_unit_test(a_swarm_keeps_its_momentum),
+                                     cmocka_unit_test(a_break_keeps_its_energy),
+                                     cmocka_unit_test(what_rests_elsewhere_stays),
+                                     cmocka_unit_test(a_tower_comes_to_rest),
+                                     cmocka_unit_test(dominoes_take_few_problems),
+                                     cmocka_unit_test(a_ball_falls_on_a_wall),
+                                     cmocka_unit_test(a_step_can_be_stopped),
+                                     cmocka_unit_test(a_wall_at_rest_is_not_solved_again)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static bool hops_on(const ss_contact *c) { return c->hops >= MOST_HOPS; }
 
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   static const double together = 1. / 16; /* of the way at the speed of landings */
-  const double gap_tolerance = 1e-10 * sim->model->length;
+  const double gap_tolerance = ss_touch_gap(sim);
   const bool hold_all =
       (sim->scheme->position_level && !sim->locate_collisions) || sim->exhausted || sim->scheme->compliant;
   *collides_now = false;

@@ -11,7 +11,12 @@
  * it. Where that is above zero, with the forces before or with those that are found, the island is left as it is: in the next
  * step it has the other sign. No energy is created.
  * Positions move by the speed times h/2, once. Bodies that move are not touched: their order is two. Nor are mechanisms, whose
- * joints have rows of the same kind, and systems. */
+ * joints have rows of the same kind, and systems.
+ *
+ * An island is at rest where its bodies are slower than what the residual leaves open (16 residual g h), where the impulses of
+ * the last part change that by no more, and where these impulses solve the problem of bodies at rest, by the judge. Its
+ * velocities are then set to zero, and positions stay as they are, to the last bit: the next step has the same problem, and
+ * the same answer. The error is a momentum of at most m 16 residual g h per body and step. */
 #include "step/workspace.h"
 
 bool ss_is_idle(const ss_sim *sim, int body) {
@@ -59,6 +64,58 @@ ss_status ss_calm(ss_sim *sim, ss_error *error) {
     }
   }
   return SS_OK;
+}
+
+/* ---- at rest ---- */
+
+/* A velocity that the residual leaves open; gravity makes more of it at once where nothing holds. */
+static double open_speed(const ss_sim *sim) {
+  return fmin(16 * sim->options.residual, 1. / 16) * sim->h * sim->acceleration;
+}
+
+static bool may_rest(const ss_sim *sim) {
+  return sim->landing_speed > 0 && sim->problem.h > 0 && !sim->iterate_q && !sim->solves_to_collisions &&
+         sim->model->n_joints == 0 && sim->model->n_forces == 0 && !sim->pulled;
+}
+
+static bool is_still(const ss_sim *sim, int body, const double *change) {
+  const double most = open_speed(sim);
+  return ss_body_speed(sim->model, body, sim->state.v) <= most && ss_body_speed(sim->model, body, change) <= most;
+}
+
+/* scratch_v: A^-1 J^T z of the guess */
+void ss_rest_begin(ss_sim *sim) {
+  ss_problem *p = &sim->problem;
+  ss_islands *s = &sim->islands;
+  const bool may = may_rest(sim);
+  double *change = sim->scratch_v;
+  for (int k = 0; k < s->count; k++) s->rests[k] = may;
+  if (!may) return;
+  for (int i = 0; i < sim->model->n_v; i++) change[i] += sim->dv_free[i];
+  for (int b = 0; b < p->n_blocks; b++) {
+    const int first = p->blocks[b].first;
+    const ss_row *row = &p->rows[first];
+    bool *rests = &s->rests[s->island[b]];
+    *rests = *rests && is_still(sim, row->body[0], change) && is_still(sim, row->body[1], change);
+  }
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row >= 0 && (c->lands || c->at.gap > ss_touch_gap(sim) || p->pushed[c->row] != 0))
+      s->rests[s->island[c->block]] = false;
+  }
+  for (int b = 0; b < p->n_blocks; b++)
+    for (int i = p->blocks[b].first; s->rests[s->island[b]] && i < p->blocks[b].first + p->blocks[b].size; i++)
+      p->slack[i] = p->alpha * ss_row_dot(sim->model, &p->rows[i], change);
+}
+
+void ss_rest_end(ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  const ss_islands *s = &sim->islands;
+  for (int b = 0; b < p->n_blocks; b++) {
+    const ss_row *row = &p->rows[p->blocks[b].first];
+    for (int side = 0; side < 2 && s->rests[s->island[b]]; side++)
+      if (row->body[side] >= 0) sim->rests[row->body[side]] = true;
+  }
 }
 
 bool ss_calm_gives(ss_sim *sim) {

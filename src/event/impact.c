@@ -113,6 +113,23 @@ static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, bo
   return SS_OK;
 }
 
+/* The velocities that the returned impulses make, to g; slack is free to use. */
+static void add_returned(ss_sim *sim) {
+  ss_problem *p = &sim->problem;
+  double *z = p->z;
+  for (int i = 0; i < p->n; i++) p->slack[i] = z[i];
+  memset(z, 0, sizeof(double) * (size_t)p->n);
+  for (int k = 0; k < sim->n_contacts; k++)
+    if (sim->contacts[k].row >= 0) z[sim->contacts[k].row] = sim->contacts[k].returned;
+  double *kept = p->slack, *made = p->pushed; /* nothing is pushed in an impact */
+  ss_rows_apply(sim, z, made);
+  for (int i = 0; i < p->n; i++) {
+    p->g[i] += made[i];
+    z[i] = kept[i];
+    made[i] = 0;
+  }
+}
+
 /* From compression to decompression: the velocities reached are the new g, the returned impulses act on them and count
  * for friction. False: nothing is returned. Where a blow falls on bodies at rest the decompression is the compression times e,
  * but for the friction of what bounces: a large problem starts from there, a small one from nothing. */
@@ -129,8 +146,9 @@ static bool decompress(ss_sim *sim) {
     any |= c->returned > 0;
     if (c->returned > 0) most = fmax(most, c->bounce);
     p->blocks[c->block].extra = c->returned;
-    ss_problem_add_column(p, c->row, c->returned, p->g);
+    if (!p->divided) ss_problem_add_column(p, c->row, c->returned, p->g);
   }
+  if (p->divided && any) add_returned(sim);
   if (p->n < MANY_ROWS) most = 0;
   for (int i = 0; i < p->n; i++) p->z[i] *= most;
   for (int k = 0; k < sim->n_contacts; k++) {

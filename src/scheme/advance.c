@@ -17,7 +17,8 @@ ss_pose ss_advance_body(const ss_sim *sim, int index, const double *delta, doubl
     c[body->coordinate[i]] = tau * (sim->state.v[body->first + i] + change);
   }
   pose.position = v3_add(pose.position, v3(c[0], c[1], c[2]));
-  if (body->turns) pose.orientation = quat_normalize(quat_multiply(pose.orientation, quat_exp(v3(c[3], c[4], c[5]))));
+  if (body->turns && (c[3] != 0 || c[4] != 0 || c[5] != 0)) /* what does not turn keeps its last bit */
+    pose.orientation = quat_normalize(quat_multiply(pose.orientation, quat_exp(v3(c[3], c[4], c[5]))));
   return pose;
 }
 
@@ -63,6 +64,10 @@ void ss_velocity_change(ss_sim *sim) {
 
 void ss_advance(ss_sim *sim, double h) {
   ss_velocity_change(sim);
+  for (int k = 0; k < sim->model->n_bodies && !sim->system; k++) {
+    const ss_body *body = &sim->model->bodies[k];
+    for (int i = body->first; i < body->first + body->n && sim->rests[k]; i++) sim->delta[i] = -sim->state.v[i];
+  }
   if (sim->scheme->compliant) ss_patch_advance(sim, h);
   for (int i = 0; i < sim->model->n_v; i++) sim->v_end[i] = sim->state.v[i] + sim->delta[i];
   sim->mechanics->advance(sim, sim->delta, h, 1, sim->q_end);

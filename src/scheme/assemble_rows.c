@@ -16,8 +16,7 @@ static int next_on(const ss_problem *p, int end, int row) {
   return end;
 }
 
-/* Calls for every row j that meets row i, ascending; counts where col is NULL. */
-static int list_row(const ss_sim *sim, int i, int *col, double *value) {
+int ss_rows_of(const ss_sim *sim, int i, int *col, double *value) {
   const ss_problem *p = &sim->problem;
   int at[2], count = 0;
   for (int side = 0; side < 2; side++) {
@@ -50,21 +49,23 @@ ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
   int total = 0;
   for (int i = 0; i < p->n; i++) {
     l->start[i] = total;
-    total += list_row(sim, i, NULL, NULL);
+    total += ss_rows_of(sim, i, NULL, NULL);
   }
   l->start[p->n] = total;
   int entries = l->capacity;
   status = ss_grow((void **)&l->col, &entries, total, sizeof *l->col, error);
   if (status == SS_OK) status = ss_grow((void **)&l->value, &l->capacity, total, sizeof *l->value, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < p->n; i++) (void)list_row(sim, i, l->col + l->start[i], l->value + l->start[i]);
+  for (int i = 0; i < p->n; i++) (void)ss_rows_of(sim, i, l->col + l->start[i], l->value + l->start[i]);
   l->matrix = (ss_sparse){p->n, p->n, l->start, l->col, l->value};
   return SS_OK;
 }
 
 /* ---- either form ---- */
 
-double ss_problem_diagonal(const ss_problem *p, int i) {
+double ss_problem_diagonal(const ss_sim *sim, int i) {
+  const ss_problem *p = &sim->problem;
+  if (p->divided) return p->alpha * ss_rows_meet(sim, i, i) + p->compliance[i];
   if (!p->large) return p->G[(size_t)i * (size_t)p->n + (size_t)i];
   for (int k = p->listed.start[i]; k < p->listed.start[i + 1]; k++)
     if (p->listed.col[k] == i) return p->listed.value[k];
@@ -72,6 +73,7 @@ double ss_problem_diagonal(const ss_problem *p, int i) {
 }
 
 void ss_problem_rescale(ss_problem *p, bool back) {
+  if (p->divided) return;
   const ss_listed *l = &p->listed;
   for (int i = 0; i < p->n; i++) {
     const double d = back ? 1 / p->scale[i] : p->scale[i];

@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-enum { SPARSE_FROM = 6 }; /* rows from which the sparse way is the faster one */
+enum {
+  SPARSE_FROM = 6,
+  DIVIDED_FROM = 24
+}; /* rows from which the sparse way is the faster one; islands are worth it */
 
 /* w_i = A^-1 J_i^T, side by side. */
 static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
@@ -82,7 +85,7 @@ void ss_fill_dense(const ss_sim *sim, double *G) {
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   const size_t n = (size_t)p->n;
-  p->sparse = p->structured = p->large = false;
+  p->sparse = p->structured = p->large = p->divided = false;
   if (n == 0) return SS_OK;
   if (n * n > p->G_capacity) {
     ss_free(p->G);
@@ -109,6 +112,21 @@ double ss_rows_meet(const ss_sim *sim, int i, int j) {
     }
   }
   return sum;
+}
+
+void ss_rows_apply(const ss_sim *sim, const double *z, double *out) {
+  const ss_problem *p = &sim->problem;
+  const ss_model *model = sim->model;
+  double *change = sim->scratch_v;
+  memset(change, 0, sizeof(double) * (size_t)model->n_v);
+  for (int i = 0; i < p->n; i++)
+    for (int side = 0; side < 2 && z[i] != 0; side++) {
+      if (p->rows[i].body[side] < 0) continue;
+      const ss_body *body = &model->bodies[p->rows[i].body[side]];
+      const double *w = p->w + 12 * (size_t)i + (ptrdiff_t)6 * side;
+      for (int k = 0; k < body->n; k++) change[body->first + k] += z[i] * w[k];
+    }
+  for (int i = 0; i < p->n; i++) out[i] = p->alpha * ss_row_dot(model, &p->rows[i], change) + p->compliance[i] * z[i];
 }
 
 /* Joints alone: only rows that share a body meet. */
@@ -143,10 +161,31 @@ void ss_spread(ss_sim *sim, double alpha) {
   }
 }
 
+/* Contacts alone: their problem falls into islands, which are assembled one by one where they are solved. */
+static bool may_divide(const ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  return p->n >= DIVIDED_FROM && p->first_contact == 0 && sim->automatic && !sim->system && !sim->coupling.active &&
+         !sim->scheme->compliant;
+}
+
+ss_status ss_assemble(ss_sim *sim, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  const int n = p->n;
+  const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
+  p->divided = false;
+  p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !sim->coupling.active &&
+              !sim->system;
+  p->large = !p->sparse && ss_rows_are_many(sim);
+  if (n == 0) return SS_OK;
+  if (p->large) return ss_assemble_rows(sim, error);
+  return p->sparse ? ss_assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
+}
+
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_coupling *c = &sim->coupling;
   const int n = p->n;
+  p->divided = false;
   if (n == 0) return SS_OK; /* nothing to hold, and perhaps no arrays yet */
   if (c->active) {
     const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
@@ -154,9 +193,8 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   }
   ss_spread(sim, alpha);
   for (int i = 0; c->active && i < n; i++) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
-  const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
-  p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !c->active && !sim->system;
-  p->large = !p->sparse && ss_rows_are_many(sim);
-  if (p->large) return ss_assemble_rows(sim, error);
-  return p->sparse ? ss_assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
+  if (!may_divide(sim)) return ss_assemble(sim, error);
+  p->sparse = p->large = p->structured = false;
+  p->divided = true;
+  return SS_OK;
 }

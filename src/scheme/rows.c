@@ -243,6 +243,7 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again; where
  * transitions are located over a full step, so that a short part does not find it without load. A penetration is drift. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
+  if (sim->landing_speed > 0 && c->closed && c->at.gap >= 0 && c->at.gap <= ss_touch_gap(sim)) return 0;
   const bool gently = c->closed && sim->solves_to_collisions && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->drift_time : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
@@ -267,6 +268,7 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   if (free_rows + motors) memcpy(p->z, sim->free_guess, sizeof(double) * (size_t)(free_rows + motors));
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
+  memset(sim->rests, 0, sizeof *sim->rests * (size_t)sim->model->n_bodies);
   if (p->capacity) memset(p->pushed, 0, sizeof(double) * (size_t)p->capacity);
   if (sim->model->n_joints || sim->system) choose_gradient_positions(sim, h);
   if (sim->model->n_joint_rows) joint_rows(sim, h);

@@ -99,10 +99,12 @@ static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
 ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->problem;
   bool any = false, solved;
+  ss_status status = SS_OK;
   if (p->large || p->n >= MANY_ROWS || sim->variation) return SS_OK;
   for (int i = 0; i < sim->n_contacts; i++) any |= turns(sim, &sim->contacts[i]);
   if (!any) return SS_OK;
-  const ss_status status = solve_discs(sim, &solved, error);
+  if (p->divided && (status = ss_discretise_dense(sim, error)) != SS_OK) return status;
+  status = solve_discs(sim, &solved, error);
   if (status != SS_OK) return status;
   if (!solved) {
     memset(p->z, 0, sizeof(double) * (size_t)p->n);

@@ -137,7 +137,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   sim->order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
-  if (!sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->rests = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  if (!sim->rests || !sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
   if (status == SS_OK) status = ss_coupling_prepare(sim, error);

@@ -92,12 +92,14 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
     c->load = c->impulse[0] / p->h;
     /* a foot without load neither starts to stick nor lets go while the others hold it */
-    c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= 1e-9 * sim->speed_bound;
+    /* nor does one that stuck slide at a speed that the residual leaves open */
+    const double still = fmax(1e-9 * sim->speed_bound, c->was_stuck ? c->blur : 0);
+    c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= still;
     c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->speed_bound;
     if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
     c->ratio = friction_ratio(sim, c);
     if (c->n_forces == 3 && p->h > 0)
-      c->grip = ss_problem_diagonal(p, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
+      c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
     if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
   }
   if (sim->located & SS_EVENT_STICK_SLIP) share_ratios(sim);
@@ -112,9 +114,10 @@ static double root_power(double x) {
 }
 
 /* d of rows first .. first + size - 1, which share it. */
-static void scale_rows(ss_problem *p, int first, int size) {
+static void scale_rows(ss_sim *sim, int first, int size) {
+  ss_problem *p = &sim->problem;
   double sum = 0;
-  for (int i = first; i < first + size; i++) sum += ss_problem_diagonal(p, i);
+  for (int i = first; i < first + size; i++) sum += ss_problem_diagonal(sim, i);
   const double d = sum > 0 && isfinite(sum) ? root_power(sum / size) : 1;
   for (int i = first; i < first + size; i++) p->scale[i] = d;
 }
@@ -138,11 +141,13 @@ static void convert(ss_problem *p, double s, bool back) {
 }
 
 /* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
-static double to_natural_units(ss_problem *p, double speed) {
+static double to_natural_units(ss_sim *sim) {
+  ss_problem *p = &sim->problem;
+  const double speed = sim->speed_bound;
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_block *block = &p->blocks[b];
     const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
-    for (int i = block->first; i < block->first + block->size; i += together) scale_rows(p, i, together);
+    for (int i = block->first; i < block->first + block->size; i += together) scale_rows(sim, i, together);
   }
   double largest = 0;
   for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
@@ -165,11 +170,25 @@ ss_status ss_solve_rows(ss_sim *sim, ss_cp *problem, const int *rows, const ss_c
   return status ? status : ss_cp_solve(problem, options, has_guess(z, problem->n), z, sim->cp, result, error);
 }
 
+/* What the guess of a divided problem makes of it: its slacks, in user's units, and which islands rest with it. */
+static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  int count;
+  const ss_status status = ss_find_islands(sim, &count, error);
+  if (status != SS_OK) return status;
+  ss_rows_apply(sim, p->z, p->slack);
+  for (int i = 0; i < p->n; i++) p->slack[i] += p->g[i];
+  ss_rest_begin(sim);
+  return SS_OK;
+}
+
 /* With a solver that knows of complementarity; in natural units. */
 static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_solves *solves = &sim->report.solves;
-  const double s = to_natural_units(p, sim->speed_bound);
+  ss_status status = p->divided ? look_at_guess(sim, error) : SS_OK;
+  if (status != SS_OK) return status;
+  const double s = to_natural_units(sim);
   ss_cp problem = ss_problem_view(p);
   const ss_cp_options options = {.solver = sim->options.solver,
                                  .tolerance = sim->options.residual,
@@ -178,21 +197,23 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
                                  .stop_user = sim->stop_user};
   ss_cp_result result = {0};
   const double start = ss_seconds();
-  bool done;
-  ss_status status = ss_solve_islands(sim, &options, &result, &done, error);
-  if (status == SS_OK && !done) status = ss_solve_rows(sim, &problem, NULL, &options, p->z, &result, error);
+  double residual = 0;
+  if (p->divided)
+    status = ss_solve_islands(sim, &options, &result, &residual, error);
+  else
+    status = ss_solve_rows(sim, &problem, NULL, &options, p->z, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
   solves->rows += p->n;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
-  double residual = 0;
   if (status == SS_OK) {
-    residual = ss_cp_judge(&problem, p->z, p->slack);
+    if (!p->divided) residual = ss_cp_judge(&problem, p->z, p->slack);
     *certified = residual <= sim->options.residual; /* false for NaN */
     if (*certified) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
+  if (p->divided && status == SS_OK && *certified) ss_rest_end(sim);
   p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
   p->unit = s;
   return status;

@@ -1,13 +1,15 @@
 /* Contacts that no chain of bodies connects are problems of their own: the islands of the step's problem.
  *
- * After a collision only the island that it reaches has another solution; the others' guess from the forces before is right,
- * and is confirmed at the price of one look at a small matrix. Fixed bodies and the world connect nothing. Mechanisms are
- * left whole (their joints' rows are one block), and so are problems too small to gain. The answer is judged as a whole. */
+ * The impulses of the last part are judged first, from J and A alone: after a collision only the island that it reaches has
+ * another solution, and in a heap at rest none has. What they solve costs no matrix and no solver. The matrices of the other
+ * islands are assembled one by one. Each answer is judged by itself, in the units of the whole problem. Fixed bodies and the
+ * world connect nothing. Mechanisms are left whole (their joints' rows are one block), and so are problems too small to gain. */
 #include "step/workspace.h"
 
 #include <string.h>
 
-enum { SMALLEST = 24, LARGE = 200 }; /* rows: worth dividing; from which an island's matrix is listed */
+/* rows: from which an island's matrix is listed; up to which an island is always solved, which is more exact */
+enum { LARGE = 200, FEW = 64 };
 
 static int root_of(int *parent, int k) {
   while (parent[k] != k) k = parent[k] = parent[parent[k]];
@@ -42,69 +44,84 @@ static ss_status reserve(ss_sim *sim, ss_error *error) {
   if (status == SS_OK)
     status = ss_grow((void **)&s->blocks, &s->block_capacity[1], p->n_blocks, sizeof *s->blocks, error);
   if (status == SS_OK)
+    status = ss_grow((void **)&s->rests, &s->block_capacity[4], p->n_blocks, sizeof *s->rests, error);
+  if (status == SS_OK)
     status = ss_grow((void **)&s->work, &s->block_capacity[2], 2 * p->n_blocks, sizeof *s->work, error);
   if (status == SS_OK) status = ss_grow((void **)&s->row, &s->row_capacity[0], 3 * p->n + 1, sizeof *s->row, error);
-  if (status == SS_OK) status = ss_grow((void **)&s->g, &s->row_capacity[1], 2 * p->n, sizeof *s->g, error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&s->order, &s->block_capacity[3], 2 * p->n_blocks + 1, sizeof *s->order, error);
+  if (status == SS_OK) status = ss_grow((void **)&s->g, &s->row_capacity[1], 3 * p->n, sizeof *s->g, error);
   return status;
 }
 
 ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error) {
   const ss_status status = reserve(sim, error);
-  *count = status == SS_OK ? number_islands(sim, &sim->islands) : 0;
+  sim->islands.count = *count = status == SS_OK ? number_islands(sim, &sim->islands) : 0;
   return status;
 }
 
+/* The blocks in the order of their islands; s->order + n_blocks: where each island starts. */
+static void sort_blocks(const ss_problem *p, ss_islands *s, int count) {
+  int *start = s->order + p->n_blocks;
+  memset(start, 0, sizeof *start * ((size_t)count + 1));
+  for (int b = 0; b < p->n_blocks; b++) start[s->island[b] + 1]++;
+  for (int k = 0; k < count; k++) start[k + 1] += start[k];
+  for (int b = 0; b < p->n_blocks; b++) s->order[start[s->island[b]]++] = b;
+  for (int k = count; k > 0; k--) start[k] = start[k - 1];
+  start[0] = 0;
+}
+
 /* Island k's rows and blocks; s->row: which row of the problem each is, then which of the island's rows a row of the problem is. */
-static int gather(const ss_problem *p, ss_islands *s, int k, ss_cp *out) {
+static void gather(const ss_problem *p, ss_islands *s, int k, ss_cp *out) {
+  const int *start = s->order + p->n_blocks;
   int n = 0, blocks = 0, *local = s->row + p->n;
-  for (int b = 0; b < p->n_blocks; b++) {
-    if (s->island[b] != k) continue;
-    s->blocks[blocks] = p->blocks[b];
+  double *z = s->g + p->n, *w = z + p->n;
+  for (int at = start[k]; at < start[k + 1]; at++) {
+    const ss_block *block = &p->blocks[s->order[at]];
+    s->blocks[blocks] = *block;
     s->blocks[blocks++].first = n;
-    for (int i = p->blocks[b].first; i < p->blocks[b].first + p->blocks[b].size; i++) {
+    for (int i = block->first; i < block->first + block->size; i++, n++) {
       s->row[n] = i;
       local[i] = n;
       s->g[n] = p->g[i];
-      s->g[p->n + n++] = p->z[i];
+      z[n] = p->z[i];
+      w[n] = p->slack[i];
     }
   }
   *out = (ss_cp){.n = n, .n_blocks = blocks, .g = s->g, .blocks = s->blocks};
-  return n;
 }
 
-/* Its matrix: dense, or listed like the problem's where it is large. */
-static ss_status fill(const ss_problem *p, ss_islands *s, ss_cp *island, ss_error *error) {
+/* Its matrix in natural units: dense, or listed where it is large. */
+static ss_status assemble(const ss_sim *sim, ss_islands *s, ss_cp *island, ss_error *error) {
+  const ss_problem *p = &sim->problem;
   const int n = island->n, *local = s->row + p->n;
-  const bool listed = p->large && n >= LARGE;
-  int entries = 0;
-  for (int i = 0; i < n && listed; i++) entries += p->listed.start[s->row[i] + 1] - p->listed.start[s->row[i]];
-  if (!listed) entries = n * n;
-  ss_status status = ss_grow((void **)&s->G, &s->G_capacity[0], entries, sizeof *s->G, error);
-  if (status == SS_OK && listed) status = ss_grow((void **)&s->col, &s->G_capacity[1], entries, sizeof *s->col, error);
-  if (status != SS_OK) return status;
-  if (!listed) memset(s->G, 0, sizeof(double) * (size_t)entries);
-  int *start = s->row + (ptrdiff_t)2 * p->n, at = 0;
+  const bool listed = n >= LARGE;
+  int *start = s->row + (ptrdiff_t)2 * p->n, entries = 0;
   for (int i = 0; i < n; i++) {
-    double *line = s->G + (size_t)i * (size_t)n;
-    const int r = s->row[i];
-    if (listed) start[i] = at;
-    for (int k = p->large ? p->listed.start[r] : 0; p->large && k < p->listed.start[r + 1]; k++) {
-      if (listed) {
-        s->col[at] = local[p->listed.col[k]]; /* ascending, as the rows of an island keep their order */
-        s->G[at++] = p->listed.value[k];
-      } else {
-        line[local[p->listed.col[k]]] = p->listed.value[k];
-      }
+    start[i] = entries;
+    entries += ss_rows_of(sim, s->row[i], NULL, NULL);
+  }
+  start[n] = entries;
+  const int room = listed ? entries : entries + n * n; /* a dense one is spread behind its list */
+  ss_status status = ss_grow((void **)&s->G, &s->G_capacity[0], room, sizeof *s->G, error);
+  if (status == SS_OK) status = ss_grow((void **)&s->col, &s->G_capacity[1], entries, sizeof *s->col, error);
+  if (status != SS_OK) return status;
+  double *dense = s->G + entries;
+  if (!listed) memset(dense, 0, sizeof(double) * (size_t)n * (size_t)n);
+  for (int i = 0; i < n; i++) {
+    const double own = p->scale[s->row[i]];
+    (void)ss_rows_of(sim, s->row[i], s->col + start[i], s->G + start[i]);
+    for (int e = start[i]; e < start[i + 1]; e++) {
+      s->G[e] *= own * p->scale[s->col[e]];
+      s->col[e] = local[s->col[e]]; /* ascending, as the rows of an island keep their order */
+      if (!listed) dense[(size_t)i * (size_t)n + (size_t)s->col[e]] = s->G[e];
     }
-    for (int j = 0; j < n && !p->large; j++) line[j] = p->G[(size_t)r * (size_t)p->n + (size_t)s->row[j]];
   }
-  if (listed) {
-    start[n] = at;
-    s->matrix = (ss_sparse){n, n, start, s->col, s->G};
+  s->matrix = (ss_sparse){n, n, start, s->col, s->G};
+  if (listed)
     island->sparse = &s->matrix;
-  } else {
-    island->G = s->G;
-  }
+  else
+    island->G = dense;
   return SS_OK;
 }
 
@@ -112,6 +129,8 @@ void ss_islands_free(ss_islands *s) {
   ss_free(s->body);
   ss_free(s->island);
   ss_free(s->blocks);
+  ss_free(s->order);
+  ss_free(s->rests);
   ss_free(s->work);
   ss_free(s->row);
   ss_free(s->g);
@@ -119,28 +138,65 @@ void ss_islands_free(ss_islands *s) {
   ss_free(s->col);
 }
 
-ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, bool *done,
-                           ss_error *error) {
+static void leave_slacks(const void *user, const double *z, double *w) {
+  (void)user;
+  (void)z;
+  (void)w;
+}
+
+/* The residual of the guess, whose slacks are known. */
+static double judge_guess(ss_cp island, const double *z, double *w) {
+  island.apply = leave_slacks;
+  return ss_cp_judge(&island, z, w);
+}
+
+/* Whether the guess is worth a look: it is not zero; in an impact it is. */
+static bool has_guess(const ss_problem *p, const double *z, int n) {
+  for (int i = 0; i < n && p->h > 0; i++)
+    if (z[i] != 0) return true;
+  return false;
+}
+
+/* One island, in natural units, from the problem's z, which its answer replaces; its residual. */
+static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, ss_cp_result *result, double *residual,
+                              ss_error *error) {
   ss_problem *p = &sim->problem;
   ss_islands *s = &sim->islands;
-  *done = false;
-  if (p->n < SMALLEST || p->first_contact > 0 || p->n_free > 0 || !sim->automatic || sim->system ||
-      sim->coupling.active || sim->scheme->compliant || sim->iteration_limit > 0)
-    return SS_OK;
-  int count;
-  ss_status status = ss_find_islands(sim, &count, error);
-  if (count < 2) return status;
-  *done = true;
-  for (int k = 0; k < count && status == SS_OK; k++) {
-    ss_cp island;
+  ss_cp island;
+  gather(p, s, k, &island);
+  double *z = s->g + p->n, *w = z + p->n;
+  const bool rests = s->rests[k];
+  *residual = HUGE_VAL;
+  if ((rests || island.n > FEW) && has_guess(p, z, island.n)) *residual = judge_guess(island, z, w);
+  s->rests[k] = rests && *residual <= options->tolerance;
+  if (!(*residual <= options->tolerance)) {
     ss_cp_result own = {0};
-    const int n = gather(p, s, k, &island);
-    status = fill(p, s, &island, error);
-    double *z = s->g + p->n;
+    ss_status status = assemble(sim, s, &island, error);
     if (status == SS_OK) status = ss_solve_rows(sim, &island, s->row, options, z, &own, error);
-    for (int i = 0; i < n && status == SS_OK; i++) p->z[s->row[i]] = z[i];
+    if (status != SS_OK) return status;
     result->iterations += own.iterations;
     result->fallbacks += own.fallbacks;
+    *residual = ss_cp_judge(&island, z, w);
   }
-  return status;
+  for (int i = 0; i < island.n; i++) {
+    p->z[s->row[i]] = z[i];
+    p->slack[s->row[i]] = s->rests[k] ? 0 : w[i];
+  }
+  return SS_OK;
+}
+
+ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
+                           ss_error *error) {
+  const ss_problem *p = &sim->problem;
+  ss_islands *s = &sim->islands;
+  ss_chain_rows(sim);
+  sort_blocks(p, s, s->count);
+  *residual = 0;
+  for (int k = 0; k < s->count; k++) {
+    double own;
+    const ss_status status = solve_island(sim, k, options, result, &own, error);
+    if (status != SS_OK) return status;
+    if (!(own <= *residual)) *residual = own; /* a NaN stays */
+  }
+  return SS_OK;
 }

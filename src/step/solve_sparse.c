@@ -3,22 +3,12 @@
  * the rows and not from the factors, and weighs it in natural units as for other problems (solve.c). */
 #include "step/workspace.h"
 
-#include <string.h>
-
 static double judge(ss_sim *sim) {
   const ss_problem *p = &sim->problem;
-  const ss_model *model = sim->model;
-  double *change = sim->scratch_v, worst = 0, largest = 0;
-  memset(change, 0, sizeof(double) * (size_t)model->n_v);
-  for (int i = 0; i < p->n; i++)
-    for (int side = 0; side < 2; side++) {
-      if (p->rows[i].body[side] < 0) continue;
-      const ss_body *body = &model->bodies[p->rows[i].body[side]];
-      const double *w = p->w + 12 * (size_t)i + (ptrdiff_t)6 * side;
-      for (int k = 0; k < body->n; k++) change[body->first + k] += p->z[i] * w[k];
-    }
+  double worst = 0, largest = 0;
+  ss_rows_apply(sim, p->z, p->slack);
   for (int i = 0; i < p->n; i++) {
-    p->slack[i] = p->alpha * ss_row_dot(model, &p->rows[i], change) + p->compliance[i] * p->z[i] + p->g[i];
+    p->slack[i] += p->g[i];
     const double w = fabs(p->scale[i] * p->slack[i]);
     if (!(w <= worst)) worst = w; /* a NaN stays */
     largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * sim->speed_bound));

@@ -163,6 +163,8 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     if (speed <= sim->speed_bound) return SS_OK;
     sim->speed_bound = 1.5 * speed; /* faster than was assumed: contacts may have been overlooked */
   }
+  if (sim->problem.divided && ss_assemble(sim, error) != SS_OK)
+    return SS_ERROR_MEMORY; /* for whoever wants to see it */
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g%s", sim->state.t, *h,
                  sim->not_finite ? ": velocities are not finite" : "");
 }
@@ -173,7 +175,9 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
     if (!o->problem) continue;
     sim->kept_quiet = true;
     if (sim->quiet) continue;
-    ss_status status = sim->problem.structured ? ss_discretise_dense(sim, error) : SS_OK;
+    ss_status status = SS_OK;
+    if (sim->problem.structured) status = ss_discretise_dense(sim, error);
+    if (sim->problem.divided) status = ss_assemble(sim, error);
     if (status != SS_OK) return status;
     const ss_cp problem = ss_problem_view(&sim->problem);
     status = o->problem(o->user, sim, &problem, sim->problem.z, error);

@@ -37,6 +37,7 @@ typedef struct ss_problem {
   bool sparse;         /* discretise: joints and stiff forces alone, and many: G is in the sim's lu */
   double alpha;        /* discretise: weight of v+ */
   bool structured;     /* solve: by the structure of patches, without G */
+  bool divided;        /* discretise: contacts alone, in islands; G is not assembled as a whole */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
   double *scale;       /* [n] solve: d of the natural units */
@@ -50,16 +51,19 @@ typedef struct ss_problem {
 
 /* Solve: one island of the problem after the other (step/solve_islands.c). */
 typedef struct ss_islands {
-  int *body;        /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
+  int *body; /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
+  int count;
   int *island;      /* [n_blocks] */
+  int *order;       /* [2 n_blocks + 1] the blocks by their islands; where each island starts */
+  bool *rests;      /* [count] its bodies are at rest with the guess, and stay there (event/calm.c) */
   double *work;     /* [2 n_blocks] event/calm.c: of each island with the guess; from n_blocks on, with the solution */
   ss_block *blocks; /* of the island in hand, as are those below */
   int *row;         /* [3 n + 1] its rows in the problem; the problem's rows in it; where its matrix's lines start */
-  double *g;        /* [2 n] g; from n on z */
+  double *g;        /* [3 n] g; from n on z; from 2 n on w */
   double *G;
   int *col;
   ss_sparse matrix;
-  int body_capacity, block_capacity[3], row_capacity[2], G_capacity[2];
+  int body_capacity, block_capacity[5], row_capacity[2], G_capacity[2];
 } ss_islands;
 
 /* Solve: the matrix of a large problem, or of an island of it, as factors (step/factors.c). */
@@ -139,6 +143,7 @@ struct ss_sim {
   bool newton_fails;    /* impact: Newton's law has no solution in it, Poisson's is followed */
   bool calmed;          /* the problem stops bodies at rest (event/calm.c) */
   bool calm_fails;      /* not in this part: it would give them energy */
+  bool *rests;          /* [n_bodies] solve: at rest, and stays there */
   bool starts;          /* nothing of the step has happened yet */
   bool settling;        /* the impact that comes is one of closed contacts only: nothing is returned */
   double landing_speed; /* what lands more slowly in this part is not located; 0: everything is */
@@ -254,7 +259,8 @@ void ss_keep_guess(ss_sim *sim); /* free_guess, from the problem as it stands */
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
 ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);
-void ss_spread(ss_sim *sim, double alpha); /* its part without G: A^-1 J^T and g */
+void ss_spread(ss_sim *sim, double alpha);           /* its part without G: A^-1 J^T and g */
+ss_status ss_assemble(ss_sim *sim, ss_error *error); /* its last part: G as a whole, in one of its forms */
 /* From forces to advance, once; and the theta rule's outer iteration around that. */
 ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
 ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error);
@@ -290,6 +296,10 @@ int ss_hold_landings(ss_sim *sim, double until);
 bool ss_calms(const ss_sim *sim);
 bool ss_is_idle(const ss_sim *sim, int body);
 ss_status ss_calm(ss_sim *sim, ss_error *error);
+/* Islands at rest: which may be, with the guess; those that are, after the judge. */
+void ss_rest_begin(ss_sim *sim);
+void ss_rest_end(ss_sim *sim);
+static inline double ss_touch_gap(const ss_sim *sim) { return 1e-10 * sim->model->length; } /* counts as none */
 bool ss_calm_gives(ss_sim *sim); /* the solved problem takes energy from nowhere by it */
 /* All touching contacts collide; *certified is false where that has no certified solution, and nothing has happened. */
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error);
@@ -354,11 +364,15 @@ ss_status ss_discretise_dense(ss_sim *sim, ss_error *error);
  * back, a column of it. */
 bool ss_rows_are_many(const ss_sim *sim);
 ss_status ss_assemble_rows(ss_sim *sim, ss_error *error);
-double ss_problem_diagonal(const ss_problem *problem, int i);
+double ss_problem_diagonal(const ss_sim *sim, int i);
 void ss_problem_rescale(ss_problem *problem, bool back);
 void ss_problem_add_column(const ss_problem *problem, int column, double factor, double *out);
 double ss_rows_meet(const ss_sim *sim, int i, int j); /* J_i A^-1 J_j^T without coupling */
-void ss_chain_rows(const ss_sim *sim);                /* first_row, next_row */
+void ss_rows_apply(const ss_sim *sim, const double *z,
+                   double *out); /* G z of bodies without coupling; in scratch_v A^-1 J^T z */
+int ss_rows_of(const ss_sim *sim, int i, int *col,
+               double *value);         /* row i of such a G, ascending; how many; NULL: counted */
+void ss_chain_rows(const ss_sim *sim); /* first_row, next_row */
 
 /* Sparse G of the problem as it stands, in the sim's lu. */
 ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
@@ -374,8 +388,8 @@ void ss_factors_free(ss_factors *factors);
 ss_status ss_solve_rows(ss_sim *sim, ss_cp *problem, const int *rows, const ss_cp_options *options, double *z,
                         ss_cp_result *result, ss_error *error);
 
-/* Island by island, from the problem's z, without judging; not *done where there is nothing to divide. */
-ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, bool *done,
+/* A divided problem in natural units, island by island, from the problem's z, whose slacks are known; the largest residual. */
+ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
                            ss_error *error);
 void ss_islands_free(ss_islands *islands);
 ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error); /* islands.island of each block */

@@ -31,6 +31,7 @@ static ss_status pose(ss_sim *sim, ss_error *error) {
   ss_basis_pose(sim, true);
   status = ss_rows_impact(sim, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
+  if (status == SS_OK && sim->problem.divided) status = ss_assemble(sim, error);
   if (status == SS_OK && sim->problem.sparse) { /* by its rows, which the parts are found from */
     status = ss_assemble_rows(sim, error);
     sim->problem.large = true;
