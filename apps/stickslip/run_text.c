@@ -72,14 +72,22 @@ static const char *cause_of_energy(const run_result *r, double created) {
   return "try a smaller step or another scheme";
 }
 
+static void print_overlap(const run_result *r) {
+  const ss_model *model = ss_sim_model(r->sim);
+  const ss_event *e = &ss_sim_report(r->sim)->overlap;
+  (void)printf("      between %s and %s at t = %.6g, where it was deepest\n", ss_model_body_name(model, e->body[0]),
+               ss_model_body_name(model, e->body[1]), e->t);
+}
+
 /* One line per doubt: code, number, what it is; then what to change. */
 static void print_doubts(const run_result *r) {
   const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
   for (int i = 0; i < SS_DOUBTS; i++) {
     if (c->doubts[i] == 0) continue;
     const ss_doubt_info *info = &ss_table_doubts()[i];
-    (void)printf("    %s %.3g: %s\n      %s\n", info->code, c->doubts[i], info->meaning,
-                 i == SS_DOUBT_ENERGY ? cause_of_energy(r, c->doubts[i]) : info->advice);
+    (void)printf("    %s %.3g: %s\n", info->code, c->doubts[i], info->meaning);
+    if (i == SS_DOUBT_OVERLAP) print_overlap(r);
+    (void)printf("      %s\n", i == SS_DOUBT_ENERGY ? cause_of_energy(r, c->doubts[i]) : info->advice);
   }
 }
 
@@ -169,6 +177,7 @@ void run_print_text(const run_result *r) {
   print_energy(&report->energy);
   print_events(r);
   (void)printf("  contacts  %ld at most, %.3g on average\n", report->contacts_maximum, report->contacts_mean);
+  if (report->audits) (void)printf("  audit     %ld of %ld steps\n", report->audits, ss_sim_state(r->sim)->step);
   (void)printf("  solves    %ld with %ld iterations and %ld fallbacks in %.3g s\n", report->solves.count,
                report->solves.iterations, report->solves.fallbacks, report->solves.seconds);
   if (ss_sim_stage_seconds(r->sim)) print_timings(ss_sim_stage_seconds(r->sim));

@@ -314,10 +314,11 @@ typedef struct ss_report {
   /* Smallest c >= 0 with v.Mv <= max(v0.Mv0, |q0| + 1) e^(c t) at the end of every step so far (MDI Theorem 5.1) */
   double kinetic_growth;
   double created_by_impacts; /* energy: the sum over all impacts after which there was more than before */
-  double
-      created_by_forces;  /* largest energy so far that neither start, work nor impacts explain, losses counted back */
-  double energy_scale;    /* largest energy of the motion so far, and largest work, without what was created */
-  double potential_start; /* at t = 0 */
+  double created_by_forces;  /* energy: largest excess so far over start and work, losses counted back */
+  long audits;               /* steps whose positions were audited (docs/verdict.md) */
+  ss_event overlap;          /* the worst overlap that an audit found: when, between which bodies */
+  double energy_scale;       /* largest energy of the motion so far, and largest work, without what was created */
+  double potential_start;    /* at t = 0 */
   double worst_penetration, worst_drift; /* as the certificate's, with angles as lengths: times body_size */
   double body_size;                      /* of the smallest body: the smallest width of its thickest shape */
 } ss_report;
@@ -331,6 +332,8 @@ typedef struct ss_observer {
   ss_status (*step)(void *user, const ss_sim *sim, ss_error *error);
   void (*event)(void *user, const ss_sim *sim, const ss_event *event);
   ss_status (*problem)(void *user, const ss_sim *sim, const ss_cp *problem, const double *z, ss_error *error);
+  bool (*keeps)(void *user,
+                const ss_sim *sim); /* whether it records the step that has ended; it is audited then. NULL: no */
 } ss_observer;
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error);
 

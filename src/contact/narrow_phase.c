@@ -115,6 +115,17 @@ static bool same_pairs(const ss_found *found, const ss_candidates *list) {
   return true;
 }
 
+/* For tests of what notices it. */
+static void lose_contacts(ss_sim *sim) {
+  int kept = 0;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const int *shape = sim->contacts[i].shape, *blind = sim->blind;
+    const bool lost = (shape[0] == blind[0] && shape[1] == blind[1]) || (shape[0] == blind[1] && shape[1] == blind[0]);
+    if (!lost) sim->contacts[kept++] = sim->contacts[i];
+  }
+  sim->n_contacts = kept;
+}
+
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
   const double reach = 2 * h * sim->speed_bound + SS_NEAR * sim->model->length;
@@ -134,5 +145,6 @@ ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   }
   if (status != SS_OK) sim->found.n_pairs = 0;
   if (status != SS_OK) return status;
+  if (sim->blind) lose_contacts(sim);
   return sim->model->n_limits ? ss_limits_append(sim, error) : SS_OK;
 }

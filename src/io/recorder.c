@@ -20,14 +20,17 @@ static ss_status record(ss_recorder *recorder, const ss_sim *sim, ss_error *erro
   return status;
 }
 
+static bool keeps(void *user, const ss_sim *sim) {
+  return ss_sim_state(sim)->step % ((const ss_recorder *)user)->every == 0 || ss_sim_done(sim);
+}
+
 static ss_status observe_step(void *user, const ss_sim *sim, ss_error *error) {
   ss_recorder *recorder = user;
   if (recorder->failure.status) {
     if (error) *error = recorder->failure;
     return recorder->failure.status;
   }
-  if (ss_sim_state(sim)->step % recorder->every != 0 && !ss_sim_done(sim)) return SS_OK;
-  return record(recorder, sim, error);
+  return keeps(user, sim) ? record(recorder, sim, error) : SS_OK;
 }
 
 static void observe_event(void *user, const ss_sim *sim, const ss_event *event) {
@@ -41,7 +44,7 @@ ss_status ss_recorder_start(ss_recorder *recorder, const ss_sim *sim, ss_error *
 }
 
 ss_observer ss_recorder_observer(ss_recorder *recorder) {
-  return (ss_observer){.user = recorder, .step = observe_step, .event = observe_event};
+  return (ss_observer){.user = recorder, .step = observe_step, .event = observe_event, .keeps = keeps};
 }
 
 /* A run that stopped early has a last state that `every` may have skipped. */

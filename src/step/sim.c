@@ -1,4 +1,5 @@
 /* The sim's life and what can be asked of it. */
+#include "audit/audit.h"
 #include "step/workspace.h"
 
 #include <stdio.h>
@@ -141,6 +142,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   if (!sim->rests || !sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
+  if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->audit, error);
   if (status == SS_OK) status = ss_coupling_prepare(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
@@ -238,6 +240,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
 
 void ss_sim_destroy(ss_sim *sim) {
   if (!sim) return;
+  ss_audit_free(sim->audit);
   ss_cp_workspace_destroy(sim->cp);
   ss_free(sim->all.items);
   ss_free(sim->near.items);

@@ -320,10 +320,12 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_report *report = &sim->report;
   ss_ledger_step(sim);
   ss_certify_position(sim);
-  ss_doubts_update(sim);
   ss_measure_variation(sim, collided);
   if (sim->n_active > report->contacts_maximum) report->contacts_maximum = sim->n_active;
   sim->state.step++;
+  const ss_status audited = ss_audit_step(sim, error);
+  if (audited != SS_OK) return audited;
+  ss_doubts_update(sim);
   report->contacts_mean += (sim->n_active - report->contacts_mean) / (double)sim->state.step;
   for (int i = 0; i < sim->n_observers; i++) {
     const ss_status status = sim->observers[i].step(sim->observers[i].user, sim, error);

@@ -219,6 +219,9 @@ struct ss_sim {
   bool (*stop)(void *user); /* ss_sim_stop_when */
   void *stop_user;
 
+  struct ss_audit *audit; /* looks for contacts that were missed (observe/audits.c); NULL: there are no shapes */
+  const int *blind;       /* for tests: two shapes whose contacts the search loses; NULL */
+
   bool timed; /* the clock is looked at between the stages */
   double clock, stage_seconds[SS_STAGES];
 
@@ -544,6 +547,8 @@ void ss_bound_part(ss_sim *sim, double h); /* LIT Theorem 9.1 */
 void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);
+
+ss_status ss_audit_step(ss_sim *sim, ss_error *error); /* where one is due */
 
 /* Doubts (observe/doubts.c): at the start; after the ledger and the certificate of a step; where a state that is not finite has
  * ended the run, at time t. */

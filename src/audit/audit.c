@@ -1,0 +1,185 @@
+/* Which pairs are looked at, and what of them is told.
+ *
+ * Shapes are kept in the order of their boxes' lower ends along x (insertion sort: they move little between two audits); pairs
+ * whose boxes meet are tested. Each pair remembers a direction that parts it, or that it is exempt (collide: false); most tests
+ * are one support function that way. Half-spaces and surfaces are held against every moving shape.
+ *
+ * What counts: a depth above TOLERANCE of the smaller shape's width, of which the search for contacts knows less than half. A
+ * contact whose gap is known to be negative is the certificate's affair (penetration), not a missed one. */
+#include "audit/audit.h"
+
+static const double TOLERANCE = 1e-3, ROUNDING = 1e-11;
+enum { EVERY_STEP = 200 }; /* shapes up to which every step is audited */
+
+typedef struct entry {
+  uint64_t key; /* the two shapes, plus one; 0: free */
+  ss_vec3 axis;
+  bool exempt;
+} entry;
+
+struct ss_audit {
+  const ss_model *model;
+  ss_probe *probes; /* [n_shapes] */
+  int *order;       /* [n_shapes] those with boxes of finite size, moving or not */
+  int n_order;
+  int *planes; /* [n_shapes] half-spaces */
+  int n_planes;
+  ss_audited_surface **surfaces; /* [n_shapes] of meshes and height fields; else NULL */
+  bool has_surfaces;
+  entry *entries;
+  int capacity, used; /* capacity: a power of two, or 0 */
+};
+
+ss_status ss_audit_create(const ss_model *model, ss_arena *arena, ss_audit **out, ss_error *error) {
+  ss_audit *a = SS_ARENA_ARRAY(arena, ss_audit, 1);
+  if (!a) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  *out = a;
+  a->model = model;
+  a->probes = SS_ARENA_ARRAY(arena, ss_probe, model->n_shapes);
+  a->order = SS_ARENA_ARRAY(arena, int, model->n_shapes);
+  a->planes = SS_ARENA_ARRAY(arena, int, model->n_shapes);
+  a->surfaces = SS_ARENA_ARRAY(arena, ss_audited_surface *, model->n_shapes);
+  if (!a->probes || !a->order || !a->planes || !a->surfaces) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < model->n_shapes; i++) {
+    const ss_shape *shape = &model->shapes[i];
+    if (shape->mesh && !(a->surfaces[i] = ss_surface_create(arena, shape)))
+      return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    a->has_surfaces |= shape->mesh != NULL;
+    if (shape->type == SS_SHAPE_HALF_SPACE)
+      a->planes[a->n_planes++] = i;
+    else
+      a->order[a->n_order++] = i;
+  }
+  return SS_OK;
+}
+
+void ss_audit_free(ss_audit *a) {
+  if (a) ss_free(a->entries);
+}
+
+long ss_audit_stride(const ss_audit *a) { return 1 + a->model->n_shapes / EVERY_STEP + (a->has_surfaces ? 1 : 0); }
+
+/* ---- what is remembered of pairs ---- */
+
+static size_t place_of(const entry *entries, int capacity, uint64_t key) {
+  size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (size_t)(capacity - 1);
+  while (entries[i].key && entries[i].key != key) i = (i + 1) & (size_t)(capacity - 1);
+  return i;
+}
+
+static ss_status make_room(ss_audit *a, ss_error *error) {
+  if (2 * a->used < a->capacity) return SS_OK;
+  const int larger = a->capacity ? 2 * a->capacity : 64;
+  entry *entries = ss_alloc(sizeof *entries * (size_t)larger);
+  if (!entries) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < a->capacity; i++)
+    if (a->entries[i].key) entries[place_of(entries, larger, a->entries[i].key)] = a->entries[i];
+  ss_free(a->entries);
+  a->entries = entries;
+  a->capacity = larger;
+  return SS_OK;
+}
+
+static ss_status remember(ss_audit *a, int i, int j, entry **out, ss_error *error) {
+  const ss_status status = make_room(a, error);
+  if (status != SS_OK) return status;
+  const uint64_t key = ((uint64_t)(i < j ? i : j) << 32 | (uint64_t)(i < j ? j : i)) + 1;
+  *out = &a->entries[place_of(a->entries, a->capacity, key)];
+  if ((*out)->key) return SS_OK;
+  const ss_shape *shapes = a->model->shapes;
+  a->used++;
+  **out =
+      (entry){.key = key, .exempt = !ss_model_law(a->model, &shapes[i < j ? i : j], &shapes[i < j ? j : i]).collide};
+  return SS_OK;
+}
+
+/* ---- one pair ---- */
+
+typedef struct inquiry {
+  ss_audit *audit;
+  ss_known_depth known;
+  void *user;
+  ss_overlap *worst;
+} inquiry;
+
+/* Of a point: infinite. */
+static double width(const ss_probe *p) {
+  const ss_vec3 size = v3_sub(p->high, p->low);
+  const double least = fmin(size.x, fmin(size.y, size.z));
+  return least > 0 ? least : p->shape->reach > 0 ? p->shape->reach : HUGE_VAL;
+}
+
+static double tolerance_of(const ss_audit *audit, const ss_probe *a, const ss_probe *b) {
+  const double smaller = fmin(width(a), width(b));
+  return TOLERANCE * (isfinite(smaller) ? smaller : audit->model->length) +
+         ROUNDING * (v3_norm(a->center) + v3_norm(b->center));
+}
+
+/* Planar scenes: shapes side by side across the plane do not meet, however they overlap in it. */
+static bool apart_across(const ss_probe *a, const ss_probe *b, ss_vec3 normal) {
+  if (a->shape->type == SS_SHAPE_ELLIPSE || b->shape->type == SS_SHAPE_ELLIPSE) return false;
+  return v3_dot(normal, v3_sub(a->high, b->low)) <= 0 || v3_dot(normal, v3_sub(b->high, a->low)) <= 0;
+}
+
+static ss_status look_at(const inquiry *q, int i, int j, ss_error *error) {
+  ss_audit *audit = q->audit;
+  const ss_probe *a = &audit->probes[i], *b = &audit->probes[j];
+  if (a->shape->body == b->shape->body) return SS_OK;
+  entry *e;
+  const ss_status status = remember(audit, i, j, &e, error);
+  if (status != SS_OK || e->exempt) return status;
+  const bool planar = audit->model->planar != SS_SPATIAL;
+  const ss_vec3 normal = planar ? audit->model->plane_normal : v3(0, 0, 0);
+  const double tolerance = tolerance_of(audit, a, b);
+  double depth;
+  if (a->shape->type == SS_SHAPE_HALF_SPACE) {
+    depth = ss_half_space_overlap(a, b);
+  } else if (a->shape->mesh || b->shape->mesh) {
+    if (a->shape->mesh && b->shape->mesh) return SS_OK;
+    depth =
+        a->shape->mesh ? ss_surface_overlap(audit->surfaces[i], a, b) : ss_surface_overlap(audit->surfaces[j], b, a);
+  } else {
+    if (planar && apart_across(a, b, normal)) return SS_OK;
+    depth = ss_convex_overlap(a, b, normal, tolerance, &e->axis);
+  }
+  if (!(depth > tolerance) || depth <= q->worst->depth) return SS_OK;
+  if (q->known(q->user, i, j) >= depth / 2) return SS_OK;
+  *q->worst = (ss_overlap){depth, {i, j}};
+  return SS_OK;
+}
+
+/* ---- all pairs ---- */
+
+static void sort(ss_audit *a) {
+  for (int i = 1; i < a->n_order; i++) {
+    const int shape = a->order[i];
+    int k = i;
+    for (; k > 0 && a->probes[a->order[k - 1]].low.x > a->probes[shape].low.x; k--) a->order[k] = a->order[k - 1];
+    a->order[k] = shape;
+  }
+}
+
+static bool boxes_meet(const ss_probe *a, const ss_probe *b) {
+  return a->low.y <= b->high.y && b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
+}
+
+ss_status ss_audit_positions(ss_audit *a, const double *q, ss_known_depth known, void *user, ss_overlap *worst,
+                             ss_error *error) {
+  const inquiry all = {a, known, user, worst};
+  ss_status status = SS_OK;
+  *worst = (ss_overlap){0, {-1, -1}};
+  for (int i = 0; i < a->model->n_shapes; i++) a->probes[i] = ss_probe_at(a->model, &a->model->shapes[i], q);
+  sort(a);
+  for (int i = 0; i < a->n_order && status == SS_OK; i++) {
+    const ss_probe *p = &a->probes[a->order[i]];
+    for (int k = i + 1; k < a->n_order && status == SS_OK; k++) {
+      const ss_probe *other = &a->probes[a->order[k]];
+      if (other->low.x > p->high.x) break;
+      if (p->shape->body == other->shape->body || !boxes_meet(p, other)) continue;
+      status = look_at(&all, a->order[i], a->order[k], error);
+    }
+    for (int k = 0; k < a->n_planes && status == SS_OK && !p->shape->mesh; k++)
+      status = look_at(&all, a->planes[k], a->order[i], error);
+  }
+  return status;
+}

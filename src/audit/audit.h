@@ -1,0 +1,55 @@
+/* The auditor: do shapes overlap that no contact holds? It asks the shapes themselves, through its own support functions, its
+ * own distance algorithm (audit_convex.c), its own samples of surfaces (audit_surface.c) and its own list of near pairs
+ * (audit.c), and shares nothing with the search for contacts (geom/, contact/), so that an error there is seen here. */
+#ifndef SS_AUDIT_AUDIT_H
+#define SS_AUDIT_AUDIT_H
+
+#include "geom/geom.h"
+#include "model/model.h"
+
+/* A shape where it is now: a convex core, rounded off by a radius. */
+typedef struct ss_probe {
+  const ss_shape *shape;
+  ss_vec3 center;
+  ss_mat3 turn;
+  double radius;     /* sphere, capsule; 0: the core itself */
+  ss_vec3 low, high; /* box around it */
+} ss_probe;
+
+ss_probe ss_probe_at(const ss_model *model, const ss_shape *shape, const double *q);
+
+/* Farthest point of the core in a direction, which need not be a unit vector. */
+ss_vec3 ss_probe_support(const ss_probe *probe, ss_vec3 direction);
+
+/* Depth of two convex shapes in each other: the shortest way that parts them, from below; 0 where it is at most `tolerance`.
+ * Planar scenes (normal not zero): shortest way in the plane. *axis: a direction to try first, zero: none; receives one that
+ * parts them, for the next time. */
+double ss_convex_overlap(const ss_probe *a, const ss_probe *b, ss_vec3 normal, double tolerance, ss_vec3 *axis);
+
+/* Depth of a convex shape below a half-space's surface. */
+double ss_half_space_overlap(const ss_probe *half_space, const ss_probe *other);
+
+/* Triangles of a mesh or height field, ordered along an axis. */
+typedef struct ss_audited_surface ss_audited_surface;
+ss_audited_surface *ss_surface_create(ss_arena *arena, const ss_shape *shape); /* NULL: out of memory */
+/* Largest depth of sampled points of the convex shape behind the surface; 0: none is. */
+double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mesh, const ss_probe *other);
+
+typedef struct ss_audit ss_audit;
+ss_status ss_audit_create(const ss_model *model, ss_arena *arena, ss_audit **out, ss_error *error);
+void ss_audit_free(ss_audit *audit);
+/* Steps between two audits. */
+long ss_audit_stride(const ss_audit *audit);
+
+/* What the search for contacts knows of a pair's depth at the present positions; 0: nothing. */
+typedef double (*ss_known_depth)(void *user, int shape_a, int shape_b);
+
+/* The worst overlap at positions q of which less than half is known; depth 0: there is none. */
+typedef struct ss_overlap {
+  double depth;
+  int shape[2];
+} ss_overlap;
+ss_status ss_audit_positions(ss_audit *audit, const double *q, ss_known_depth known, void *user, ss_overlap *worst,
+                             ss_error *error);
+
+#endif
