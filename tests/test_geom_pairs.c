@@ -229,13 +229,15 @@ static bool rate_matches(const setting *s, const ss_contact_point *c) {
   return true;
 }
 
-/* Edges that cross nearly in parallel, of boxes, or edges that cross a rim: their rate is right where they lie on a face
+/* Edges that cross nearly in parallel, of boxes, or edges, lines and rims that cross a rim: their rate is right where they lie on a face
  * (test_geom_resting). */
 static bool is_crossing(const setting *s, const ss_contact_point *c) {
   const uint32_t k = c->feature & 0x3ff;
   if (s->b.mesh) return c->feature >> 30 == 1 && (k == 0x3ff || (s->a.type == SS_SHAPE_CYLINDER && k > 0));
   if (s->b.type == SS_SHAPE_CYLINDER && (s->a.type == SS_SHAPE_BOX || s->a.type == SS_SHAPE_CONVEX))
     return c->feature >> 20 == 4;
+  if (s->a.type == SS_SHAPE_CYLINDER && s->b.type == SS_SHAPE_CYLINDER)
+    return c->feature >> 8 == 2 || c->feature >> 8 == 3;
   return s->a.type == SS_SHAPE_BOX && s->b.type == SS_SHAPE_BOX && c->feature >> 16 >= 3;
 }
 

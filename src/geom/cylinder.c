@@ -28,6 +28,22 @@ double ss_cylinder_distance(ss_cylinder c, ss_vec3 p, ss_vec3 *normal, ss_vec3 *
   return outside;
 }
 
+bool ss_cylinder_over(ss_cylinder c, ss_vec3 p, int surface, double margin) {
+  if (surface == SS_CYLINDER_SIDE) return fabs(p.x) <= c.half + margin;
+  return hypot(p.y, p.z) <= c.radius + margin && (surface ? p.x : -p.x) > -c.half;
+}
+
+double ss_cylinder_height(ss_cylinder c, ss_vec3 p, int surface, ss_vec3 *normal, ss_vec3 *foot) {
+  if (surface == SS_CYLINDER_SIDE) {
+    const double rho = length_and_direction(v3(0, p.y, p.z), v3(0, 1, 0), normal);
+    *foot = v3_axpy(v3(p.x, 0, 0), c.radius, *normal);
+    return rho - c.radius;
+  }
+  *normal = v3(surface ? 1 : -1, 0, 0);
+  *foot = v3(surface ? c.half : -c.half, p.y, p.z);
+  return (surface ? p.x : -p.x) - c.half;
+}
+
 typedef struct slope_context {
   ss_cylinder cylinder;
   const ss_segment *segment;
@@ -45,7 +61,7 @@ double ss_cylinder_segment(ss_cylinder c, const ss_segment *segment) {
   return ss_rising_root(slope_at, &context, -segment->half, segment->half, segment_closest(segment, v3(0, 0, 0)));
 }
 
-bool ss_cylinder_chord(ss_cylinder c, const ss_segment *e, int k, double *t) {
+bool ss_cylinder_chord(ss_cylinder c, const ss_segment *e, int k, double margin, double *t) {
   const double square = e->axis.y * e->axis.y + e->axis.z * e->axis.z;
   const double half_b = e->center.y * e->axis.y + e->center.z * e->axis.z;
   const double offset = e->center.y * e->center.y + e->center.z * e->center.z - c.radius * c.radius;
@@ -53,12 +69,12 @@ bool ss_cylinder_chord(ss_cylinder c, const ss_segment *e, int k, double *t) {
   *t = 0;
   if (!(root > 0) || !(square > 0.5)) return false;
   *t = (-half_b + (k ? sqrt(root) : -sqrt(root))) / square;
-  return fabs(*t) < e->half;
+  return fabs(*t) < e->half - margin;
 }
 
 ss_vec3 ss_disc_support(ss_cylinder c, int end, ss_vec3 n) {
-  ss_vec3 out;
-  (void)length_and_direction(v3(0, n.y, n.z), v3(0, 1, 0), &out);
+  ss_vec3 out = v3(0, 1, 0);
+  if (hypot(n.y, n.z) > 1e-12 * v3_norm(n)) (void)length_and_direction(v3(0, n.y, n.z), out, &out);
   return v3_axpy(v3(end_of(c, end), 0, 0), c.radius, out);
 }
 

@@ -18,6 +18,13 @@ ss_vec3 ss_rim_point(ss_cylinder c, int end, int k);
  * nearer one of side and end counts. */
 double ss_cylinder_distance(ss_cylinder c, ss_vec3 p, ss_vec3 *normal, ss_vec3 *surface);
 
+/* The surfaces are the two ends, 0 and 1, and the side. Is p over one of them, but for `margin` beside it, and not out on the other
+ * side of the solid? Its height there, with the surface's normal and the point below: unlike the distance it goes on into the solid
+ * wherever p is. */
+enum { SS_CYLINDER_SIDE = 2 };
+bool ss_cylinder_over(ss_cylinder c, ss_vec3 p, int surface, double margin);
+double ss_cylinder_height(ss_cylinder c, ss_vec3 p, int surface, ss_vec3 *normal, ss_vec3 *foot);
+
 /* Signed distance of the line p + s u (u a unit vector) from the cylinder: the largest separation across it. With the
  * outward normal and the cylinder's point there. */
 double ss_cylinder_line(ss_cylinder c, ss_vec3 p, ss_vec3 u, ss_vec3 *normal, ss_vec3 *foot);
@@ -26,8 +33,8 @@ double ss_cylinder_line(ss_cylinder c, ss_vec3 p, ss_vec3 u, ss_vec3 *normal, ss
 double ss_cylinder_segment(ss_cylinder c, const ss_segment *segment);
 
 /* Where the segment's line is at the radius, on one side (k = 0, 1) of its point nearest to the axis; false: nowhere on the
- * segment, or it is steep. */
-bool ss_cylinder_chord(ss_cylinder c, const ss_segment *segment, int k, double *t);
+ * segment but for `margin` at its ends, or it is steep. */
+bool ss_cylinder_chord(ss_cylinder c, const ss_segment *segment, int k, double margin, double *t);
 
 /* The point of one end's disc that is furthest along n: on its rim. Where n is along the axis the whole disc is; then the
  * rim's first point. */

@@ -2,66 +2,82 @@
  *
  *   SIDES   the closest points of the two axes, between their ends: distance less the radii; beyond an end, the distance of a
  *           point of a's side
- *   RIM     the point of an end's rim that is closest to the other cylinder: signed distance
+ *   RIM     the point of an end's rim that is lowest over a surface of the other cylinder, an end or the side
+ *   POINT   a point fixed on a rim, over an end of the other cylinder; these hold a stack of cylinders
+ *   CROSS   where the rim of an end that lies on another end crosses its rim
+ *   CHORD   where the lowest generating line of a cylinder that lies on an end crosses its rim
  *   RIMS    a rim of each: largest separation of the slabs that enclose the two discs
- *   POINT   a point fixed on a rim: signed distance from the other cylinder; these hold a stack of cylinders
- *
  *   SLAB    an end and the other cylinder's lowest point over it, for cylinders that overlap deeply
  *
- * Apart, each is the distance of two points of the shapes, and the least of SIDES and RIM is the distance: the closest points
- * are on both sides, where the common perpendicular of the axes carries them, or one is on a rim. Parallel cylinders touch
- * in the rims at the ends of their overlap. Reported are the features whose normal is near that of the best separating slab. */
+ * A point over a surface, but for a tolerance, has its height over that surface and the surface's normal, however near it is to
+ * the rim: the rims of two equal coins that lie on each other are on both surfaces at once, and the signed distance from the
+ * solid would not see the one sink into the other. Beside the surface it is the distance from the solid.
+ *
+ * Apart, each is the distance of two points of the shapes, and the least is the distance. Reported are the features whose normal is
+ * near that of the best separating slab. Together they span what two surfaces have in common: discs that lie on each other the
+ * lens between their rims, a side on a side or on an end a segment. */
 #include "geom/cylinder.h"
 #include "geom/slab.h"
 
-enum { SIDES = 0, RIM = 1, RIMS = 5, POINT = 9, FEATURES = POINT + 4 * SS_RIM_POINTS, SLAB = FEATURES };
-static const double similar = 0.9;
-static const double standing = 0.3;
+enum { SIDES, POINT, CROSS, CHORD, RIM, RIMS, SLAB };
+static const double similar = 0.9;  /* cosine */
+static const double standing = 0.3; /* sine of an end's tilt up to which the points of its rim count */
+static const double level = 0.02;   /* sine: ends, lines and ends that lie on each other */
+static const double margin = 1e-9;  /* of the size */
 
-/* Everything in b's frame. */
+/* One of the cylinders seen from the other one's frame. */
+typedef struct view {
+  ss_cylinder mine, other;
+  ss_vec3 center; /* of mine */
+  ss_quat turn;   /* from my frame */
+} view;
+
+/* Contacts are in b's frame. */
 typedef struct couple {
-  ss_cylinder a, b;
-  ss_vec3 center; /* of a */
-  ss_quat turn;   /* from a's frame */
+  view view[2]; /* a seen by b, b seen by a */
   double size;
 } couple;
 
 static couple couple_make(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb) {
-  return (couple){cylinder_of(a), cylinder_of(b), pose_local(pb, pa->position),
-                  quat_multiply(quat_conjugate(pb->orientation), pa->orientation), fmin(a->reach, b->reach)};
+  const ss_cylinder ca = cylinder_of(a), cb = cylinder_of(b);
+  const ss_quat turn = quat_multiply(quat_conjugate(pb->orientation), pa->orientation);
+  return (couple){
+      {{ca, cb, pose_local(pb, pa->position), turn}, {cb, ca, pose_local(pa, pb->position), quat_conjugate(turn)}},
+      fmin(a->reach, b->reach)};
 }
 
-/* A point of a, in b's frame, against b. */
-static void point_of_a(const couple *c, ss_vec3 y, ss_contact_point *out) {
-  out->gap = ss_cylinder_distance(c->b, y, &out->normal, &out->point_b);
-  out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
+/* Features: kind, whose it is, which of its ends, which surface of the other cylinder (one of its ends or the side), and a number. */
+static uint32_t encode(uint32_t kind, int whose, int end, int surface, int k) {
+  return kind << 8 | (uint32_t)(whose << 7 | end << 6 | surface << 4 | k);
 }
 
-static ss_vec3 in_a(const couple *c, ss_vec3 p) { return quat_rotate(quat_conjugate(c->turn), v3_sub(p, c->center)); }
+static double side_of(int end) { return end ? 1 : -1; }
 
-static void point_of_b(const couple *c, ss_vec3 y, ss_contact_point *out) {
+static ss_vec3 seen(const view *v, ss_vec3 p) { return v3_add(v->center, quat_rotate(v->turn, p)); }
+
+/* The other cylinder's point is foot, mine is d further along n; all in the other's frame. */
+static void fill(const couple *c, int whose, double d, ss_vec3 n, ss_vec3 foot, ss_contact_point *out) {
+  const ss_vec3 p = v3_axpy(foot, d, n);
+  const view *b = &c->view[0]; /* whose frames are a's and b's */
+  out->gap = d;
+  out->normal = whose ? v3_neg(quat_rotate(b->turn, n)) : n;
+  out->point_a = whose ? seen(b, foot) : p;
+  out->point_b = whose ? seen(b, p) : foot;
+}
+
+/* A point of mine over a surface of the other, or its distance; `slack`: how far beside the surface is over it still. */
+static bool fill_point(const couple *c, int whose, ss_vec3 p, int surface, double slack, ss_contact_point *out) {
   ss_vec3 n, foot;
-  out->gap = ss_cylinder_distance(c->a, in_a(c, y), &n, &foot);
-  out->normal = v3_neg(quat_rotate(c->turn, n));
-  out->point_a = v3_add(c->center, quat_rotate(c->turn, foot));
-  out->point_b = v3_axpy(out->point_a, -out->gap, out->normal);
-}
-
-static ss_vec3 gradient_b(const void *context, ss_vec3 p) {
-  ss_vec3 n, foot;
-  (void)ss_cylinder_distance(((const couple *)context)->b, p, &n, &foot);
-  return n;
-}
-
-static ss_vec3 gradient_a(const void *context, ss_vec3 p) {
-  const couple *c = context;
-  ss_vec3 n, foot;
-  (void)ss_cylinder_distance(c->a, in_a(c, p), &n, &foot);
-  return quat_rotate(c->turn, n);
+  const bool over = ss_cylinder_over(c->view[whose].other, p, surface, slack);
+  const double d = over ? ss_cylinder_height(c->view[whose].other, p, surface, &n, &foot)
+                        : ss_cylinder_distance(c->view[whose].other, p, &n, &foot);
+  fill(c, whose, d, n, foot, out);
+  return over;
 }
 
 static bool sides(const couple *c, ss_contact_point *out) {
-  const ss_segment a = {c->center, quat_axis_x(c->turn), c->a.half}, b = {v3(0, 0, 0), v3(1, 0, 0), c->b.half};
+  const view *v = &c->view[0];
+  const ss_segment a = {v->center, quat_axis_x(v->turn), v->mine.half}, b = {v3(0, 0, 0), v3(1, 0, 0), v->other.half};
   ss_vec3 w;
   double s, t;
   const bool inside = segment_perpendicular(&a, &b, &s, &t, &w) && segment_contains(&a, s, 1e-9 * a.half) &&
@@ -69,15 +85,73 @@ static bool sides(const couple *c, ss_contact_point *out) {
   segments_closest(&a, &b, &s, &t);
   ss_vec3 fallback;
   (void)length_and_direction(v3_cross(a.axis, b.axis), v3(0, 0, 1), &fallback);
-  contact_of_spheres(segment_point(&a, s), c->a.radius, segment_point(&b, t), c->b.radius, v3(0, 0, 0), fallback, SIDES,
-                     out);
+  contact_of_spheres(segment_point(&a, s), v->mine.radius, segment_point(&b, t), v->other.radius, v3(0, 0, 0), fallback,
+                     SIDES, out);
   if (inside) return true;
   /* beyond an end: the point on a's side from which b's axis is seen */
   const ss_vec3 x = segment_point(&a, s), across = v3_axpy(out->normal, -v3_dot(out->normal, a.axis), a.axis);
   ss_vec3 away;
   (void)length_and_direction(across, fallback, &away);
-  point_of_a(c, v3_axpy(x, -c->a.radius, away), out);
+  (void)fill_point(c, 0, v3_axpy(x, -v->mine.radius, away), SS_CYLINDER_SIDE, -INFINITY, out);
   return false;
+}
+
+/* Away from the axis. */
+static ss_vec3 gradient_of_side(const void *context, ss_vec3 p) {
+  ss_vec3 out;
+  (void)context;
+  (void)length_and_direction(v3(0, p.y, p.z), v3(0, 1, 0), &out);
+  return out;
+}
+
+static bool rim(const couple *c, int whose, int end, int surface, ss_contact_point *out) {
+  const view *v = &c->view[whose];
+  ss_vec3 p;
+  bool sound = true;
+  if (surface == SS_CYLINDER_SIDE)
+    sound = ss_rim_minimum(v->mine, end, v->center, v->turn, gradient_of_side, NULL, &p);
+  else
+    p = seen(v, ss_disc_support(v->mine, end, quat_rotate(quat_conjugate(v->turn), v3(-side_of(surface), 0, 0))));
+  return fill_point(c, whose, p, surface, margin * c->size, out) && sound;
+}
+
+/* On my rim where it is as far from the other's axis as the other's rim; k: on which side of the centres' line. Newton's method
+ * from where two circles in one plane cross. */
+static bool cross(const couple *c, int end, int surface, int k, ss_contact_point *out) {
+  const view *v = &c->view[0];
+  const double r = v->mine.radius, other = v->other.radius;
+  const ss_vec3 m = seen(v, v3(side_of(end) * v->mine.half, 0, 0)), axis = quat_axis_x(v->turn);
+  ss_vec3 u, across;
+  const double apart = length_and_direction(v3(0, m.y, m.z), v3(0, 1, 0), &across);
+  (void)length_and_direction(v3_axpy(across, -v3_dot(across, axis), axis), v3_perpendicular(axis), &u);
+  const ss_vec3 w = v3_cross(axis, u);
+  const double cosine = (other * other - apart * apart - r * r) / (2 * apart * r);
+  bool valid = apart > margin * c->size && fabs(cosine) < 1;
+  double angle = valid ? (k ? acos(cosine) : -acos(cosine)) : 0;
+  ss_vec3 p = v3_axpy(m, r, u);
+  for (int i = 0; i < 20 && valid; i++) {
+    const ss_vec3 arm = v3_add(v3_scale(cos(angle), u), v3_scale(sin(angle), w)), along = v3_cross(axis, arm);
+    p = v3_axpy(m, r, arm);
+    const double slope = 2 * r * (p.y * along.y + p.z * along.z), f = p.y * p.y + p.z * p.z - other * other;
+    const double step = f / slope;
+    if (!isfinite(step) || fabs(step) > 1) valid = false;
+    if (!valid || fabs(step) < 1e-15) break;
+    angle -= step;
+  }
+  return fill_point(c, 0, p, surface, valid ? margin * c->size : (double)-INFINITY, out) && valid;
+}
+
+/* My generating line that is lowest over the other's end, where it crosses the rim. */
+static bool chord(const couple *c, int whose, int surface, int k, ss_contact_point *out) {
+  const view *v = &c->view[whose];
+  const ss_vec3 down = quat_rotate(quat_conjugate(v->turn), v3(-side_of(surface), 0, 0));
+  ss_vec3 low;
+  (void)length_and_direction(v3(0, down.y, down.z), v3(0, 1, 0), &low);
+  const ss_segment line = {seen(v, v3_scale(v->mine.radius, low)), quat_axis_x(v->turn), v->mine.half};
+  double t;
+  const bool valid = ss_cylinder_chord(v->other, &line, k, margin / 2 * c->size, &t);
+  const ss_vec3 p = segment_point(&line, clamp(t, line.half));
+  return fill_point(c, whose, p, surface, valid ? margin * c->size : (double)-INFINITY, out) && valid;
 }
 
 /* Minus the two discs' support functions: across the axis a, R sqrt(|n|^2 - (a.n)^2). */
@@ -103,155 +177,217 @@ static double disc_slabs(const void *context, ss_vec3 n, ss_vec3 *gradient, ss_m
   return s;
 }
 
-static bool rim(const couple *c, bool of_a, int end, ss_contact_point *out) {
-  ss_vec3 p;
-  const bool sound = of_a ? ss_rim_minimum(c->a, end, c->center, c->turn, gradient_b, c, &p)
-                          : ss_rim_minimum(c->b, end, v3(0, 0, 0), quat_identity(), gradient_a, c, &p);
-  if (of_a)
-    point_of_a(c, p, out);
-  else
-    point_of_b(c, p, out);
-  return sound;
+/* An end, and the other cylinder's lowest point over it. */
+static void slab(const couple *c, int whose, int end, ss_contact_point *out) {
+  const view *v = &c->view[whose ^ 1]; /* the one over it, seen from it */
+  const ss_vec3 n = v3(side_of(end), 0, 0);
+  const ss_vec3 p = seen(v, ss_cylinder_support(v->mine, quat_rotate(quat_conjugate(v->turn), v3_neg(n))));
+  const double d = side_of(end) * p.x - v->other.half;
+  fill(c, whose ^ 1, d, n, v3_axpy(p, -d, n), out);
 }
 
-static void slab(const couple *c, int number, ss_contact_point *out) {
-  const double side = number & 1 ? 1 : -1;
-  if (number < 2) { /* an end of a, over which b is */
-    out->normal = v3_scale(-side, quat_axis_x(c->turn));
-    out->point_b = ss_cylinder_support(c->b, out->normal);
-    out->gap = v3_dot(out->normal, v3_sub(c->center, out->point_b)) - c->a.half;
-    out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
-    return;
-  }
-  out->normal = v3(side, 0, 0);
-  const ss_vec3 down = quat_rotate(quat_conjugate(c->turn), v3(-side, 0, 0));
-  out->point_a = v3_add(c->center, quat_rotate(c->turn, ss_cylinder_support(c->a, down)));
-  out->gap = side * out->point_a.x - c->b.half;
-  out->point_b = v3_axpy(out->point_a, -out->gap, out->normal);
-}
-
+/* Distance of the slabs across n, which points from b to a. */
 static double separation(const couple *c, ss_vec3 n) {
-  const ss_vec3 down = quat_rotate(quat_conjugate(c->turn), v3_neg(n));
-  return v3_dot(n, c->center) - v3_dot(down, ss_cylinder_support(c->a, down)) - v3_dot(n, ss_cylinder_support(c->b, n));
+  const view *v = &c->view[0];
+  const ss_vec3 down = quat_rotate(quat_conjugate(v->turn), v3_neg(n));
+  return v3_dot(n, v->center) - v3_dot(down, ss_cylinder_support(v->mine, down)) -
+         v3_dot(n, ss_cylinder_support(v->other, n));
 }
 
-/* Where Newton's method starts: the best separating normal of ends, sides, and rims alone. */
-static ss_vec3 first_normal(const couple *c) {
+typedef struct search {
+  ss_vec3 n, start; /* start: for Newton's method, of any feature */
+  double separation, from_start;
+  uint32_t feature; /* that has n */
+  uint32_t flat;    /* slab to fall back on */
+} search;
+
+static void consider(const couple *c, const ss_contact_point *contact, bool valid, uint32_t feature, search *s) {
+  const double value = separation(c, contact->normal), least = 1e-15 * c->size;
+  if (value > s->from_start + least) s->from_start = value, s->start = contact->normal;
+  if (valid && value > s->separation + least) s->separation = value, s->n = contact->normal, s->feature = feature;
+}
+
+/* The best separating normal of ends and sides. */
+static search first_normal(const couple *c) {
+  search s = {.n = {0, 0, 1}, .start = {0, 0, 1}, .separation = -INFINITY, .from_start = -INFINITY};
   ss_contact_point contact;
-  ss_vec3 n = v3(0, 0, 1);
-  double best = -INFINITY;
-  for (int k = 0; k < 9; k++) {
-    if (k < 4)
-      slab(c, k, &contact);
-    else if (k < 8)
-      (void)rim(c, k < 6, k & 1, &contact);
-    else
-      (void)sides(c, &contact);
-    const double value = separation(c, contact.normal);
-    if (value > best) best = value, n = contact.normal;
+  for (int k = 0; k < 4; k++) {
+    slab(c, k & 1, k >> 1, &contact);
+    consider(c, &contact, true, encode(SLAB, k & 1, k >> 1, 0, 0), &s);
+  }
+  s.flat = s.feature;
+  const bool beside = sides(c, &contact);
+  consider(c, &contact, beside, encode(SIDES, 0, 0, 0, 0), &s);
+  for (int k = 0; k < 4; k++) {
+    const bool over = rim(c, k & 1, k >> 1, SS_CYLINDER_SIDE, &contact);
+    consider(c, &contact, over, encode(RIM, k & 1, k >> 1, SS_CYLINDER_SIDE, 0), &s);
+  }
+  return s;
+}
+
+static ss_vec3 project_on_disc(ss_cylinder c, int end, ss_vec3 p) {
+  const double rho = hypot(p.y, p.z), shrink = rho > c.radius ? c.radius / rho : 1;
+  return v3(side_of(end) * c.half, shrink * p.y, shrink * p.z);
+}
+
+/* Where the search for the best slab of two discs starts: apart, the direction of points that some alternating projections bring near
+ * each other; where they meet, across the tangents of the rims. */
+static ss_vec3 across_rims(const couple *c, int end_a, int end_b, ss_vec3 otherwise) {
+  const view *v = &c->view[0];
+  const ss_vec3 axis = quat_axis_x(v->turn);
+  ss_vec3 p = v->center, q = p, n;
+  for (int i = 0; i < 10; i++) {
+    q = project_on_disc(v->other, end_b, p);
+    p = seen(v, project_on_disc(v->mine, end_a, quat_rotate(quat_conjugate(v->turn), v3_sub(q, v->center))));
+  }
+  if (length_and_direction(v3_sub(p, q), otherwise, &n) > 1e-12 * c->size &&
+      separation(c, n) > separation(c, otherwise))
+    return n;
+  const ss_vec3 tangent_a = v3_cross(axis, v3_sub(p, v->center)), tangent_b = v3_cross(v3(1, 0, 0), p);
+  if (!(length_and_direction(v3_cross(tangent_a, tangent_b), otherwise, &n) > 0)) return otherwise;
+  if (side_of(end_b) * n.x - side_of(end_a) * v3_dot(axis, n) < 0) n = v3_neg(n);
+  return separation(c, n) > separation(c, otherwise) ? n : otherwise;
+}
+
+/* Along a disc's axis its support function has a kink, where Newton's method is blind: a step along which the separation grows. */
+static ss_vec3 leave_kink(const discs *d, ss_vec3 n) {
+  const double least = fmin(v3_norm(v3_cross(d->axis[0], n)), v3_norm(v3_cross(d->axis[1], n)));
+  ss_vec3 gradient, uphill;
+  ss_mat3 bend;
+  const double s = disc_slabs(d, n, &gradient, &bend);
+  if (least > 1e-3 || !(length_and_direction(v3_axpy(gradient, -v3_dot(gradient, n), n), v3(0, 0, 0), &uphill) > 0))
+    return n;
+  for (double step = 0.5; step > 1e-9; step /= 2) {
+    const ss_vec3 next = v3_normalize(v3_axpy(n, step, uphill));
+    if (disc_slabs(d, next, &gradient, &bend) > s) return next;
   }
   return n;
 }
 
-/* Across the two rims' tangents where they are near each other: from a's point closest to b. */
-static ss_vec3 across_rims(const couple *c, int end_a, int end_b, ss_vec3 otherwise) {
-  ss_vec3 p, n;
-  (void)ss_rim_minimum(c->a, end_a, c->center, c->turn, gradient_b, c, &p);
-  const ss_vec3 axis = quat_axis_x(c->turn), arm = v3_sub(p, c->center);
-  const ss_vec3 tangent_a = v3_cross(axis, arm), tangent_b = v3_cross(v3(1, 0, 0), p);
-  if (!(length_and_direction(v3_cross(tangent_a, tangent_b), otherwise, &n) > 0)) return otherwise;
-  const double out = (end_b ? n.x : -n.x) - (end_a ? 1 : -1) * v3_dot(axis, n);
-  if (out < 0) n = v3_neg(n);
-  return separation(c, n) > separation(c, otherwise) ? n : otherwise;
-}
-
-static bool rims(const couple *c, int end_a, int end_b, ss_contact_point *out) {
-  const ss_vec3 axis = quat_axis_x(c->turn);
+static bool rims(const couple *c, int end_a, int end_b, ss_vec3 start, ss_contact_point *out) {
+  const view *v = &c->view[0];
+  const ss_vec3 axis = quat_axis_x(v->turn);
   const discs d = {
-      v3_sub(v3_axpy(c->center, end_a ? c->a.half : -c->a.half, axis), v3(end_b ? c->b.half : -c->b.half, 0, 0)),
+      v3_sub(v3_axpy(v->center, side_of(end_a) * v->mine.half, axis), v3(side_of(end_b) * v->other.half, 0, 0)),
       {axis, v3(1, 0, 0)},
-      {c->a.radius, c->b.radius}};
-  ss_vec3 n = across_rims(c, end_a, end_b, first_normal(c)), gradient;
+      {v->mine.radius, v->other.radius}};
+  ss_vec3 n = leave_kink(&d, across_rims(c, end_a, end_b, start)), gradient;
   ss_mat3 bend;
-  out->gap = ss_slab_maximum(disc_slabs, &d, &n);
+  const double gap = ss_slab_maximum(disc_slabs, &d, &n);
   (void)disc_slabs(&d, n, &gradient, &bend);
   const ss_vec3 slope = v3_axpy(gradient, -v3_dot(gradient, n), n);
-  out->normal = n;
-  out->point_b = ss_disc_support(c->b, end_b, n);
-  out->point_a = v3_axpy(out->point_b, out->gap, n);
-  const double towards_a = (end_b ? 1 : -1) * n.x, towards_b = -(end_a ? 1 : -1) * v3_dot(axis, n);
-  return v3_norm(slope) < 1e-9 * c->size && towards_a > 1e-9 && towards_b > 1e-9 && towards_a < 1 - 1e-9 &&
+  fill(c, 0, gap, n, ss_disc_support(v->other, end_b, n), out);
+  const double towards_a = side_of(end_b) * n.x, towards_b = -side_of(end_a) * v3_dot(axis, n);
+  return v3_norm(slope) < 1e-9 * c->size && towards_a > -1e-8 && towards_b > -1e-8 && towards_a < 1 - 1e-9 &&
          towards_b < 1 - 1e-9;
 }
 
-/* Returns whether the points belong to the shapes. */
+/* Returns whether the points belong to the surfaces. */
 static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point *out) {
+  const int whose = (int)(feature >> 7 & 1), end = (int)(feature >> 6 & 1), surface = (int)(feature >> 4 & 3);
+  const int k = (int)(feature & 15);
   bool valid = true;
-  if (feature == SIDES) {
+  switch (feature >> 8) {
+  case SIDES:
     valid = sides(c, out);
-  } else if (feature >= SLAB) {
-    slab(c, (int)(feature - SLAB), out);
-  } else if (feature >= RIMS && feature < POINT) {
-    valid = rims(c, (int)(feature - RIMS) & 1, (int)(feature - RIMS) >> 1, out);
-  } else if (feature < POINT) {
-    valid = rim(c, feature < RIM + 2, (int)(feature - RIM) & 1, out);
-  } else {
-    const int number = (int)(feature - POINT) % (2 * SS_RIM_POINTS), end = number / SS_RIM_POINTS;
-    const int k = number % SS_RIM_POINTS;
-    if (feature < POINT + 2 * SS_RIM_POINTS)
-      point_of_a(c, v3_add(c->center, quat_rotate(c->turn, ss_rim_point(c->a, end, k))), out);
-    else
-      point_of_b(c, ss_rim_point(c->b, end, k), out);
+    break;
+  case POINT:
+    valid = fill_point(c, whose, seen(&c->view[whose], ss_rim_point(c->view[whose].mine, end, k)), surface,
+                       margin * c->size, out);
+    break;
+  case CROSS:
+    valid = cross(c, end, surface, k, out);
+    break;
+  case CHORD:
+    valid = chord(c, whose, surface, k, out);
+    break;
+  case RIM:
+    valid = rim(c, whose, end, surface, out);
+    break;
+  case RIMS:
+    valid = rims(c, end, surface, first_normal(c).start, out);
+    break;
+  default:
+    slab(c, whose, end, out);
   }
   out->feature = feature;
   return valid;
 }
 
-/* The best separating normal, and the feature that stands for it where no other is closed: an end's slab, or a rim under
- * a rim, where the distance has a kink and any normal between those of the end and the side will do. */
-static double best_normal(const couple *c, ss_vec3 *n, uint32_t *feature) {
-  double best = -INFINITY;
+/* ---- all of them ---- */
+
+static search best_normal(const couple *c) {
+  search s = first_normal(c);
+  const ss_vec3 start = s.start;
   ss_contact_point contact;
-  for (uint32_t k = 0; k < 4; k++) {
-    slab(c, (int)k, &contact);
-    if (contact.gap > best) best = contact.gap, *n = contact.normal, *feature = SLAB + k;
-  }
-  for (uint32_t f = SIDES; f < POINT; f++) {
-    const bool valid = feature_contact(c, f, &contact),
-               kink = !valid && f != SIDES && fabs(contact.gap + 0.005 * c->size) < 0.005 * c->size;
-    if (!valid && !kink) continue;
-    const double value = separation(c, contact.normal), slack = (kink ? 1e-3 : 1e-9) * c->size + 1e-14 * fabs(value);
-    if (fabs(value - contact.gap) > slack || !(value > best)) continue; /* other points are further along n */
-    best = value, *n = contact.normal;
-    if (kink) *feature = f;
-  }
-  return best;
+  for (int k = 0; k < 4; k++)
+    if (rims(c, k & 1, k >> 1, start, &contact)) consider(c, &contact, true, encode(RIMS, 0, k & 1, k >> 1, 0), &s);
+  return s;
 }
 
-static bool seen(const couple *c, const ss_contact_point *contacts, int n, const ss_contact_point *one) {
-  for (int i = 0; i < n; i++)
-    if (v3_norm(v3_sub(contacts[i].point_a, one->point_a)) <= 1e-9 * c->size &&
-        v3_norm(v3_sub(contacts[i].point_b, one->point_b)) <= 1e-9 * c->size &&
-        one->gap > contacts[i].gap - 1e-14 * c->size)
+typedef struct collector {
+  const couple *c;
+  ss_vec3 n;
+  bool level; /* an end lies on an end */
+  double reach, least;
+  ss_contact_point *out;
+  int count;
+} collector;
+
+/* Whether the feature counts; it may be there already. */
+static bool collect(collector *k, uint32_t feature) {
+  ss_contact_point contact;
+  if (!feature_contact(k->c, feature, &contact) || v3_dot(contact.normal, k->n) < similar) return false;
+  const bool spare =
+      feature >> 8 == POINT || feature >> 8 == CROSS; /* the points of two rims may be close to each other */
+  const double near = (spare ? 1e-3 : margin) * k->c->size, lower = (spare ? 1e-9 : 1e-14) * k->c->size;
+  for (int i = 0; i < k->count; i++)
+    if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= near &&
+        v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= near && contact.gap > k->out[i].gap - lower)
       return true;
-  return false;
+  k->least = fmin(k->least, contact.gap);
+  k->count = contact_add(k->out, k->count, &contact, k->reach);
+  return true;
 }
 
-static int contacts_along(const couple *c, ss_vec3 n, double reach, ss_contact_point out[SS_PAIR_CONTACTS]) {
-  const ss_vec3 axis_a = quat_axis_x(c->turn);
-  const bool stands[2] = {v3_norm(v3_cross(axis_a, n)) < standing, v3_norm(v3(0, n.y, n.z)) < standing};
-  const int end[2] = {v3_dot(axis_a, n) < 0, n.x > 0}; /* the ones that face each other */
-  int count = 0;
-  for (uint32_t f = 0; f < FEATURES; f++) {
-    if (f >= POINT) { /* whose points, of which end */
-      const int whose = f >= POINT + 2 * SS_RIM_POINTS, which = (int)(f - POINT) / SS_RIM_POINTS % 2;
-      if (!stands[0] || !stands[1] || which != end[whose]) continue;
-    }
-    ss_contact_point contact;
-    if (!feature_contact(c, f, &contact) || v3_dot(contact.normal, n) < similar) continue;
-    if (!seen(c, out, count, &contact)) count = contact_add(out, count, &contact, reach);
+/* One end on another. A rim whose points are all over the other end encloses all that the two have in common. */
+static void collect_ends(collector *k, const int end[2]) {
+  bool all = false;
+  for (int whose = 0; whose < 2 && !all; whose++) {
+    all = true;
+    for (int i = 0; i < SS_RIM_POINTS; i++) all &= collect(k, encode(POINT, whose, end[whose], end[whose ^ 1], i));
   }
-  return count;
+  for (int i = 0; i < 2 && k->level; i++) (void)collect(k, encode(CROSS, 0, end[0], end[1], i));
+}
+
+static void collect_all(collector *k) {
+  const ss_vec3 axis[2] = {quat_axis_x(k->c->view[0].turn), v3(1, 0, 0)};
+  const double rise[2] = {v3_dot(axis[0], k->n), k->n.x}, most = sqrt(1 - similar * similar);
+  const int end[2] = {rise[0]<0, rise[1]> 0}; /* the ones that face each other */
+  const bool stands = v3_norm(v3_cross(axis[0], k->n)) < standing && v3_norm(v3_cross(axis[1], k->n)) < standing;
+  k->level = stands && v3_norm(v3_cross(axis[0], axis[1])) < level;
+  (void)collect(k, encode(SIDES, 0, 0, 0, 0));
+  if (stands) collect_ends(k, end);
+  for (int whose = 0; whose < 2; whose++)
+    for (int i = 0; i < 2 && fabs(rise[whose]) < level && fabs(rise[whose ^ 1]) > similar; i++)
+      (void)collect(k, encode(CHORD, whose, 0, end[whose ^ 1], i));
+  for (int i = 0; i < 4; i++) /* whose, which end */
+    if (fabs(rise[(i & 1) ^ 1]) > similar) (void)collect(k, encode(RIM, i & 1, i >> 1, end[(i & 1) ^ 1], 0));
+  for (int i = 0; i < 4; i++)
+    if (fabs(rise[(i & 1) ^ 1]) < most) (void)collect(k, encode(RIM, i & 1, i >> 1, SS_CYLINDER_SIDE, 0));
+  for (int i = 0; i < 4 && !k->level; i++) (void)collect(k, encode(RIMS, 0, i & 1, i >> 1, 0));
+}
+
+/* None of the contacts is as near as the shapes are, or closed where they overlap. Of two ends that lie on each other the search
+ * need not know the best normal, which differs from theirs by less than they are tilted, but the contacts are all there. */
+static void collect_missing(collector *k, const search *s) {
+  if (k->least <= fmax(s->separation, 0) + margin * k->c->size ||
+      (k->level && s->separation > -margin * k->c->size && k->count > 0))
+    return;
+  ss_contact_point contact;
+  (void)feature_contact(k->c, s->feature, &contact);
+  if (fabs(contact.gap - s->separation) > margin * k->c->size) (void)feature_contact(k->c, s->flat, &contact);
+  k->count = contact_add(k->out, k->count, &contact, k->reach);
 }
 
 static void to_world(const ss_pose *pb, ss_contact_point *c) {
@@ -264,25 +400,13 @@ static int cylinders_collide(const ss_shape *a, const ss_pose *pa, const ss_shap
                              ss_contact_point out[SS_PAIR_CONTACTS]) {
   if (v3_norm(v3_sub(pa->position, pb->position)) - (a->reach + b->reach) > reach) return 0;
   const couple c = couple_make(a, pa, b, pb);
-  ss_vec3 n = v3(0, 0, 1);
-  uint32_t flat = SLAB;
-  const double separated = best_normal(&c, &n, &flat);
-  if (separated > reach) return 0;
-  int count = separated > -0.1 * c.size ? contacts_along(&c, n, reach, out) : 0; /* deep: no feature makes sense */
-  bool closed = separated > 0;
-  for (int i = 0; i < count; i++) closed |= out[i].gap <= 1e-9 * c.size;
-  if (!closed) { /* a rim of one is inside the other, by no more than they overlap; or it is deep, and a slab decides */
-    ss_contact_point contact, rim_contact;
-    (void)feature_contact(&c, flat, &contact);
-    for (uint32_t f = RIM; f < RIMS; f++) {
-      (void)feature_contact(&c, f, &rim_contact);
-      if (rim_contact.gap <= 0 && rim_contact.gap > contact.gap && rim_contact.gap > -1e-3 * c.size)
-        contact = rim_contact;
-    }
-    count = contact_add(out, count, &contact, reach);
-  }
-  for (int i = 0; i < count; i++) to_world(pb, &out[i]);
-  return count;
+  const search s = best_normal(&c);
+  if (s.separation > reach) return 0;
+  collector k = {&c, s.n, false, reach, INFINITY, out, 0};
+  if (s.separation > -0.1 * c.size) collect_all(&k); /* deeper no other feature makes sense */
+  collect_missing(&k, &s);
+  for (int i = 0; i < k.count; i++) to_world(pb, &out[i]);
+  return k.count;
 }
 
 static void cylinders_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, uint32_t feature,

@@ -130,7 +130,7 @@ static bool feature_contact(const scene *s, uint32_t feature, ss_contact_point *
   case CHORD: {
     const ss_segment e = edge_seen(s, index);
     double t;
-    valid = ss_cylinder_chord(s->c, &e, k, &t);
+    valid = ss_cylinder_chord(s->c, &e, k, margin / 2 * s->size, &t);
     const ss_vec3 y = segment_point(&e, clamp(t, e.half));
     const double side = end ? 1 : -1;
     out->gap = side * y.x - s->c.half;

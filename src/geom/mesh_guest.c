@@ -298,7 +298,7 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
   const ss_cylinder c = cylinder_of(g->shape);
   const double side = k & 2 ? 1 : -1;
   double t;
-  const bool crosses = ss_cylinder_chord(c, e, k & 1, &t);
+  const bool crosses = ss_cylinder_chord(c, e, k & 1, g->margin / 2, &t);
   const ss_vec3 y = segment_point(e, clamp(t, e->half));
   fill_point(g, y, side * y.x - c.half, v3(side, 0, 0), out);
   const ss_mesh_edge *sides = &mesh->edge[edge];
