@@ -5,7 +5,19 @@
 #include <string.h>
 #include <time.h>
 
-int report_error(const ss_error *error) {
+/* Names of files and what stands in them may contain control characters, which a terminal must not see. */
+static void make_printable(char *text) {
+  for (unsigned char *c = (unsigned char *)text; *c; c++) {
+    if ((*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7F) *c = '?';
+    if (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0) c[0] = c[1] = '?'; /* U+0080 .. U+009F */
+  }
+}
+
+int report_error(const ss_error *given) {
+  ss_error copy = *given;
+  const ss_error *error = &copy;
+  make_printable(copy.file);
+  make_printable(copy.message);
   if (error->file[0] && error->line > 0)
     (void)fprintf(stderr, "%s:%d:%d: %s\n", error->file, error->line, error->column, error->message);
   else if (error->file[0])
@@ -16,12 +28,13 @@ int report_error(const ss_error *error) {
 }
 
 int usage_error(const char *format, ...) {
-  (void)fputs("stickslip: ", stderr);
+  char text[4096];
   va_list arguments;
   va_start(arguments, format);
-  (void)vfprintf(stderr, format, arguments);
+  (void)vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  (void)fputc('\n', stderr);
+  make_printable(text);
+  (void)fprintf(stderr, "stickslip: %s\n", text);
   return EXIT_USAGE;
 }
 

@@ -213,6 +213,10 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
         "that away as an impact would; schemes that weight velocities (alpha < 1) swing about it\n",
         start_residual);
   if (!o->resume) session_note_touching(s);
+  const ss_simulation *options = ss_sim_options(sim);
+  if (options->tolerance == 0 && options->step > options->duration)
+    (void)fprintf(stderr, "stickslip: NOTE: the step %g is longer than the duration: the run is one step of %g\n",
+                  options->step, options->duration);
   session_note_feedback(sim);
   const double start = wall_clock();
   const ss_status status = progress_advance(sim, o->time_limit, &error);

@@ -102,6 +102,14 @@ static ss_status check_orientation(ss_reader *reader, const ss_yaml *node, const
                       "'orientation' turns the body out of the scene's plane");
 }
 
+static ss_status check_position(ss_reader *reader, const ss_yaml *node, const ss_body_def *body) {
+  const ss_plane plane = ss_plane_of(reader->scene->planar);
+  if (plane.normal < 0 || v3_get(body->pose.position, plane.normal) == 0) return SS_OK;
+  return SS_READ_FAIL(reader, ss_yaml_get(node, "position"),
+                      "'position' is off the scene's plane: %c must be 0, not %g", "xyz"[plane.normal],
+                      v3_get(body->pose.position, plane.normal));
+}
+
 /* A velocity along a locked coordinate could only be dropped silently. Where the body turns, the velocity of its centre
  * of mass is not known here (except out of the plane of a planar scene) and is left to the model. */
 static ss_status check_velocity(ss_reader *reader, const ss_yaml *node, const ss_body_def *body) {
@@ -129,6 +137,7 @@ ss_status ss_read_bodies(ss_reader *reader, const ss_yaml *node, void *scene) {
     body.mark = item->mark;
     SS_TRY(ss_read_section(reader, item, &ss_section_body, -1, NULL, &body));
     SS_TRY(check_mass(reader, item, &body));
+    SS_TRY(check_position(reader, item, &body));
     SS_TRY(check_orientation(reader, item, &body));
     SS_TRY(check_velocity(reader, item, &body));
     const ss_status status = ss_scene_add_body(scene, &body, reader->error);

@@ -65,6 +65,8 @@ static ss_status read_limits(ss_reader *reader, const ss_yaml *node, void *objec
   ss_joint_def *joint = object;
   joint->has_limits = true;
   SS_TRY(ss_read_numbers(reader, node, 2, joint->limits));
+  for (int i = 0; i < 2 && joint->type == SS_JOINT_REVOLUTE; i++)
+    SS_TRY(ss_read_angle(reader, node->items[i].value, &joint->limits[i]));
   if (joint->limits[0] < joint->limits[1]) return SS_OK;
   return SS_READ_FAIL(reader, node, "the lower limit must be below the upper one, but they are %g and %g",
                       joint->limits[0], joint->limits[1]);

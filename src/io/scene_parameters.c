@@ -78,6 +78,24 @@ static ss_status keep(ss_reader *reader) {
   return SS_OK;
 }
 
+/* Fails where the value of the i-th parameter uses one that is not known there. */
+static ss_status check_order(ss_reader *reader, const ss_yaml *map, int i) {
+  static const char word_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  const ss_yaml *value = map->items[i].value;
+  for (int k = i; k < map->count && value->kind == SS_YAML_SCALAR; k++) {
+    const char *name = map->items[k].key->text;
+    for (const char *at = value->text; *at;) {
+      const size_t length = strspn(at, word_characters);
+      if (length > 0 && length == strlen(name) && strncmp(at, name, length) == 0)
+        return SS_READ_FAIL(reader, value, "parameter '%s' uses '%s', which is %s: a parameter may use those before it",
+                            ss_printable(map->items[i].key->text).text, ss_printable(name).text,
+                            k == i ? "itself" : "declared after it");
+      at += length > 0 ? length : 1;
+    }
+  }
+  return SS_OK;
+}
+
 ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node) {
   if (!node) return check_settings(reader);
   reader->key = "parameters";
@@ -89,7 +107,9 @@ ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node) {
     SS_TRY(check_parameter_name(reader, key));
     reader->key = key->text;
     double value = 0;
-    SS_TRY(ss_read_number(reader, node->items[i].value, &value));
+    const ss_status status = ss_read_number(reader, node->items[i].value, &value);
+    if (status == SS_ERROR_INPUT) SS_TRY(check_order(reader, node, i));
+    SS_TRY(status);
     const char *setting = ss_setting_for(reader, key->text);
     if (setting) SS_TRY(ss_apply_setting(reader, key->text, setting, &value));
     reader->parameters[reader->n_parameters++] = (ss_parameter){key->text, value};

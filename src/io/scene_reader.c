@@ -206,5 +206,6 @@ ss_status ss_read_text(ss_reader *reader, const ss_yaml *node, void *text) {
 ss_status ss_read_name(ss_reader *reader, const ss_yaml *node, void *text) {
   SS_TRY(ss_read_text(reader, node, text));
   if (node->text[0] == '\0') return SS_READ_FAIL(reader, node, "'%s' must not be empty", reader->key);
+  if (strpbrk(node->text, "\n\t")) return SS_READ_FAIL(reader, node, "'%s' must be on one line", reader->key);
   return SS_OK;
 }

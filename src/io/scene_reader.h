@@ -91,6 +91,8 @@ ss_status ss_read_solver(ss_reader *reader, const ss_yaml *node, void *text);
 ss_status ss_read_vector(ss_reader *reader, const ss_yaml *node, void *vec3);
 ss_status ss_read_direction(ss_reader *reader, const ss_yaml *node, void *vec3); /* x, y, z or a vector but zero */
 ss_status ss_read_anchors(ss_reader *reader, const ss_yaml *node, void *two_vec3);
+/* Radians. A bare number beyond a full turn is refused: degrees are more likely meant than radians, and either can be written. */
+ss_status ss_read_angle(ss_reader *reader, const ss_yaml *node, void *number);
 ss_status ss_read_orientation(ss_reader *reader, const ss_yaml *node, void *quat);
 ss_status ss_read_angular_velocity(ss_reader *reader, const ss_yaml *node, void *vec3); /* planar: a number */
 ss_status ss_read_numbers(ss_reader *reader, const ss_yaml *node, int count, double *numbers);

@@ -14,10 +14,23 @@ static void set_component(ss_vec3 *v, int axis, double value) {
   *components[axis] = value;
 }
 
+/* " (...)" where an expression has been cut into entries by its own commas: one of them has an open parenthesis. */
+static const char *cut_by_commas(const ss_yaml *list) {
+  for (int i = 0; i < list->count; i++) {
+    const ss_yaml *item = list->items[i].value;
+    int open = 0;
+    for (const char *c = item->kind == SS_YAML_SCALAR && !item->quoted ? item->text : ""; *c; c++)
+      open += (*c == '(') - (*c == ')');
+    if (open != 0) return " (an expression that contains a comma must be quoted: \"if(t < 1, 5, 0)\")";
+  }
+  return "";
+}
+
 ss_status ss_read_numbers(ss_reader *reader, const ss_yaml *node, int count, double *numbers) {
   SS_TRY(ss_expect_list(reader, node, "numbers"));
   if (node->count != count)
-    return SS_READ_FAIL(reader, node, "'%s' must be a list of %d numbers, not %d", reader->key, count, node->count);
+    return SS_READ_FAIL(reader, node, "'%s' must be a list of %d numbers, not %d%s", reader->key, count, node->count,
+                        cut_by_commas(node));
   for (int i = 0; i < count; i++) SS_TRY(ss_read_number(reader, node->items[i].value, &numbers[i]));
   return SS_OK;
 }
@@ -27,7 +40,8 @@ ss_status ss_expect_vector(ss_reader *reader, const ss_yaml *node, int axes[3]) 
   SS_TRY(ss_expect_list(reader, node, what));
   const bool in_plane = is_planar(reader) && node->count == 2;
   if (node->count != 3 && !in_plane)
-    return SS_READ_FAIL(reader, node, "'%s' must be a list of %s, not %d", reader->key, what, node->count);
+    return SS_READ_FAIL(reader, node, "'%s' must be a list of %s, not %d%s", reader->key, what, node->count,
+                        cut_by_commas(node));
   const ss_plane plane = plane_of(reader);
   for (int i = 0; i < node->count; i++) axes[i] = in_plane ? plane.axes[i] : i;
   return SS_OK;
@@ -88,6 +102,18 @@ ss_status ss_read_angular_velocity(ss_reader *reader, const ss_yaml *node, void 
   return SS_OK;
 }
 
+/* ---- angles ---- */
+
+ss_status ss_read_angle(ss_reader *reader, const ss_yaml *node, void *number) {
+  static const double full_turn = 6.2831853071795865;
+  SS_TRY(ss_read_number(reader, node, number));
+  const bool bare = node->text[strspn(node->text, " +-.0123456789eE")] == '\0';
+  if (!bare || fabs(*(const double *)number) <= full_turn * (1 + 1e-9)) return SS_OK;
+  const ss_printable_text shown = ss_printable(node->text);
+  return SS_READ_FAIL(reader, node, "'%s' is %s radians, more than a full turn: write %s deg, or %s rad", reader->key,
+                      shown.text, shown.text, shown.text);
+}
+
 /* ---- orientation ---- */
 
 typedef struct orientation_def {
@@ -97,12 +123,15 @@ typedef struct orientation_def {
 } orientation_def;
 
 static ss_status read_rpy(ss_reader *reader, const ss_yaml *node, void *three) {
-  return ss_read_numbers(reader, node, 3, three);
+  double *angles = three;
+  SS_TRY(ss_read_numbers(reader, node, 3, angles));
+  for (int i = 0; i < 3; i++) SS_TRY(ss_read_angle(reader, node->items[i].value, &angles[i]));
+  return SS_OK;
 }
 
 static const ss_key orientation_keys[] = {
     {"axis", ss_read_direction, offsetof(orientation_def, axis), false, 0},
-    {"angle", ss_read_number, offsetof(orientation_def, angle), false, 0},
+    {"angle", ss_read_angle, offsetof(orientation_def, angle), false, 0},
     {"rpy", read_rpy, offsetof(orientation_def, rpy), false, 0},
     {NULL, NULL, 0, false, 0},
 };
@@ -153,7 +182,7 @@ ss_status ss_read_orientation(ss_reader *reader, const ss_yaml *node, void *quat
                         "scenes",
                         reader->key);
   double angle;
-  SS_TRY(ss_read_number(reader, node, &angle));
+  SS_TRY(ss_read_angle(reader, node, &angle));
   *q = rotation_about(ss_axis_vector(plane_of(reader).normal), angle);
   return SS_OK;
 }

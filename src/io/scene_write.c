@@ -183,6 +183,17 @@ static void put_between(FILE *f, const char *a, const char *b) {
   (void)fputc(']', f);
 }
 
+/* Angles beyond a full turn say that they are radians. */
+static void put_limits(FILE *f, const ss_joint_def *j) {
+  (void)fputc('[', f);
+  for (int i = 0; i < 2; i++) {
+    if (i) (void)fputs(", ", f);
+    put_number(f, j->limits[i] == 0 ? 0 : j->limits[i]);
+    if (j->type == SS_JOINT_REVOLUTE && !(fabs(j->limits[i]) <= 6.28)) (void)fputs(" rad", f);
+  }
+  (void)fputc(']', f);
+}
+
 static void put_joint(FILE *f, const ss_scene *scene, const ss_joint_def *j) {
   (void)fprintf(f, "  - {type: %s, ", ss_table_joints()[j->type].name);
   if (j->name) {
@@ -210,7 +221,7 @@ static void put_joint(FILE *f, const ss_scene *scene, const ss_joint_def *j) {
   }
   if (j->has_limits) {
     put_key(f, "limits");
-    put_numbers(f, j->limits, 2);
+    put_limits(f, j);
   }
   (void)fputs("}\n", f);
 }

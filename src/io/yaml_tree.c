@@ -96,6 +96,12 @@ static ss_status fill_scalar(builder *b, const yaml_event_t *event, ss_yaml *nod
   const char *value = (const char *)event->data.scalar.value;
   const size_t length = event->data.scalar.length;
   if (strlen(value) != length) return FAIL(b, node->mark, "the text contains a NUL character");
+  for (size_t i = 0; i < length; i++) {
+    const unsigned char c = (unsigned char)value[i], next = i + 1 < length ? (unsigned char)value[i + 1] : 0xFF;
+    const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+    if (control || (c == 0xC2 && next < 0xA0)) /* C2 80 .. C2 9F: U+0080 .. U+009F */
+      return FAIL(b, node->mark, "the text contains a control character (U+%04X)", control ? c : next);
+  }
   node->text = ss_arena_strdup(b->arena, value);
   if (!node->text) return out_of_memory(b);
   node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;

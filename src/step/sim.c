@@ -30,6 +30,8 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the step must be positive, not %g", o->step);
   if (!(o->duration > 0) || !isfinite(o->duration))
     return ss_fail(error, SS_ERROR_INPUT, "the duration must be positive, not %g", o->duration);
+  if (o->step > 1e6 * o->duration)
+    return ss_fail(error, SS_ERROR_INPUT, "the step %g is far beyond the duration %g", o->step, o->duration);
   if (o->duration / o->step > 9e15)
     return ss_fail(error, SS_ERROR_INPUT, "the step %g is too small for the duration", o->step);
   if (sim->scheme->theta && !(o->theta >= 0 && o->theta <= 1))
