@@ -68,7 +68,8 @@ static void test_threads_change_nothing(void **state) {
     assert_string_equal(several, one);
     free(several);
   }
-  assert_non_null(strstr(one, "run,mu,v,m,scheme,the-block.x,energy.friction_loss,events.stick,certified,error\n"));
+  assert_non_null(strstr(
+      one, "run,mu,v,m,scheme,the-block.x,energy.friction_loss,events.stick,certified,verdict,error,reproduce\n"));
   assert_non_null(strstr(one, ",moreau,"));
   assert_non_null(strstr(one, ",trapezoidal,"));
   int lines = 0;
@@ -87,12 +88,14 @@ static void test_failures_are_listed(void **state) {
   char *out = expect("sweep failing.yaml --html failing.html --csv failing.csv", 1,
                      "run 1 (m = -1) failed: block.yaml:7:29: 'mass' must be positive");
   assert_non_null(strstr(out, "1 failed"));
-  assert_non_null(strstr(out, "FAILED"));
+  assert_non_null(strstr(out, "refused"));
   char *html = read_text("failing.html"), *csv = read_text("failing.csv");
   assert_non_null(strstr(html, "<svg"));
   assert_non_null(strstr(html, "must be positive"));
   assert_null(strstr(html, "<script"));
-  assert_non_null(strstr(csv, "1,-1,,0,"));
+  assert_non_null(strstr(csv, "1,-1,,0,refused,\"block.yaml:7:29: "));
+  assert_non_null(strstr(csv, ",failing-runs/run-000001.yaml\n"));
+  refuse("run failing-runs/run-000001.yaml", "run-000001.yaml:8:29: 'mass' must be positive"); /* it reproduces */
   free(out);
   free(html);
   free(csv);
@@ -109,7 +112,8 @@ static void test_resume_repeats_nothing(void **state) {
   lines[1] = strchr(lines[0], '\n') + 1;
   FILE *stream = fopen("runs", "wb");
   assert_non_null(stream);
-  (void)fprintf(stream, "%.*s{\"run\":3,\"certified\":true,\"observed\":[77,0,0,0,0,0,0,null]}\n{\"run\":4,\"cert",
+  (void)fprintf(stream,
+                "%.*s{\"run\":3,\"verdict\":\"certified\",\"observed\":[77,0,0,0,0,0,0,null]}\n{\"run\":4,\"cert",
                 (int)(lines[0] - journal), journal);
   assert_int_equal(fclose(stream), 0);
   char *again = expect("sweep study.yaml --csv - --resume runs --threads 1", 0, NULL);

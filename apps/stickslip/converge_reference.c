@@ -14,20 +14,9 @@ bool is_multiple(double step, double unit, long *multiple) {
 }
 
 double position_distance(const reference *r, const double *row, const ss_state *state) {
+  if (!r->coordinates) return ss_pose_distance(row, state->q, r->n_q / 7);
   double sum = 0;
-  for (int i = 0; r->coordinates && i < r->n_q; i++) sum += (state->q[i] - row[i]) * (state->q[i] - row[i]);
-  for (int i = 0; !r->coordinates && i < r->n_q; i += 7) {
-    const double *a = row + i, *b = state->q + i;
-    for (int k = 0; k < 3; k++) sum += (b[k] - a[k]) * (b[k] - a[k]);
-    /* conjugate(a) * b, of which the vector part's length is sin(angle / 2) */
-    const double *p = a + 3, *q = b + 3;
-    const double w = p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3];
-    const double x = p[0] * q[1] - p[1] * q[0] - p[2] * q[3] + p[3] * q[2];
-    const double y = p[0] * q[2] - p[2] * q[0] - p[3] * q[1] + p[1] * q[3];
-    const double z = p[0] * q[3] - p[3] * q[0] - p[1] * q[2] + p[2] * q[1];
-    const double angle = 2 * atan2(sqrt(x * x + y * y + z * z), fabs(w));
-    sum += angle * angle;
-  }
+  for (int i = 0; i < r->n_q; i++) sum += (state->q[i] - row[i]) * (state->q[i] - row[i]);
   return sqrt(sum);
 }
 

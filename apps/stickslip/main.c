@@ -1,6 +1,7 @@
 /* The command line. One subcommand per file; this table is all that connects them. */
 #include "cli.h"
 #include "commands.h"
+#include "ranks.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -64,7 +65,9 @@ static int dispatch(int argc, char **argv) {
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_help(NULL);
   if (strcmp(name, "help") == 0) return print_help(argc > 2 ? argv[2] : NULL);
   if (strcmp(name, "--version") == 0) {
-    (void)printf("stickslip %s\n", SS_VERSION);
+    const char *mpi = ranks_library();
+    (void)printf("stickslip %s%s%s%s\n", SS_VERSION, mpi ? " (" : ", built without MPI", mpi ? mpi : "",
+                 mpi ? ")" : "");
     return EXIT_DONE;
   }
   for (const command *c = commands; c->name; c++)

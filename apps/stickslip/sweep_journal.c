@@ -1,64 +1,69 @@
-/* The journal of a study: a line of JSON that says which study it is, then one line per finished run, appended and flushed
- * as runs end. A last line that is cut short (the machine stopped) does not count. */
+/* Journals of a study: a line of JSON that says which study it is, then one line per finished run, appended and flushed as
+ * runs end. A last line that is cut short (the process was killed) does not count. */
 #include "sweep.h"
 
+#include "ranks.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { PATH_SIZE = 1100 };
+
 struct sweep_journal {
   FILE *stream;
-  const char *path;
+  char path[PATH_SIZE];
 };
 
-/* FNV-1a of the study's and the scene's text: runs of another text are not these runs. */
-static bool hash_file(const char *path, uint64_t *hash) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return false;
-  for (int c = fgetc(f); c != EOF; c = fgetc(f)) *hash = (*hash ^ (uint64_t)(unsigned char)c) * 0x100000001B3U;
-  const bool good = !ferror(f);
-  (void)fclose(f);
-  return good;
+static void identity(const sweep *s, char text[32]) {
+  (void)snprintf(text, 32, "%016llx", (unsigned long long)ss_study_fingerprint(s->study));
 }
 
-static bool identity(const sweep *s, char text[32]) {
-  uint64_t hash = 0xCBF29CE484222325U;
-  if (!hash_file(s->file, &hash) || !hash_file(ss_study_scene(s->study), &hash)) return false;
-  (void)snprintf(text, 32, "%016llx", (unsigned long long)hash);
-  return true;
+static ss_study_verdict verdict_named(const char *name) {
+  for (int i = 1; name && i < SS_STUDY_VERDICTS; i++)
+    if (strcmp(ss_study_verdict_name((ss_study_verdict)i), name) == 0) return (ss_study_verdict)i;
+  return SS_VERDICT_STOPPED;
 }
 
-static bool take_run(sweep *s, const json_t *line) {
+static bool take_run(sweep *s, const json_t *line, bool retry) {
   const json_t *run = json_object_get(line, "run"), *observed = json_object_get(line, "observed");
   const long index = json_is_integer(run) ? (long)json_integer_value(run) : -1;
   const size_t n = (size_t)ss_study_observations(s->study);
-  if (index < 0 || index >= ss_study_runs(s->study) || json_array_size(observed) != n) return false;
+  const ss_study_verdict verdict = verdict_named(json_string_value(json_object_get(line, "verdict")));
+  if (index < 0 || index >= ss_study_runs(s->study) || json_array_size(observed) != n || !verdict) return false;
   sweep_run *r = &s->runs[index];
+  if (sweep_done(r) || (retry && verdict != SS_VERDICT_CERTIFIED)) return true;
   for (size_t i = 0; i < n; i++) {
     const json_t *value = json_array_get(observed, i);
     if (json_is_number(value)) r->observed[i] = json_number_value(value);
   }
-  r->certified = json_is_true(json_object_get(line, "certified"));
-  if (!r->done) s->finished++;
-  if (!r->done && !r->certified) s->failed++;
-  r->done = true;
+  r->verdict = verdict;
+  r->reproducible = json_is_true(json_object_get(line, "reproducible"));
+  const char *error = json_string_value(json_object_get(line, "error"));
+  if (error) r->error = strdup(error);
+  s->finished++;
+  s->failed += sweep_failed(r);
   return true;
 }
 
-/* Returns where writing goes on: behind the last whole line; -1: reported. */
-static long read_lines(FILE *f, const char *path, const char *wanted, sweep *s) {
+/* Reads into s, or where s is NULL only looks where whole lines end. Returns where writing goes on; -1: reported. */
+static long read_lines(FILE *f, const char *path, const char *wanted, sweep *s, bool retry) {
   long end = 0;
   char *line = NULL;
   size_t capacity = 0;
   for (long number = 1;; number++) {
     const ssize_t length = getline(&line, &capacity, f);
     if (length <= 0 || line[length - 1] != '\n') break;
-    json_t *object = json_loads(line, 0, NULL);
-    const char *study = json_string_value(json_object_get(object, "study"));
-    const bool good = number == 1 ? study && strcmp(study, wanted) == 0 : take_run(s, object);
-    json_decref(object);
+    bool good = true;
+    if (number == 1 || s) {
+      json_t *object = json_loads(line, 0, NULL);
+      const char *study = json_string_value(json_object_get(object, "study"));
+      good = number == 1 ? study && strcmp(study, wanted) == 0 : take_run(s, object, retry);
+      json_decref(object);
+    }
     if (!good) {
       (void)usage_error(number == 1 ? "%s:%ld: these are not runs of this study as it is now; name another file"
                                     : "%s:%ld: not a line that sweep --resume has written",
@@ -72,37 +77,77 @@ static long read_lines(FILE *f, const char *path, const char *wanted, sweep *s) 
   return end;
 }
 
-int sweep_journal_open(sweep_journal **out, const char *path, sweep *s) {
+static int read_one(const char *path, bool retry, sweep *s) {
   char wanted[32];
-  if (!identity(s, wanted)) return usage_error("cannot read the study again: %s", strerror(errno));
-  FILE *f = fopen(path, "a+");
-  if (!f) return usage_error("cannot write '%s': %s", path, strerror(errno));
+  FILE *f = fopen(path, "r");
+  if (!f) return errno == ENOENT ? EXIT_DONE : usage_error("cannot read '%s': %s", path, strerror(errno));
+  identity(s, wanted);
+  const long end = read_lines(f, path, wanted, s, retry);
   (void)fclose(f);
-  f = fopen(path, "r+");
-  long end = -1;
-  if (f) {
-    end = read_lines(f, path, wanted, s);
-    if (end >= 0 && fseek(f, end, SEEK_SET)) end = -1;
-    if (end == 0) (void)fprintf(f, "{\"study\": \"%s\"}\n", wanted);
+  return end < 0 ? EXIT_USAGE : EXIT_DONE;
+}
+
+/* NAME.12 of NAME */
+static bool is_journal_of(const char *entry, const char *name) {
+  const size_t length = strlen(name);
+  if (strncmp(entry, name, length) != 0 || entry[length] != '.' || !entry[length + 1]) return false;
+  return strspn(entry + length + 1, "0123456789") == strlen(entry + length + 1);
+}
+
+int sweep_journal_read(const char *path, bool retry, sweep *s) {
+  int code = read_one(path, retry, s);
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  char folder[PATH_SIZE], file[2 * PATH_SIZE];
+  (void)snprintf(folder, sizeof folder, "%.*s", (int)(slash ? slash - path + 1 : 2), slash ? path : "./");
+  DIR *directory = opendir(folder);
+  if (!directory) return code;
+  for (const struct dirent *entry = readdir(directory); entry && code == EXIT_DONE; entry = readdir(directory)) {
+    if (!is_journal_of(entry->d_name, name)) continue;
+    (void)snprintf(file, sizeof file, "%s%s", slash ? folder : "", entry->d_name);
+    code = read_one(file, retry, s);
   }
-  sweep_journal *journal = end >= 0 ? malloc(sizeof *journal) : NULL;
-  if (!journal) {
-    if (f) (void)fclose(f);
+  (void)closedir(directory);
+  return code;
+}
+
+int sweep_journal_open(sweep_journal **out, const char *path, const sweep *s) {
+  sweep_journal *journal = calloc(1, sizeof *journal);
+  if (!journal) return usage_error("out of memory");
+  char wanted[32];
+  identity(s, wanted);
+  if (ranks_index() == 0)
+    (void)snprintf(journal->path, sizeof journal->path, "%s", path);
+  else
+    (void)snprintf(journal->path, sizeof journal->path, "%s.%d", path, ranks_index());
+  FILE *f = fopen(journal->path, "a+");
+  if (f) (void)fclose(f);
+  f = f ? fopen(journal->path, "r+") : NULL;
+  if (!f) {
+    const int code = usage_error("cannot write '%s': %s", journal->path, strerror(errno));
+    free(journal);
+    return code;
+  }
+  const long end = read_lines(f, journal->path, wanted, NULL, false);
+  if (end < 0 || fseek(f, end, SEEK_SET)) {
+    (void)fclose(f);
+    free(journal);
     return EXIT_USAGE;
   }
-  *journal = (sweep_journal){f, path};
+  if (end == 0) (void)fprintf(f, "{\"study\": \"%s\"}\n", wanted);
+  journal->stream = f;
   *out = journal;
   return EXIT_DONE;
 }
 
-void sweep_journal_add(sweep_journal *journal, const sweep *s, long run) {
-  const sweep_run *r = &s->runs[run];
-  json_t *line = json_pack("{s:I, s:b, s:o}", "run", (json_int_t)run, "certified", r->certified, "observed",
-                           json_numbers(r->observed, ss_study_observations(s->study)));
+bool sweep_journal_add(sweep_journal *journal, const sweep *s, long run, const sweep_run *r) {
+  json_t *line = json_pack("{s:I, s:s, s:o}", "run", (json_int_t)run, "verdict", ss_study_verdict_name(r->verdict),
+                           "observed", json_numbers(r->observed, ss_study_observations(s->study)));
+  if (line && r->error) (void)json_object_set_new(line, "error", json_text(r->error));
+  if (line && r->reproducible) (void)json_object_set_new(line, "reproducible", json_true());
   if (line) (void)json_dumpf(line, journal->stream, JSON_COMPACT | JSON_REAL_PRECISION(17));
   if (line) (void)fputc('\n', journal->stream);
   json_decref(line);
-  (void)fflush(journal->stream);
+  return line && fflush(journal->stream) == 0 && !ferror(journal->stream);
 }
 
 int sweep_journal_close(sweep_journal *journal) {

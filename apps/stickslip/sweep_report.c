@@ -1,4 +1,6 @@
-/* A study as a document: every observation as a chart over what varies, failures, the table. */
+/* A study as a document: what came of the runs, every observation in numbers and charts, failures, the table. A hundred
+ * thousand rows make a page of the same size as a thousand: many points become shares of equal width, of which mean and
+ * quantiles are drawn. */
 #include "sweep.h"
 
 #include "chart.h"
@@ -8,35 +10,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SERIES = 12, MOST_CHARTS = 24, MOST_ROWS = 2000, NAME = 400 };
+enum {
+  MOST_SERIES = 12,
+  MOST_CHARTS = 24,
+  MOST_POINTS = 1500,
+  MOST_ROWS = 1000,
+  MOST_FAILURES = 300,
+  NAME = 400,
+  BINS = 50
+};
 
-/* ---- grids: the variation with the most numbers is the axis, all others make one line each ---- */
+/* Columns of the runs that ended well, and how many different values they have. */
+typedef struct report_data {
+  const sweep *sweep;
+  long n;         /* runs that ended well */
+  long *run;      /* [n] */
+  double *x;      /* [n], one variation at a time */
+  double *y;      /* [n], one observation at a time */
+  double *sorted; /* [n] */
+} report_data;
 
-static long distinct(const sweep *s, int variation) {
-  const long runs = ss_study_runs(s->study);
-  long n = 0;
-  for (long run = 0; run < runs && run < MOST_ROWS; run++) {
-    const ss_study_value v = ss_study_point(s->study, run, variation);
-    if (v.word) return 0; /* words are no axis */
-    bool seen = false;
-    for (long k = 0; !seen && k < run; k++) seen = ss_study_point(s->study, k, variation).number == v.number;
-    n += !seen;
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static bool open_data(report_data *d, const sweep *s) {
+  const long all = ss_study_runs(s->study);
+  const size_t size = (size_t)all + 1;
+  *d = (report_data){.sweep = s, .run = malloc(size * sizeof *d->run)};
+  d->x = malloc(size * sizeof *d->x);
+  d->y = malloc(size * sizeof *d->y);
+  d->sorted = malloc(size * sizeof *d->sorted);
+  if (!d->run || !d->x || !d->y || !d->sorted) return false;
+  for (long i = 0; i < all; i++)
+    if (s->runs[i].verdict == SS_VERDICT_CERTIFIED || s->runs[i].verdict == SS_VERDICT_UNCERTIFIED) d->run[d->n++] = i;
+  return true;
+}
+
+static void close_data(report_data *d) {
+  free(d->run);
+  free(d->x);
+  free(d->y);
+  free(d->sorted);
+}
+
+/* False: words. */
+static bool load_x(report_data *d, int variation) {
+  for (long i = 0; i < d->n; i++) {
+    const ss_study_value v = ss_study_point(d->sweep->study, d->run[i], variation);
+    if (v.word) return false;
+    d->x[i] = v.number;
   }
+  return d->n > 0;
+}
+
+static void load_y(report_data *d, int observation) {
+  for (long i = 0; i < d->n; i++) d->y[i] = d->sweep->runs[d->run[i]].observed[observation];
+}
+
+/* The finite ones in order; returns how many. */
+static long sort_values(report_data *d, const double *values) {
+  long n = 0;
+  for (long i = 0; i < d->n; i++)
+    if (isfinite(values[i])) d->sorted[n++] = values[i];
+  qsort(d->sorted, (size_t)n, sizeof *d->sorted, compare);
   return n;
 }
 
-static int best_axis(const sweep *s) {
+static long distinct(report_data *d, const double *values) {
+  const long n = sort_values(d, values);
+  long different = n > 0;
+  for (long i = 1; i < n; i++) different += d->sorted[i] != d->sorted[i - 1];
+  return different;
+}
+
+/* The variation with the most numbers is the axis. */
+static int best_axis(report_data *d) {
   int best = -1;
   long most = 1;
-  for (int i = 0; i < ss_study_variations(s->study); i++) {
-    const long n = distinct(s, i);
+  for (int i = 0; i < ss_study_variations(d->sweep->study); i++) {
+    const long n = load_x(d, i) ? distinct(d, d->x) : 0;
     if (n > most) best = i;
     if (n > most) most = n;
   }
   return best;
 }
 
-/* What distinguishes a run's line: everything but the axis. */
+static bool spans_decades(report_data *d) {
+  const long n = sort_values(d, d->x);
+  return n > 0 && d->sorted[0] > 0 && d->sorted[n - 1] / d->sorted[0] >= 100;
+}
+
+/* ---- lines of grids: everything but the axis makes one line each ---- */
+
 static void line_name(const sweep *s, long run, int axis, char name[NAME]) {
   size_t used = 0;
   name[0] = '\0';
@@ -71,81 +138,210 @@ static void insert_sorted(chart_series *s, double x, double y) {
 }
 
 /* Returns how many runs found no room. */
-static long fill_chart(const sweep *s, int axis, int observation, chart *c) {
-  const long runs = ss_study_runs(s->study);
+static long fill_lines(const report_data *d, int axis, bool random, chart *c) {
   long left_out = 0;
-  for (long run = 0; run < runs; run++) {
+  for (long i = 0; i < d->n; i++) {
     char name[NAME] = "";
-    if (!ss_study_is_random(s->study)) line_name(s, run, axis, name);
-    chart_series *series = series_of(c, name, runs);
-    if (series)
-      insert_sorted(series, ss_study_point(s->study, run, axis).number, s->runs[run].observed[observation]);
+    if (!random) line_name(d->sweep, d->run[i], axis, name);
+    chart_series *series = series_of(c, name, d->n < MOST_POINTS ? d->n : MOST_POINTS);
+    if (series && series->n < MOST_POINTS)
+      insert_sorted(series, d->x[i], d->y[i]);
     else
       left_out++;
   }
   return left_out;
 }
 
-static bool spans_decades(const sweep *s, int axis) {
-  double low = (double)INFINITY, high = 0;
-  for (long run = 0; run < ss_study_runs(s->study); run++) {
-    const double x = ss_study_point(s->study, run, axis).number;
-    low = fmin(low, x);
-    high = fmax(high, x);
-  }
-  return low > 0 && high / low >= 100;
+/* ---- many points: mean and quantiles of those in shares of the axis ---- */
+
+typedef struct pair {
+  double x, y;
+} pair;
+
+static int compare_pairs(const void *a, const void *b) {
+  const double x = ((const pair *)a)->y, y = ((const pair *)b)->y;
+  return (x > y) - (x < y);
 }
 
-static void put_chart(const sweep *s, FILE *f, int axis, int observation) {
-  chart c = {.x_label = ss_study_variation_name(s->study, axis),
-             .y_label = ss_study_observation_name(s->study, observation),
-             .x_log = spans_decades(s, axis),
-             .marked = true,
-             .scattered = ss_study_is_random(s->study)};
-  const long left_out = fill_chart(s, axis, observation, &c);
+static int compare_x(const void *a, const void *b) {
+  const double x = ((const pair *)a)->x, y = ((const pair *)b)->x;
+  return (x > y) - (x < y);
+}
+
+static void put_share(chart *c, pair *pairs, long n, long place) {
+  static const double part[3] = {0.1, 0.5, 0.9};
+  double x = 0, mean = 0;
+  for (long i = 0; i < n; i++) {
+    x += pairs[i].x / (double)n;
+    mean += pairs[i].y / (double)n;
+  }
+  qsort(pairs, (size_t)n, sizeof *pairs, compare_pairs);
+  for (int k = 0; k < 4; k++) {
+    c->series[k].x[place] = x;
+    c->series[k].y[place] = k == 3 ? mean : pairs[(long)(part[k] * (double)(n - 1) + 0.5)].y;
+    c->series[k].n = place + 1;
+  }
+}
+
+/* Shares with equally many points; a value of the axis that many runs have is not divided. */
+static void fill_shares(const report_data *d, chart *c) {
+  static const char *const names[4] = {"10 %", "median", "90 %", "mean"};
+  pair *pairs = malloc(sizeof *pairs * (size_t)(d->n + 1));
+  long n = 0;
+  for (long i = 0; pairs && i < d->n; i++)
+    if (isfinite(d->x[i]) && isfinite(d->y[i])) pairs[n++] = (pair){d->x[i], d->y[i]};
+  for (int k = 0; k < 4; k++)
+    if (!pairs || !chart_add(c, names[k], BINS + 1)) n = 0;
+  for (int k = 0; k < c->n; k++) c->series[k].n = 0;
+  if (n > 0) qsort(pairs, (size_t)n, sizeof *pairs, compare_x);
+  long place = 0;
+  for (long first = 0, end; first < n && place <= BINS; first = end) {
+    end = first + (n + BINS - 1) / BINS < n ? first + (n + BINS - 1) / BINS : n;
+    while (end < n && pairs[end].x == pairs[end - 1].x) end++;
+    put_share(c, pairs + first, end - first, place++);
+  }
+  free(pairs);
+}
+
+static void put_chart(report_data *d, FILE *f, int axis, int observation) {
+  const ss_study *study = d->sweep->study;
+  const bool random = ss_study_is_random(study), many = d->n > MOST_POINTS;
+  chart c = {.x_label = ss_study_variation_name(study, axis),
+             .y_label = ss_study_observation_name(study, observation),
+             .x_log = spans_decades(d),
+             .marked = !many,
+             .scattered = random && !many};
+  long left_out = 0;
+  if (random && many)
+    fill_shares(d, &c);
+  else
+    left_out = fill_lines(d, axis, random, &c);
   (void)fputs("<div class=\"wide\">", f);
   if (!chart_write(&c, f)) (void)fputs("<p class=\"note\">No run gave a number to draw.</p>", f);
   (void)fputs("</div>\n", f);
+  if (random && many)
+    (void)fprintf(f, "<p class=\"note\">Mean and quantiles of %d shares with equally many runs.</p>\n", BINS);
   if (left_out)
     (void)fprintf(f, "<p class=\"note\">The first %d lines are drawn; %ld runs are in the table only.</p>\n",
                   MOST_SERIES, left_out);
   chart_release(&c);
 }
 
-static void put_charts(const sweep *s, FILE *f) {
-  const int axis = best_axis(s);
-  int drawn = 0;
-  for (int i = 0; i < ss_study_observations(s->study); i++) {
-    document_element(f, "h2", ss_study_observation_name(s->study, i));
-    for (int v = 0; v < ss_study_variations(s->study); v++) {
-      const bool wanted = ss_study_is_random(s->study) ? distinct(s, v) > 1 : v == axis;
-      if (!wanted || drawn == MOST_CHARTS) continue;
-      put_chart(s, f, v, i);
-      drawn++;
+/* ---- one observation ---- */
+
+/* Bars as an outline: of values where there are few, otherwise of equal intervals. */
+static void put_histogram(report_data *d, FILE *f, int observation) {
+  const long different = distinct(d, d->y), n = sort_values(d, d->y);
+  if (n < 30 || different < 2) return;
+  const bool few = different <= 30;
+  const long bars = few ? different : (long)fmin(60, ceil(2 * cbrt((double)n)));
+  chart c = {.x_label = ss_study_observation_name(d->sweep->study, observation), .y_label = "runs"};
+  chart_series *series = chart_add(&c, "", 4 * bars);
+  const double low = d->sorted[0], width = (d->sorted[n - 1] - low) / (double)bars;
+  double gap = (double)INFINITY;
+  for (long i = 1; few && i < n; i++)
+    if (d->sorted[i] > d->sorted[i - 1]) gap = fmin(gap, d->sorted[i] - d->sorted[i - 1]);
+  long at = 0;
+  for (long bar = 0, first = 0; series && bar < bars; bar++) {
+    long end = first;
+    const double value = first < n ? d->sorted[first] : 0;
+    if (few)
+      while (end < n && d->sorted[end] == value) end++;
+    else
+      while (end < n && (bar == bars - 1 || d->sorted[end] < low + width * (double)(bar + 1))) end++;
+    const double from = few ? value - gap / 3 : low + width * (double)bar, to = few ? value + gap / 3 : from + width;
+    const double xs[4] = {from, from, to, to}, ys[4] = {0, (double)(end - first), (double)(end - first), 0};
+    for (int k = 0; k < 4; k++, at++) {
+      series->x[at] = xs[k];
+      series->y[at] = ys[k];
     }
-    if (axis < 0) (void)fputs("<p class=\"note\">No number varies: see the table.</p>\n", f);
+    first = end;
   }
+  (void)fputs("<div class=\"wide\">", f);
+  if (series) (void)chart_write(&c, f);
+  (void)fputs("</div>\n", f);
+  chart_release(&c);
+}
+
+static void put_observation(report_data *d, FILE *f, int observation, int axis, int *drawn) {
+  const ss_study *study = d->sweep->study;
+  document_element(f, "h2", ss_study_observation_name(study, observation));
+  load_y(d, observation);
+  if (ss_study_is_random(study) || d->n >= 200) put_histogram(d, f, observation);
+  for (int v = 0; v < ss_study_variations(study); v++) {
+    if (*drawn == MOST_CHARTS || !load_x(d, v)) continue;
+    const bool wanted = ss_study_is_random(study) ? distinct(d, d->x) > 1 : v == axis;
+    if (!wanted) continue;
+    put_chart(d, f, v, observation);
+    ++*drawn;
+  }
+  if (axis < 0) (void)fputs("<p class=\"note\">No number varies: see the table.</p>\n", f);
+}
+
+static void put_statistics(report_data *d, FILE *f) {
+  static const double part[5] = {0, 0.05, 0.5, 0.95, 1};
+  (void)fputs("<h2>Observed</h2><div class=\"wide\"><table><thead><tr><th></th><th>runs</th><th>mean</th>"
+              "<th>deviation</th><th>least</th><th>5 %</th><th>median</th><th>95 %</th><th>largest</th></tr></thead>"
+              "<tbody>\n",
+              f);
+  for (int i = 0; i < ss_study_observations(d->sweep->study); i++) {
+    load_y(d, i);
+    const long n = sort_values(d, d->y);
+    double mean = 0, square = 0;
+    for (long k = 0; k < n; k++) mean += d->sorted[k] / (double)n;
+    for (long k = 0; k < n; k++) square += (d->sorted[k] - mean) * (d->sorted[k] - mean);
+    (void)fputs("<tr>", f);
+    document_element(f, "td", ss_study_observation_name(d->sweep->study, i));
+    document_number(f, (double)n);
+    document_number(f, n ? mean : (double)NAN);
+    document_number(f, n > 1 ? sqrt(square / (double)(n - 1)) : (double)NAN);
+    for (int k = 0; k < 5; k++)
+      document_number(f, n ? d->sorted[(long)(part[k] * (double)(n - 1) + 0.5)] : (double)NAN);
+    (void)fputs("</tr>\n", f);
+  }
+  (void)fputs("</tbody></table></div>\n", f);
+}
+
+static void put_verdicts(const sweep *s, FILE *f) {
+  long count[SS_STUDY_VERDICTS] = {0};
+  for (long run = 0; run < ss_study_runs(s->study); run++) count[s->runs[run].verdict]++;
+  (void)fputs("<p>", f);
+  bool any = false;
+  for (int i = 0; i < SS_STUDY_VERDICTS; i++) {
+    if (!count[i]) continue;
+    (void)fprintf(f, "%s<span%s>%ld %s</span>", any ? ", " : "", i > SS_VERDICT_CERTIFIED ? " class=\"bad\"" : "",
+                  count[i], i == SS_VERDICT_STOPPED ? "not done" : ss_study_verdict_name((ss_study_verdict)i));
+    any = true;
+  }
+  (void)fputs(".</p>\n", f);
 }
 
 /* ---- failures and the table ---- */
 
 static void put_failures(const sweep *s, FILE *f) {
   if (!s->failed) return;
-  (void)fputs(
-      "<h2>Failed</h2><div class=\"wide\"><table><thead><tr><th>run</th><th>at</th><th>why</th></tr></thead><tbody>\n",
-      f);
+  (void)fputs("<h2>Failed</h2><div "
+              "class=\"wide\"><table><thead><tr><th>run</th><th>at</th><th>verdict</th><th>why</th><th>scene</th></"
+              "tr></thead><tbody>\n",
+              f);
+  long shown = 0;
   for (long run = 0; run < ss_study_runs(s->study); run++) {
     const sweep_run *r = &s->runs[run];
-    if (!r->done || (r->certified && !r->error)) continue;
-    char point[NAME];
+    if (!sweep_failed(r)) continue;
+    if (shown++ == MOST_FAILURES) break;
+    char point[NAME], path[1024];
     sweep_describe(s, run, point, sizeof point);
     (void)fprintf(f, "<tr><td>%ld</td><td class=\"text\">", run);
     document_text(f, point);
-    (void)fputs("</td><td class=\"text bad\">", f);
-    document_text(f, r->error ? r->error : "not every step could be certified");
+    (void)fprintf(f, "</td><td class=\"text bad\">%s</td><td class=\"text bad\">", ss_study_verdict_name(r->verdict));
+    document_text(f, r->error);
+    (void)fputs("</td><td class=\"text\">", f);
+    if (sweep_reproduce(s, run, path, sizeof path)) document_text(f, path);
     (void)fputs("</td></tr>\n", f);
   }
   (void)fputs("</tbody></table></div>\n", f);
+  if (s->failed > MOST_FAILURES)
+    (void)fprintf(f, "<p class=\"note\">The first %d; -o and --csv write all of them.</p>\n", MOST_FAILURES);
 }
 
 static void put_row(const sweep *s, FILE *f, long run) {
@@ -159,8 +355,8 @@ static void put_row(const sweep *s, FILE *f, long run) {
       document_number(f, v.number);
   }
   for (int i = 0; i < ss_study_observations(s->study); i++) document_number(f, r->observed[i]);
-  const bool good = r->done && r->certified && !r->error;
-  (void)fputs(good ? "<td>yes</td></tr>\n" : "<td class=\"bad\">no</td></tr>\n", f);
+  const char *verdict = sweep_done(r) ? ss_study_verdict_name(r->verdict) : "not done";
+  (void)fprintf(f, "<td class=\"text%s\">%s</td></tr>\n", r->verdict == SS_VERDICT_CERTIFIED ? "" : " bad", verdict);
 }
 
 static void put_table(const sweep *s, FILE *f) {
@@ -169,25 +365,40 @@ static void put_table(const sweep *s, FILE *f) {
     document_element(f, "th", ss_study_variation_name(s->study, i));
   for (int i = 0; i < ss_study_observations(s->study); i++)
     document_element(f, "th", ss_study_observation_name(s->study, i));
-  (void)fputs("<th>certified</th></tr></thead><tbody>\n", f);
+  (void)fputs("<th>verdict</th></tr></thead><tbody>\n", f);
   const long runs = ss_study_runs(s->study), shown = runs < MOST_ROWS ? runs : MOST_ROWS;
   for (long run = 0; run < shown; run++) put_row(s, f, run);
   (void)fputs("</tbody></table></div>\n", f);
   if (shown < runs)
-    (void)fprintf(f, "<p class=\"note\">The first %ld of %ld runs; --csv writes all of them.</p>\n", shown, runs);
+    (void)fprintf(f, "<p class=\"note\">The first %ld of %ld runs; -o and --csv write all of them.</p>\n", shown, runs);
 }
 
 int sweep_write_html(const sweep *s, const char *path) {
+  report_data d;
+  if (!open_data(&d, s)) {
+    close_data(&d);
+    return usage_error("out of memory");
+  }
   output_file *o = document_open(path, ss_study_name(s->study), "parameter study");
-  if (!o) return EXIT_USAGE;
+  if (!o) {
+    close_data(&d);
+    return EXIT_USAGE;
+  }
   FILE *f = output_stream(o);
   (void)fprintf(f, "<p class=\"note\">%ld runs of ", s->finished);
   document_text(f, ss_study_scene(s->study));
-  (void)fprintf(f, "%s; <span%s>%ld failed</span>; %.3g s with %ld thread%s.</p>\n",
-                ss_study_is_random(s->study) ? ", sampled at random" : "", s->failed ? " class=\"bad\"" : "", s->failed,
+  (void)fprintf(f, "%s; <span%s>%ld failed</span>; %.3g s with %ld thread%s",
+                ss_study_is_random(s->study) ? ", sampled" : "", s->failed ? " class=\"bad\"" : "", s->failed,
                 s->seconds, s->threads, s->threads == 1 ? "" : "s");
-  put_charts(s, f);
+  if (s->ranks > 1) (void)fprintf(f, " on each of %ld ranks", s->ranks);
+  (void)fputs(".</p>\n", f);
+  put_verdicts(s, f);
+  put_statistics(&d, f);
+  const int axis = best_axis(&d);
+  int drawn = 0;
+  for (int i = 0; i < ss_study_observations(s->study); i++) put_observation(&d, f, i, axis, &drawn);
   put_failures(s, f);
   put_table(s, f);
+  close_data(&d);
   return document_close(o);
 }

@@ -358,11 +358,14 @@ ss_status ss_read_boundary(ss_reader *reader, const ss_yaml *node, void *scene) 
 
 typedef struct start_def {
   int body;
+  ss_pose pose;
   ss_vec3 velocity, angular_velocity;
 } start_def;
 
 static const ss_key start_keys[] = {
     {"body", ss_read_body, offsetof(start_def, body), true, 0},
+    {"position", ss_read_vector, offsetof(start_def, pose.position), false, 0},
+    {"orientation", ss_read_orientation, offsetof(start_def, pose.orientation), false, 0},
     {"velocity", ss_read_vector, offsetof(start_def, velocity), false, 0},
     {"angular_velocity", ss_read_angular_velocity, offsetof(start_def, angular_velocity), false, 0},
     {NULL, NULL, 0, false, 0},
@@ -371,15 +374,17 @@ const ss_section ss_section_start = {"start", start_keys};
 
 ss_status ss_read_start(ss_reader *reader, const ss_yaml *node, void *object) {
   ss_scene *scene = object;
-  SS_TRY(ss_expect_list(reader, node, "bodies with velocities"));
+  SS_TRY(ss_expect_list(reader, node, "bodies with positions and velocities"));
   for (int i = 0; i < node->count; i++) {
     const ss_yaml *item = node->items[i].value;
     start_def start = {.body = SS_WORLD};
     const ss_yaml *name = item->kind == SS_YAML_MAP ? ss_yaml_get(item, "body") : NULL;
     const int body = name && name->kind == SS_YAML_SCALAR ? ss_find_body_name(&reader->names, name->text) : SS_WORLD;
-    if (body >= 0) start = (start_def){body, scene->bodies[body].velocity, scene->bodies[body].angular_velocity};
+    const ss_body_def *own = body >= 0 ? &scene->bodies[body] : NULL;
+    if (own) start = (start_def){body, own->pose, own->velocity, own->angular_velocity};
     SS_TRY(ss_read_section(reader, item, &ss_section_start, -1, NULL, &start));
     if (start.body < 0) return SS_READ_FAIL(reader, item, "the world does not move");
+    scene->bodies[start.body].pose = start.pose;
     scene->bodies[start.body].velocity = start.velocity;
     scene->bodies[start.body].angular_velocity = start.angular_velocity;
   }

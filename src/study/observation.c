@@ -3,7 +3,8 @@
  *     block.x      max(ball.z) - 1      energy.friction_loss/energy.initial      2*atan2(rod.qz, rod.qw)
  *
  * Expressions know single names only, so each quantity is replaced by a name of the same length (places in messages stay
- * right) whose value is put in at the end. max, min and mean of one quantity alone mean: over the run. */
+ * right) whose value is put in at the end. max, min and mean of one quantity alone mean: over the run;
+ * start(Q) is its value at the start. */
 #include "study/study.h"
 
 #include "core/words.h"
@@ -23,7 +24,7 @@ static size_t match_over_time(const ss_scene *scene, const char *text, ss_measur
   static const struct {
     const char *name;
     ss_over_time how;
-  } words[] = {{"max", SS_LARGEST}, {"min", SS_SMALLEST}, {"mean", SS_MEAN}};
+  } words[] = {{"max", SS_LARGEST}, {"min", SS_SMALLEST}, {"mean", SS_MEAN}, {"start", SS_AT_THE_START}};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     size_t at = strlen(words[i].name);
     if (strncmp(text, words[i].name, at) != 0 || is_word(text[at])) continue;

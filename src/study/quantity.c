@@ -9,45 +9,56 @@
 
 typedef enum number_type { NUMBER_DOUBLE, NUMBER_LONG, NUMBER_BOOL } number_type;
 
+typedef enum number_source { OF_REPORT, OF_STATE, OF_RUN } number_source;
+
 struct ss_report_number {
   const char *name;
   number_type type;
-  size_t offset; /* in ss_report */
+  size_t offset; /* in ss_report, ss_state or ss_run_numbers */
+  number_source source;
+  ss_study_kind kind; /* OF_RUN: of these only */
 };
 
 static const struct ss_report_number numbers[] = {
-    {"energy.initial", NUMBER_DOUBLE, offsetof(ss_report, energy.initial)},
-    {"energy.final", NUMBER_DOUBLE, offsetof(ss_report, energy.final)},
-    {"energy.kinetic", NUMBER_DOUBLE, offsetof(ss_report, energy.kinetic)},
-    {"energy.potential", NUMBER_DOUBLE, offsetof(ss_report, energy.potential)},
-    {"energy.elastic", NUMBER_DOUBLE, offsetof(ss_report, energy.elastic)},
-    {"energy.work", NUMBER_DOUBLE, offsetof(ss_report, energy.work)},
-    {"energy.friction_loss", NUMBER_DOUBLE, offsetof(ss_report, energy.friction_loss)},
-    {"energy.impact_loss", NUMBER_DOUBLE, offsetof(ss_report, energy.impact_loss)},
-    {"energy.damping_loss", NUMBER_DOUBLE, offsetof(ss_report, energy.damping_loss)},
-    {"energy.stabilization", NUMBER_DOUBLE, offsetof(ss_report, energy.stabilization)},
-    {"energy.remainder", NUMBER_DOUBLE, offsetof(ss_report, energy.remainder)},
-    {"certificate.complementarity", NUMBER_DOUBLE, offsetof(ss_report, certificate.complementarity)},
-    {"certificate.penetration", NUMBER_DOUBLE, offsetof(ss_report, certificate.penetration)},
-    {"certificate.joint_drift", NUMBER_DOUBLE, offsetof(ss_report, certificate.joint_drift)},
-    {"certificate.cone", NUMBER_DOUBLE, offsetof(ss_report, certificate.cone)},
-    {"certificate.dissipation", NUMBER_DOUBLE, offsetof(ss_report, certificate.dissipation)},
-    {"certificate.energy_created", NUMBER_DOUBLE, offsetof(ss_report, certificate.energy_created)},
-    {"certificate.certified", NUMBER_BOOL, offsetof(ss_report, certificate.certified)},
-    {"certificate.sound", NUMBER_BOOL, offsetof(ss_report, certificate.sound)},
-    {"events.collisions", NUMBER_LONG, offsetof(ss_report, events[SS_COLLISION])},
-    {"events.stick", NUMBER_LONG, offsetof(ss_report, events[SS_STICK])},
-    {"events.slip", NUMBER_LONG, offsetof(ss_report, events[SS_SLIP])},
-    {"events.take_off", NUMBER_LONG, offsetof(ss_report, events[SS_TAKE_OFF])},
-    {"events.facet", NUMBER_LONG, offsetof(ss_report, events[SS_FACET])},
-    {"events.limits", NUMBER_LONG, offsetof(ss_report, events[SS_LIMIT_HIT])},
-    {"contacts.maximum", NUMBER_LONG, offsetof(ss_report, contacts_maximum)},
-    {"contacts.mean", NUMBER_DOUBLE, offsetof(ss_report, contacts_mean)},
-    {"solves.count", NUMBER_LONG, offsetof(ss_report, solves.count)},
-    {"solves.iterations", NUMBER_LONG, offsetof(ss_report, solves.iterations)},
-    {"solves.fallbacks", NUMBER_LONG, offsetof(ss_report, solves.fallbacks)},
-    {"solves.cuts", NUMBER_LONG, offsetof(ss_report, solves.cuts)},
-    {"velocity.variation", NUMBER_DOUBLE, offsetof(ss_report, velocity_variation)},
+    {"energy.initial", NUMBER_DOUBLE, offsetof(ss_report, energy.initial), OF_REPORT, 0},
+    {"energy.final", NUMBER_DOUBLE, offsetof(ss_report, energy.final), OF_REPORT, 0},
+    {"energy.kinetic", NUMBER_DOUBLE, offsetof(ss_report, energy.kinetic), OF_REPORT, 0},
+    {"energy.potential", NUMBER_DOUBLE, offsetof(ss_report, energy.potential), OF_REPORT, 0},
+    {"energy.elastic", NUMBER_DOUBLE, offsetof(ss_report, energy.elastic), OF_REPORT, 0},
+    {"energy.work", NUMBER_DOUBLE, offsetof(ss_report, energy.work), OF_REPORT, 0},
+    {"energy.friction_loss", NUMBER_DOUBLE, offsetof(ss_report, energy.friction_loss), OF_REPORT, 0},
+    {"energy.impact_loss", NUMBER_DOUBLE, offsetof(ss_report, energy.impact_loss), OF_REPORT, 0},
+    {"energy.damping_loss", NUMBER_DOUBLE, offsetof(ss_report, energy.damping_loss), OF_REPORT, 0},
+    {"energy.stabilization", NUMBER_DOUBLE, offsetof(ss_report, energy.stabilization), OF_REPORT, 0},
+    {"energy.remainder", NUMBER_DOUBLE, offsetof(ss_report, energy.remainder), OF_REPORT, 0},
+    {"certificate.complementarity", NUMBER_DOUBLE, offsetof(ss_report, certificate.complementarity), OF_REPORT, 0},
+    {"certificate.penetration", NUMBER_DOUBLE, offsetof(ss_report, certificate.penetration), OF_REPORT, 0},
+    {"certificate.joint_drift", NUMBER_DOUBLE, offsetof(ss_report, certificate.joint_drift), OF_REPORT, 0},
+    {"certificate.cone", NUMBER_DOUBLE, offsetof(ss_report, certificate.cone), OF_REPORT, 0},
+    {"certificate.dissipation", NUMBER_DOUBLE, offsetof(ss_report, certificate.dissipation), OF_REPORT, 0},
+    {"certificate.energy_created", NUMBER_DOUBLE, offsetof(ss_report, certificate.energy_created), OF_REPORT, 0},
+    {"certificate.certified", NUMBER_BOOL, offsetof(ss_report, certificate.certified), OF_REPORT, 0},
+    {"certificate.sound", NUMBER_BOOL, offsetof(ss_report, certificate.sound), OF_REPORT, 0},
+    {"events.collisions", NUMBER_LONG, offsetof(ss_report, events[SS_COLLISION]), OF_REPORT, 0},
+    {"events.stick", NUMBER_LONG, offsetof(ss_report, events[SS_STICK]), OF_REPORT, 0},
+    {"events.slip", NUMBER_LONG, offsetof(ss_report, events[SS_SLIP]), OF_REPORT, 0},
+    {"events.take_off", NUMBER_LONG, offsetof(ss_report, events[SS_TAKE_OFF]), OF_REPORT, 0},
+    {"events.facet", NUMBER_LONG, offsetof(ss_report, events[SS_FACET]), OF_REPORT, 0},
+    {"events.limits", NUMBER_LONG, offsetof(ss_report, events[SS_LIMIT_HIT]), OF_REPORT, 0},
+    {"contacts.maximum", NUMBER_LONG, offsetof(ss_report, contacts_maximum), OF_REPORT, 0},
+    {"contacts.mean", NUMBER_DOUBLE, offsetof(ss_report, contacts_mean), OF_REPORT, 0},
+    {"solves.count", NUMBER_LONG, offsetof(ss_report, solves.count), OF_REPORT, 0},
+    {"solves.iterations", NUMBER_LONG, offsetof(ss_report, solves.iterations), OF_REPORT, 0},
+    {"solves.fallbacks", NUMBER_LONG, offsetof(ss_report, solves.fallbacks), OF_REPORT, 0},
+    {"solves.cuts", NUMBER_LONG, offsetof(ss_report, solves.cuts), OF_REPORT, 0},
+    {"velocity.variation", NUMBER_DOUBLE, offsetof(ss_report, velocity_variation), OF_REPORT, 0},
+    {"cost.steps", NUMBER_LONG, offsetof(ss_state, step), OF_STATE, 0},
+    {"bvp.solutions", NUMBER_DOUBLE, offsetof(ss_run_numbers, solutions), OF_RUN, SS_STUDY_BVP},
+    {"bvp.residual", NUMBER_DOUBLE, offsetof(ss_run_numbers, residual), OF_RUN, SS_STUDY_BVP},
+    {"bvp.simulations", NUMBER_DOUBLE, offsetof(ss_run_numbers, simulations), OF_RUN, SS_STUDY_BVP},
+    {"converge.order", NUMBER_DOUBLE, offsetof(ss_run_numbers, order), OF_RUN, SS_STUDY_CONVERGE},
+    {"converge.position_error", NUMBER_DOUBLE, offsetof(ss_run_numbers, position_error), OF_RUN, SS_STUDY_CONVERGE},
+    {"converge.velocity_error", NUMBER_DOUBLE, offsetof(ss_run_numbers, velocity_error), OF_RUN, SS_STUDY_CONVERGE},
 };
 enum { N_NUMBERS = sizeof numbers / sizeof numbers[0], N_COMPONENTS = 13 };
 
@@ -90,7 +101,23 @@ size_t ss_observable_match(const ss_scene *scene, const char *text, ss_observabl
   return longest;
 }
 
-double ss_observable_value(const ss_observable *q, const ss_sim *sim) {
+bool ss_observable_is_of(const ss_observable *q, ss_study_kind kind) {
+  return q->body >= 0 || q->number->source != OF_RUN || q->number->kind == kind;
+}
+
+static const char *source_of(const struct ss_report_number *number, const ss_sim *sim, const ss_run_numbers *run) {
+  switch (number->source) {
+  case OF_REPORT:
+    return (const char *)ss_sim_report(sim);
+  case OF_STATE:
+    return (const char *)ss_sim_state(sim);
+  case OF_RUN:
+    break;
+  }
+  return (const char *)run;
+}
+
+double ss_observable_value(const ss_observable *q, const ss_sim *sim, const ss_run_numbers *run) {
   if (q->body >= 0) {
     const ss_motion m = ss_sim_motion(sim, q->body);
     const double values[N_COMPONENTS] = {
@@ -99,7 +126,7 @@ double ss_observable_value(const ss_observable *q, const ss_sim *sim) {
         m.angular_velocity.x, m.angular_velocity.y, m.angular_velocity.z};
     return values[q->component];
   }
-  const char *at = (const char *)ss_sim_report(sim) + q->number->offset;
+  const char *at = source_of(q->number, sim, run) + q->number->offset;
   switch (q->number->type) {
   case NUMBER_DOUBLE:
     return *(const double *)(const void *)at;

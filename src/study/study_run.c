@@ -1,7 +1,4 @@
-/* The runs of a study: which point a run stands for, and one run from scene file to observations.
- *
- * Grid: the last variation changes fastest. Random: the coordinate of a run is a hash of (seed, run, variation) alone
- * (splitmix64), so that it depends neither on the order of runs nor on how many there are. */
+/* The runs of a study: evaluations, what they come to, what is kept of them. */
 #include "study/study.h"
 
 #include "core/words.h"
@@ -9,189 +6,190 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-const char *ss_study_name(const ss_study *study) { return study->name; }
-const char *ss_study_scene(const ss_study *study) { return study->scene; }
-bool ss_study_is_random(const ss_study *study) { return study->random; }
-long ss_study_runs(const ss_study *study) { return study->runs; }
-int ss_study_variations(const ss_study *study) { return study->n_variations; }
-int ss_study_observations(const ss_study *study) { return study->n_observations; }
-const char *ss_study_variation_name(const ss_study *study, int variation) { return study->variations[variation].name; }
-const char *ss_study_observation_name(const ss_study *study, int observation) {
-  return study->observations[observation].name;
+static const char *const verdicts[SS_STUDY_VERDICTS] = {"stopped",     "certified", "uncertified", "failed",
+                                                        "no-solution", "refused",   "time-limit",  "error"};
+
+const char *ss_study_verdict_name(ss_study_verdict verdict) { return verdicts[verdict]; }
+
+void ss_study_run_path(const char *folder, long run, const char *suffix, char *path, size_t size) {
+  (void)snprintf(path, size, "%s/run-%06ld%s", folder, run, suffix);
 }
 
-/* ---- points ---- */
+/* ---- when to stop ---- */
 
-static uint64_t mix(uint64_t x) {
-  x += 0x9E3779B97F4A7C15U;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
+typedef struct limit {
+  bool (*stop)(void);
+  double until; /* INFINITY: no limit */
+  bool stopped, late;
+} limit;
+
+static double seconds_now(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* In [0, 1). */
-static double uniform(const ss_study *study, long run, int variation) {
-  const uint64_t bits = mix(mix(mix(study->seed) ^ (uint64_t)run) ^ (uint64_t)variation);
-  return (double)(bits >> 11) * 0x1p-53;
-}
-
-ss_study_value ss_study_point(const ss_study *study, long run, int variation) {
-  const ss_variation *v = &study->variations[variation];
-  if (!study->random) {
-    for (int k = study->n_variations - 1; k > variation; k--) run /= study->variations[k].count;
-    return v->values[run % v->count];
-  }
-  const double s = uniform(study, run, variation);
-  const bool range = v->from != v->to; /* lists have neither */
-  if (!range) return v->values ? v->values[(long)(s * (double)v->count)] : (ss_study_value){.number = v->from};
-  const double x =
-      v->logarithmic ? exp(log(v->from) + s * (log(v->to) - log(v->from))) : v->from + s * (v->to - v->from);
-  return (ss_study_value){.number = x};
-}
-
-/* ---- measures over a run ---- */
-
-typedef struct watch {
-  const ss_study *study;
-  double *value; /* all measures of all observations */
-  double *last;  /* at the end of the step before */
-  double t;
-} watch;
-
-static int measures(const ss_study *study) {
-  int n = 0;
-  for (int i = 0; i < study->n_observations; i++) n += study->observations[i].n_measures;
-  return n;
-}
-
-/* The mean is the integral (trapezoidal rule) until the end divides it by the time. */
-static double fold(ss_over_time how, double so_far, double last, double now, double dt) {
-  switch (how) {
-  case SS_LARGEST:
-    return fmax(so_far, now);
-  case SS_SMALLEST:
-    return fmin(so_far, now);
-  case SS_MEAN:
-    return so_far + dt * (last + now) / 2;
-  case SS_AT_THE_END:
-    break;
-  }
-  return now;
-}
-
-static ss_status look(void *user, const ss_sim *sim, ss_error *error) {
-  watch *w = user;
-  (void)error;
-  const double t = ss_sim_state(sim)->t;
-  int k = 0;
-  for (int i = 0; i < w->study->n_observations; i++)
-    for (int j = 0; j < w->study->observations[i].n_measures; j++, k++) {
-      const ss_measure *m = &w->study->observations[i].measures[j];
-      const double now = ss_observable_value(&m->quantity, sim);
-      w->value[k] = fold(m->how, w->value[k], w->last[k], now, t - w->t);
-      w->last[k] = now;
-    }
-  w->t = t;
-  return SS_OK;
-}
-
-static void look_first(watch *w, const ss_sim *sim) {
-  (void)look(w, sim, NULL);
-  int k = 0;
-  for (int i = 0; i < w->study->n_observations; i++)
-    for (int j = 0; j < w->study->observations[i].n_measures; j++, k++)
-      w->value[k] = w->study->observations[i].measures[j].how == SS_MEAN ? 0 : w->last[k];
-}
-
-static ss_status conclude(watch *w, const ss_scene *scene, double *observed, ss_error *error) {
-  int k = 0;
-  for (int i = 0; i < w->study->n_observations; i++) {
-    const ss_observation *o = &w->study->observations[i];
-    for (int j = 0; j < o->n_measures; j++)
-      if (o->measures[j].how == SS_MEAN) w->value[k + j] /= w->t;
-    SS_TRY(ss_observation_value(o, scene, w->value + k, w->t, &observed[i], error));
-    k += o->n_measures;
-  }
-  return SS_OK;
+static bool stops(void *user) {
+  limit *l = user;
+  if (l->stop && l->stop()) l->stopped = true;
+  if (isfinite(l->until) && seconds_now() > l->until) l->late = true;
+  return l->stopped || l->late;
 }
 
 /* ---- one run ---- */
 
 typedef struct one_run {
-  ss_arena *arena;
-  ss_scene *scene;
-  ss_model *model;
-  ss_sim *sim;
+  ss_evaluation e;
+  limit limit;
+  const ss_study_request *request;
+  double design[SS_SOBOL_DIMENSIONS];
+  double best; /* of the minimisation */
+  ss_error *error;
 } one_run;
 
-static ss_status open_scene(const ss_study *study, long run, one_run *r, ss_simulation *options, ss_error *error) {
-  enum { SIZE = 256 };
-  const char **settings = SS_ARENA_ARRAY(r->arena, const char *, study->n_variations);
-  if (!settings) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  int n = 0;
-  for (int i = 0; i < study->n_variations; i++) {
-    if (study->variations[i].kind != SS_VARY_PARAMETER) continue;
-    char *text = ss_arena_alloc(r->arena, SIZE);
-    if (!text) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-    (void)snprintf(text, SIZE, "%.200s=%.17g", study->variations[i].name, ss_study_point(study, run, i).number);
-    settings[n++] = text;
+static ss_study_verdict verdict_of(const one_run *r, ss_status status) {
+  if (r->limit.stopped) return SS_VERDICT_STOPPED;
+  if (r->limit.late) return SS_VERDICT_TIME_LIMIT;
+  switch (status) {
+  case SS_OK:
+    return r->e.certified ? SS_VERDICT_CERTIFIED : SS_VERDICT_UNCERTIFIED;
+  case SS_ERROR_UNCERTIFIED:
+    return SS_VERDICT_FAILED;
+  case SS_ERROR_INPUT:
+    return SS_VERDICT_REFUSED;
+  case SS_ERROR_UNSUPPORTED:
+    return r->e.no_solution ? SS_VERDICT_NO_SOLUTION : SS_VERDICT_REFUSED;
+  case SS_ERROR_STOPPED:
+    return SS_VERDICT_STOPPED;
+  case SS_ERROR_MEMORY:
+  case SS_ERROR_IO:
+  case SS_ERROR_CALLBACK:
+    break;
   }
-  SS_TRY(ss_scene_load(study->scene, settings, n, &r->scene, error));
-  *options = r->scene->simulation;
-  if (study->scheme) options->scheme = study->scheme;
-  if (study->solver) options->solver = study->solver;
-  if (!isnan(study->step)) options->step = study->step;
-  if (!isnan(study->duration)) options->duration = study->duration;
-  for (int i = 0; i < study->n_variations; i++) {
-    const ss_study_value value = ss_study_point(study, run, i);
-    if (study->variations[i].kind == SS_VARY_SCHEME) options->scheme = value.word;
-    if (study->variations[i].kind == SS_VARY_STEP) options->step = value.number;
-  }
-  return SS_OK;
+  return SS_VERDICT_ERROR;
 }
 
-typedef struct stopper {
-  bool (*stop)(void);
-} stopper;
-
-static bool stops(void *user) { return ((const stopper *)user)->stop(); }
-
-static ss_status simulate(const ss_study *study, long run, bool (*stop)(void), one_run *r, double *observed,
-                          bool *certified, ss_error *error) {
-  ss_simulation options;
-  const int n = measures(study);
-  watch w = {.study = study,
-             .value = SS_ARENA_ARRAY(r->arena, double, n + 1),
-             .last = SS_ARENA_ARRAY(r->arena, double, n + 1)};
-  if (!w.value || !w.last) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  SS_TRY(open_scene(study, run, r, &options, error));
-  SS_TRY(ss_model_create(r->scene, &r->model, error));
-  SS_TRY(ss_sim_create(r->model, &options, &r->sim, error));
-  look_first(&w, r->sim);
-  const ss_observer observer = {.user = &w, .step = look};
-  SS_TRY(ss_sim_observe(r->sim, &observer, error));
-  stopper s = {stop};
-  if (stop) ss_sim_stop_when(r->sim, stops, &s);
-  while (!ss_sim_done(r->sim)) {
-    if (stop && stop()) return SS_OK;
-    const ss_status status = ss_sim_step(r->sim, error);
-    if (status) return status == SS_ERROR_STOPPED ? SS_OK : status;
-  }
-  *certified = ss_sim_report(r->sim)->certificate.certified;
-  return conclude(&w, r->scene, observed, error);
-}
-
-ss_status ss_study_run(const ss_study *study, long run, bool (*stop)(void), double *observed, bool *certified,
-                       ss_error *error) {
-  one_run r = {.arena = ss_arena_create()};
-  *certified = false;
-  for (int i = 0; i < study->n_observations; i++) observed[i] = NAN;
-  ss_status status = r.arena ? simulate(study, run, stop, &r, observed, certified, error)
-                             : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  ss_sim_destroy(r.sim);
-  ss_model_destroy(r.model);
-  ss_scene_destroy(r.scene);
-  ss_arena_destroy(r.arena);
+static ss_status evaluate(one_run *r) {
+  const bool alone = r->e.record && r->request->alone;
+  if (alone) r->request->alone(true);
+  const ss_status status = ss_study_evaluate(&r->e, r->error);
+  if (alone) r->request->alone(false);
   return status;
+}
+
+/* ---- minimisation ---- */
+
+static bool objective(void *user, const double *x, double *value) {
+  one_run *r = user;
+  for (int i = 0; i < r->e.study->minimisation.n; i++) r->design[i] = x[i];
+  const ss_status status = ss_study_evaluate(&r->e, r->error);
+  *value = status || !r->e.ended || !isfinite(r->e.objective) ? (double)INFINITY : r->e.objective;
+  return !r->limit.stopped && !r->limit.late && status != SS_ERROR_MEMORY;
+}
+
+/* The middle of the box, then Sobol points. */
+static void start_design(const ss_study *study, long start, double *x) {
+  for (int i = 0; i < study->minimisation.n; i++) {
+    const ss_variation *v = &study->minimisation.over[i];
+    const double s = start == 0 ? 0.5 : ss_sampling_coordinate(SS_SAMPLE_SOBOL, study->seed, start, 1, i);
+    x[i] = v->from + s * (v->to - v->from);
+  }
+}
+
+static long start_of(const ss_study *study, long run) {
+  for (int i = 0; i < study->n_variations; i++)
+    if (study->variations[i].kind == SS_VARY_START) return (long)ss_study_point(study, run, i).number;
+  return 0;
+}
+
+static ss_study_verdict minimise(one_run *r, double *columns) {
+  const ss_study *study = r->e.study;
+  const ss_minimisation *m = &study->minimisation;
+  double low[SS_SOBOL_DIMENSIONS], high[SS_SOBOL_DIMENSIONS], x[SS_SOBOL_DIMENSIONS];
+  for (int i = 0; i < m->n; i++) {
+    low[i] = m->over[i].from;
+    high[i] = m->over[i].to;
+  }
+  start_design(study, start_of(study, r->e.run), x);
+  ss_minimum best = {.x = x};
+  const char *record = r->e.record, *state = r->e.state;
+  r->e.record = r->e.state = NULL; /* of the best point only */
+  r->e.design = r->design;
+  const bool ended = ss_nelder_mead(m->n, low, high, m->tolerance, m->evaluations, objective, r, &best);
+  columns[m->n + 1] = (double)best.evaluations;
+  if (!ended) return verdict_of(r, SS_ERROR_MEMORY);
+  for (int i = 0; i < m->n; i++) r->design[i] = x[i];
+  r->e.record = record;
+  r->e.state = state;
+  const ss_status status = evaluate(r);
+  const ss_study_verdict verdict = verdict_of(r, status);
+  if (!isfinite(best.value)) {
+    if (!status) (void)ss_fail(r->error, SS_ERROR_INPUT, "the objective is not finite at any point that was tried");
+    return status ? verdict : SS_VERDICT_NO_SOLUTION;
+  }
+  for (int i = 0; i < m->n; i++) columns[i] = x[i];
+  columns[m->n] = best.value;
+  return verdict;
+}
+
+/* ---- what is kept ---- */
+
+static ss_study_verdict do_run(one_run *r, double *observed) {
+  const ss_study *study = r->e.study;
+  const int first = ss_study_observations(study) - study->n_observations;
+  r->e.observed = observed + first;
+  for (int i = 0; i < ss_study_observations(study); i++) observed[i] = NAN;
+  const ss_study_verdict verdict = first ? minimise(r, observed) : verdict_of(r, evaluate(r));
+  if (verdict == SS_VERDICT_TIME_LIMIT)
+    (void)ss_fail(r->error, SS_ERROR_STOPPED, "the time limit of %g s was reached", study->time_limit);
+  if (verdict == SS_VERDICT_UNCERTIFIED)
+    (void)ss_fail(r->error, SS_ERROR_UNCERTIFIED, "not every step could be certified");
+  return verdict;
+}
+
+/* A file that cannot be written does not change what the run came to; that it is missing tells. */
+static void keep_failure(one_run *r, const char *folder) {
+  const ss_study *study = r->e.study;
+  char path[1024];
+  ss_study_run_path(folder, r->e.run, ".yaml", path, sizeof path);
+  (void)ss_study_write_scene(study, r->e.run, path, NULL);
+  if (study->keep.failures != SS_KEEP_FAILED_RESULTS || study->minimisation.given || r->e.record) return;
+  ss_error unwanted;
+  double *again = ss_alloc(sizeof *again * (size_t)(study->n_observations + 1));
+  if (!again) return;
+  ss_study_run_path(folder, r->e.run, ".h5", path, sizeof path);
+  one_run second = {.e = r->e, .request = r->request, .limit = {r->limit.stop, (double)INFINITY, false, false}};
+  second.e.user = &second.limit;
+  second.e.record = path;
+  second.e.observed = again;
+  second.error = &unwanted;
+  (void)evaluate(&second);
+  ss_free(again);
+}
+
+ss_study_verdict ss_study_run(const ss_study *study, long run, const ss_study_request *request, double *observed,
+                              ss_error *error) {
+  static const ss_study_request nothing = {0};
+  ss_error unwanted = {0};
+  char record[1024], state[1024];
+  one_run r = {.e = {.study = study, .run = run, .stop = stops},
+               .request = request ? request : &nothing,
+               .error = error ? error : &unwanted};
+  r.limit = (limit){r.request->stop, isnan(study->time_limit) ? (double)INFINITY : seconds_now() + study->time_limit,
+                    false, false};
+  r.e.user = &r.limit;
+  const char *folder = r.request->folder;
+  if (folder && study->keep.every > 0 && run % study->keep.every == 0) {
+    ss_study_run_path(folder, run, ".h5", record, sizeof record);
+    r.e.record = record;
+  }
+  if (folder && study->keep.state) {
+    ss_study_run_path(folder, run, ".state", state, sizeof state);
+    r.e.state = state;
+  }
+  const ss_study_verdict verdict = do_run(&r, observed);
+  if (folder && verdict > SS_VERDICT_CERTIFIED && study->keep.failures != SS_KEEP_NO_FAILURES) keep_failure(&r, folder);
+  return verdict;
 }
