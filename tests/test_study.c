@@ -219,15 +219,40 @@ static void test_kinds_of_run(void **state) {
   const json_t *o = json_object_get(json_array_get(json_object_get(root, "runs"), 0), "observed");
   assert_true(number(o, "bvp.solutions") >= 1 && number(o, "bvp.residual") < 1e-6);
   json_decref(root);
-  write_text("order.yaml",
-             "scene: ball.yaml\nrun: converge\nsteps: [0.05, 0.025, 0.0125]\nvary: {g: [5, 10]}\n"
-             "scheme: [trapezoidal, stewart-trinkle]\nobserve: [converge.order, converge.position_error, cost.steps]\n");
+  write_text(
+      "order.yaml",
+      "scene: ball.yaml\nrun: converge\nsteps: [0.05, 0.025, 0.0125]\nvary: {g: [5, 10]}\n"
+      "scheme: [trapezoidal, stewart-trinkle]\nobserve: [converge.order, converge.position_error, cost.steps]\n");
   root = expect_json("sweep order.yaml --json", 0, NULL);
   o = json_object_get(json_array_get(json_object_get(root, "runs"), 1), "observed"); /* first order */
   assert_true(fabs(number(o, "converge.order") - 1) < 0.2);
   /* error g T h (1 - 1/16)/2 of the height */
   assert_true(fabs(number(o, "converge.position_error") - 5 * 0.5 * 0.0125 / 2 * 15 / 16) < 1e-9);
   assert_true(number(o, "cost.steps") == 40);
+  json_decref(root);
+}
+
+/* Inputs vary like parameters; outputs and joints are observed. */
+static void test_inputs_and_outputs(void **state) {
+  (void)state;
+  write_text("driven.yaml",
+             "inputs: {push: 0}\n"
+             "outputs: [{name: double way, value: 2*cart.x}]\n"
+             "planar: xy\n"
+             "bodies: [{name: cart, mass: 2, inertia: 1}]\n"
+             "joints: [{name: rail, type: prismatic, between: [world, cart], at: [0, 0], axis: [1, 0]}]\n"
+             "forces: [{type: applied, on: cart, force: [push, 2*9.81]}]\n"
+             "simulation: {scheme: trapezoidal, step: 0.01, duration: 1}\n");
+  write_text("drive.yaml",
+             "scene: driven.yaml\nvary: {push: [1, 4]}\n"
+             "observe: [{name: w, value: outputs.double way}, {name: p, value: rail.position}, max(rail.speed)]\n");
+  json_t *root = expect_json("sweep drive.yaml --json", 0, NULL);
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *o = json_object_get(json_array_get(json_object_get(root, "runs"), i), "observed");
+    const double a = i ? 2 : 0.5;
+    assert_true(fabs(number(o, "w") - a) < 1e-12 && fabs(number(o, "p") - a / 2) < 1e-12);
+    assert_true(fabs(number(o, "max(rail.speed)") - a) < 1e-12);
+  }
   json_decref(root);
 }
 
@@ -319,7 +344,8 @@ int main(void) {
       cmocka_unit_test(test_normal_distribution),    cmocka_unit_test(test_minima_are_found),
       cmocka_unit_test(test_samples_of_a_study),     cmocka_unit_test(test_repeats_have_noise),
       cmocka_unit_test(test_designs_are_found),      cmocka_unit_test(test_kinds_of_run),
-      cmocka_unit_test(test_runs_are_kept),          cmocka_unit_test(test_mistakes_have_places),
+      cmocka_unit_test(test_runs_are_kept),          cmocka_unit_test(test_inputs_and_outputs),
+      cmocka_unit_test(test_mistakes_have_places),
   };
   return cmocka_run_group_tests(tests, set_up, remove_directory);
 }

@@ -19,7 +19,7 @@
 typedef struct sweep_options {
   const char *study, *output, *csv, *html, *resume, *keep;
   long threads;
-  bool json, retry;
+  bool json, retry, strict;
 } sweep_options;
 
 static int parse_sweep(int argc, char **argv, sweep_options *o) {
@@ -31,6 +31,7 @@ static int parse_sweep(int argc, char **argv, sweep_options *o) {
       {"resume", OPTION_TEXT, &o->resume, "FILE",
        "keep finished runs in FILE (ranks: FILE.1, FILE.2 ...), and do not repeat those that are there"},
       {"retry", OPTION_FLAG, &o->retry, NULL, "with --resume: do failed runs again"},
+      {"strict", OPTION_FLAG, &o->strict, NULL, "the exit code is 1 also where a run is doubtful"},
       {"keep", OPTION_TEXT, &o->keep, "FOLDER",
        "for scenes of failed runs and what else the study keeps (default: NAME-runs)"},
       {"threads", OPTION_COUNT, &o->threads, "N",
@@ -64,7 +65,7 @@ static int parse_sweep(int argc, char **argv, sweep_options *o) {
 }
 
 bool sweep_done(const sweep_run *run) { return run->verdict != SS_VERDICT_STOPPED; }
-bool sweep_failed(const sweep_run *run) { return run->verdict > SS_VERDICT_CERTIFIED; }
+bool sweep_failed(const sweep_run *run) { return run->verdict > SS_VERDICT_DOUBTFUL; }
 
 bool sweep_reproduce(const sweep *s, long run, char *path, size_t size) {
   path[0] = '\0';
@@ -241,6 +242,12 @@ static void list_failures(const sweep *s) {
     (void)fprintf(stderr, "stickslip: and %ld more; the tables list all of them\n", s->failed - MOST);
 }
 
+static long count_doubtful(const sweep *s) {
+  long n = 0;
+  for (long i = 0; i < ss_study_runs(s->study); i++) n += s->runs[i].verdict == SS_VERDICT_DOUBTFUL;
+  return n;
+}
+
 static int conclude(const sweep *s, const sweep_options *o) {
   int code = EXIT_DONE;
   const bool to_stdout = o->csv && strcmp(o->csv, "-") == 0;
@@ -258,7 +265,11 @@ static int conclude(const sweep *s, const sweep_options *o) {
                   ss_study_runs(s->study), o->resume ? "; the same command goes on" : "");
     return EXIT_SIGNAL + interrupt_signal();
   }
-  return code != EXIT_DONE ? code : s->failed ? EXIT_FAILED : EXIT_DONE;
+  const long doubtful = count_doubtful(s);
+  if (doubtful)
+    (void)fprintf(stderr, "stickslip: %ld run%s doubtful: the tables say why (docs/verdict.md)\n", doubtful,
+                  doubtful == 1 ? " is" : "s are");
+  return code != EXIT_DONE ? code : s->failed || (o->strict && doubtful) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* What the first rank checks before any work is done. */

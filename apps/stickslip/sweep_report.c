@@ -44,7 +44,7 @@ static bool open_data(report_data *d, const sweep *s) {
   d->sorted = malloc(size * sizeof *d->sorted);
   if (!d->run || !d->x || !d->y || !d->sorted) return false;
   for (long i = 0; i < all; i++)
-    if (s->runs[i].verdict == SS_VERDICT_CERTIFIED || s->runs[i].verdict == SS_VERDICT_UNCERTIFIED) d->run[d->n++] = i;
+    if (sweep_done(&s->runs[i]) && s->runs[i].verdict <= SS_VERDICT_UNCERTIFIED) d->run[d->n++] = i;
   return true;
 }
 
@@ -319,15 +319,17 @@ static void put_verdicts(const sweep *s, FILE *f) {
 /* ---- failures and the table ---- */
 
 static void put_failures(const sweep *s, FILE *f) {
-  if (!s->failed) return;
-  (void)fputs("<h2>Failed</h2><div "
+  long any = 0;
+  for (long run = 0; run < ss_study_runs(s->study); run++) any += s->runs[run].verdict > SS_VERDICT_CERTIFIED;
+  if (!any) return;
+  (void)fputs("<h2>Failed and doubtful</h2><div "
               "class=\"wide\"><table><thead><tr><th>run</th><th>at</th><th>verdict</th><th>why</th><th>scene</th></"
               "tr></thead><tbody>\n",
               f);
   long shown = 0;
   for (long run = 0; run < ss_study_runs(s->study); run++) {
     const sweep_run *r = &s->runs[run];
-    if (!sweep_failed(r)) continue;
+    if (r->verdict <= SS_VERDICT_CERTIFIED) continue;
     if (shown++ == MOST_FAILURES) break;
     char point[NAME], path[1024];
     sweep_describe(s, run, point, sizeof point);
@@ -340,7 +342,7 @@ static void put_failures(const sweep *s, FILE *f) {
     (void)fputs("</td></tr>\n", f);
   }
   (void)fputs("</tbody></table></div>\n", f);
-  if (s->failed > MOST_FAILURES)
+  if (any > MOST_FAILURES)
     (void)fprintf(f, "<p class=\"note\">The first %d; -o and --csv write all of them.</p>\n", MOST_FAILURES);
 }
 

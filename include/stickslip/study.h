@@ -53,6 +53,7 @@ const char *ss_study_observation_name(const ss_study *study, int observation);
 typedef enum ss_study_verdict {
   SS_VERDICT_STOPPED,     /* it did not end: no row */
   SS_VERDICT_CERTIFIED,   /* the duration was reached and every step solved its own problem */
+  SS_VERDICT_DOUBTFUL,    /* the same, but something speaks against the run (docs/verdict.md) */
   SS_VERDICT_UNCERTIFIED, /* the duration was reached, but not every step was certified */
   SS_VERDICT_FAILED,      /* no certified step was found */
   SS_VERDICT_NO_SOLUTION, /* of the boundary-value problem; of the minimisation */

@@ -85,24 +85,51 @@ static size_t match_body(const char *text, const char *name, int *component) {
   return 0;
 }
 
+static const char *const joint_components[] = {"position", "speed", "force"};
+
+/* outputs.NAME, JOINT.position: where longer than `longest`, which is a body's or the report's. */
+static size_t match_output_or_joint(const ss_scene *scene, const char *text, size_t longest, ss_observable *out) {
+  static const char prefix[] = "outputs.";
+  const size_t skip = strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+  for (int i = 0; skip && i < scene->n_outputs; i++) {
+    const size_t length = starts_with(text + skip, scene->outputs[i].name);
+    if (!length || length + skip <= longest) continue;
+    longest = length + skip;
+    *out = (ss_observable){.body = -1, .output = i, .joint = -1};
+  }
+  for (int i = 0; i < scene->n_joints; i++) {
+    const char *name = scene->joints[i].name;
+    const size_t length = name ? strlen(name) : 0;
+    if (!length || strncmp(text, name, length) != 0 || text[length] != '.') continue;
+    for (int k = 0; k < 3; k++) {
+      const size_t more = starts_with(text + length + 1, joint_components[k]);
+      if (!more || length + 1 + more <= longest) continue;
+      longest = length + 1 + more;
+      *out = (ss_observable){.body = -1, .output = -1, .joint = i, .component = k};
+    }
+  }
+  return longest;
+}
+
 size_t ss_observable_match(const ss_scene *scene, const char *text, ss_observable *out) {
   size_t longest = 0;
   for (int i = 0; i < N_NUMBERS; i++) {
     const size_t length = starts_with(text, numbers[i].name);
-    if (length > longest) *out = (ss_observable){.body = -1, .number = &numbers[i]};
+    if (length > longest) *out = (ss_observable){.body = -1, .output = -1, .joint = -1, .number = &numbers[i]};
     if (length > longest) longest = length;
   }
   for (int body = 0; body < scene->n_bodies; body++) {
     int component = 0;
     const size_t length = match_body(text, scene->bodies[body].name, &component);
-    if (length > longest) *out = (ss_observable){.body = body, .component = component};
+    if (length > longest) *out = (ss_observable){.body = body, .output = -1, .joint = -1, .component = component};
     if (length > longest) longest = length;
   }
-  return longest;
+  const size_t other = match_output_or_joint(scene, text, longest, out);
+  return other > longest ? other : longest;
 }
 
 bool ss_observable_is_of(const ss_observable *q, ss_study_kind kind) {
-  return q->body >= 0 || q->number->source != OF_RUN || q->number->kind == kind;
+  return !q->number || q->number->source != OF_RUN || q->number->kind == kind;
 }
 
 static const char *source_of(const struct ss_report_number *number, const ss_sim *sim, const ss_run_numbers *run) {
@@ -126,6 +153,11 @@ double ss_observable_value(const ss_observable *q, const ss_sim *sim, const ss_r
         m.angular_velocity.x, m.angular_velocity.y, m.angular_velocity.z};
     return values[q->component];
   }
+  if (q->output >= 0) return ss_sim_output(sim, q->output);
+  if (q->joint >= 0)
+    return q->component == 0   ? ss_sim_joint_position(sim, q->joint)
+           : q->component == 1 ? ss_sim_joint_speed(sim, q->joint)
+                               : ss_sim_joint_force(sim, q->joint);
   const char *at = source_of(q->number, sim, run) + q->number->offset;
   switch (q->number->type) {
   case NUMBER_DOUBLE:

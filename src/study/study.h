@@ -44,7 +44,9 @@ typedef struct ss_noise {
 
 /* A number of a simulation that has a name: of a body's motion, or of the report. */
 typedef struct ss_observable {
-  int body;      /* -1: of the report or of the run */
+  int body;   /* -1: of the report or of the run */
+  int output; /* -1: none; likewise the joint, whose component is position speed force */
+  int joint;
   int component; /* of the motion: x y z qw qx qy qz vx vy vz wx wy wz */
   const struct ss_report_number *number;
 } ss_observable;
@@ -82,8 +84,8 @@ typedef struct ss_study_file {
   const char *path, *word; /* the word is what the study calls it */
   const char *text;
   size_t length;
-  ss_parameter *parameters; /* as declared */
-  int n_parameters;
+  ss_parameter *parameters; /* as declared, then the inputs */
+  int n_parameters, n_inputs;
   ss_observation *observations; /* [n_observations] */
   ss_observation objective;
 } ss_study_file;
@@ -141,14 +143,19 @@ typedef struct ss_evaluation {
   double objective;
   bool certified, ended; /* ended: not stopped */
   bool no_solution;      /* of a boundary-value problem */
+  char doubts[200];      /* "overlap 0.01, energy 2"; empty: none */
 } ss_evaluation;
 
 /* Does it. An error says why there is no result. */
 ss_status ss_study_evaluate(ss_evaluation *e, ss_error *error);
 
-/* "name=value" of all parameters that vary, depend or are designed, in the arena. */
-ss_status ss_study_settings(const ss_study *study, long run, const double *design, ss_arena *arena,
-                            const char *const **settings, int *n, ss_error *error);
+/* "name=value" of all parameters that vary, depend or are designed, in the arena; and inputs likewise. */
+typedef struct ss_settings {
+  const char **parameters, **inputs;
+  int n_parameters, n_inputs;
+} ss_settings;
+ss_status ss_study_settings(const ss_study *study, long run, const double *design, ss_arena *arena, ss_settings *out,
+                            ss_error *error);
 /* The scene of a run with its simulation's options, noise included. */
 ss_status ss_study_open(const ss_study *study, long run, const double *design, ss_arena *arena, ss_scene **scene,
                         ss_simulation *options, ss_error *error);

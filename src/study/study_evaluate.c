@@ -9,6 +9,7 @@
 #include <stickslip/bvp.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- measures over a run ---- */
@@ -120,6 +121,19 @@ static ss_status record(ss_evaluation *e, workplace *w, ss_error *error) {
   return ss_sim_observe(w->sim, &observer, error);
 }
 
+/* "overlap 0.01, energy 2" */
+static void list_doubts(const ss_certificate *certificate, char *text, size_t size) {
+  const ss_doubt_info *table = ss_table_doubts();
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < SS_DOUBTS && used < size; i++) {
+    if (certificate->doubts[i] == 0) continue;
+    const int n =
+        snprintf(text + used, size - used, "%s%s %.3g", used ? ", " : "", table[i].code, certificate->doubts[i]);
+    used += n > 0 ? (size_t)n : 0;
+  }
+}
+
 /* The simulation that is observed. The file of a failed one is kept, marked incomplete. */
 static ss_status simulate(ss_evaluation *e, workplace *w, const ss_simulation *options, ss_error *error) {
   watch eye = {.file = e->file,
@@ -142,6 +156,7 @@ static ss_status simulate(ss_evaluation *e, workplace *w, const ss_simulation *o
   }
   if (status || !e->ended) return status;
   e->certified = ss_sim_report(w->sim)->certificate.certified;
+  list_doubts(&ss_sim_report(w->sim)->certificate, e->doubts, sizeof e->doubts);
   if (e->state) SS_TRY(ss_checkpoint_write(w->sim, e->state, error));
   return conclude(&eye, w->scene, e, error);
 }
@@ -149,11 +164,10 @@ static ss_status simulate(ss_evaluation *e, workplace *w, const ss_simulation *o
 /* ---- kinds ---- */
 
 static ss_status solve_boundary(ss_evaluation *e, workplace *w, const ss_simulation *options, ss_error *error) {
-  const char *const *settings = NULL;
-  int n = 0;
+  ss_settings settings;
   ss_bvp_result *result = NULL;
-  SS_TRY(ss_study_settings(e->study, e->run, e->design, w->arena, &settings, &n, error));
-  SS_TRY(ss_bvp_solve(w->scene, options, settings, n, &result, error));
+  SS_TRY(ss_study_settings(e->study, e->run, e->design, w->arena, &settings, error));
+  SS_TRY(ss_bvp_solve(w->scene, options, settings.parameters, settings.n_parameters, &result, error));
   w->numbers.solutions = result->n_solutions;
   w->numbers.residual = result->n_solutions ? result->solutions[0].residual : result->best.residual;
   w->numbers.simulations = (double)result->simulations;
@@ -244,6 +258,7 @@ ss_status ss_study_evaluate(ss_evaluation *e, ss_error *error) {
   e->file = &e->study->files[ss_study_file_of(e->study, e->run)];
   e->certified = e->ended = e->no_solution = false;
   e->objective = NAN;
+  e->doubts[0] = '\0';
   for (int i = 0; i < e->study->n_observations; i++) e->observed[i] = NAN;
   const ss_status status = w.arena ? evaluate(e, &w, error) : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_recorder_discard(w.recorder);

@@ -88,11 +88,13 @@ static char *path_beside(ss_study *study, const char *name) {
 
 static ss_status keep_parameters(ss_reader *reader, const ss_scene *scene, ss_study_file *file) {
   ss_arena *arena = study_of(reader)->arena;
-  file->n_parameters = scene->n_parameters;
-  file->parameters = SS_ARENA_ARRAY(arena, ss_parameter, scene->n_parameters + 1);
+  file->n_parameters = scene->n_parameters + scene->n_inputs;
+  file->n_inputs = scene->n_inputs;
+  file->parameters = SS_ARENA_ARRAY(arena, ss_parameter, file->n_parameters + 1);
   if (!file->parameters) return out_of_memory(reader);
-  for (int i = 0; i < scene->n_parameters; i++) {
-    file->parameters[i] = (ss_parameter){ss_arena_strdup(arena, scene->parameters[i].name), scene->parameters[i].value};
+  for (int i = 0; i < file->n_parameters; i++) {
+    const ss_parameter *p = i < scene->n_parameters ? &scene->parameters[i] : &scene->inputs[i - scene->n_parameters];
+    file->parameters[i] = (ss_parameter){ss_arena_strdup(arena, p->name), p->value};
     if (!file->parameters[i].name) return out_of_memory(reader);
   }
   return SS_OK;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *ss_study_name(const ss_study *study) { return study->name; }
@@ -105,9 +106,9 @@ int ss_study_file_of(const ss_study *study, long run) {
 typedef struct setting_list {
   const ss_study *study;
   ss_arena *arena;
-  ss_parameter *values; /* all parameters of the scene, as far as they are known */
-  const char **settings;
-  int n_values, n;
+  ss_parameter *values; /* all parameters and inputs of the scene, as far as they are known */
+  int n_values, first_input;
+  ss_settings *out;
 } setting_list;
 
 static ss_status put(setting_list *l, const char *name, double value, ss_error *error) {
@@ -115,9 +116,17 @@ static ss_status put(setting_list *l, const char *name, double value, ss_error *
   char *text = ss_arena_alloc(l->arena, SIZE);
   if (!text) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   (void)snprintf(text, SIZE, "%.200s=%.17g", name, value);
-  l->settings[l->n++] = text;
-  for (int i = 0; i < l->n_values; i++)
-    if (strcmp(l->values[i].name, name) == 0) l->values[i].value = value;
+  bool input = false;
+  for (int i = 0; i < l->n_values; i++) {
+    if (strcmp(l->values[i].name, name) != 0) continue;
+    l->values[i].value = value;
+    input = i >= l->first_input;
+    break;
+  }
+  if (input)
+    l->out->inputs[l->out->n_inputs++] = text;
+  else
+    l->out->parameters[l->out->n_parameters++] = text;
   return SS_OK;
 }
 
@@ -131,26 +140,37 @@ static ss_status put_dependents(setting_list *l, ss_error *error) {
   return SS_OK;
 }
 
-ss_status ss_study_settings(const ss_study *study, long run, const double *design, ss_arena *arena,
-                            const char *const **settings, int *n, ss_error *error) {
+ss_status ss_study_settings(const ss_study *study, long run, const double *design, ss_arena *arena, ss_settings *out,
+                            ss_error *error) {
   const ss_study_file *file = &study->files[ss_study_file_of(study, run)];
   const int most = study->n_variations + study->n_dependents + study->minimisation.n;
+  *out = (ss_settings){.parameters = SS_ARENA_ARRAY(arena, const char *, most + 1),
+                       .inputs = SS_ARENA_ARRAY(arena, const char *, most + 1)};
   setting_list l = {.study = study,
                     .arena = arena,
                     .values = SS_ARENA_ARRAY(arena, ss_parameter, file->n_parameters + 1),
                     .n_values = file->n_parameters,
-                    .settings = SS_ARENA_ARRAY(arena, const char *, most + 1)};
-  if (!l.values || !l.settings) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+                    .first_input = file->n_parameters - file->n_inputs,
+                    .out = out};
+  if (!l.values || !out->parameters || !out->inputs) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < file->n_parameters; i++) l.values[i] = file->parameters[i];
   for (int i = 0; i < study->n_variations; i++)
     if (study->variations[i].kind == SS_VARY_PARAMETER)
       SS_TRY(put(&l, study->variations[i].name, ss_study_point(study, run, i).number, error));
   for (int i = 0; design && i < study->minimisation.n; i++)
     SS_TRY(put(&l, study->minimisation.over[i].name, design[i], error));
-  SS_TRY(put_dependents(&l, error));
-  *settings = l.settings;
-  *n = l.n;
-  return SS_OK;
+  return put_dependents(&l, error);
+}
+
+/* Inputs keep a value from the start on where nobody changes it. */
+static void set_inputs(const ss_settings *settings, ss_scene *scene) {
+  for (int i = 0; i < settings->n_inputs; i++) {
+    const char *equals = strchr(settings->inputs[i], '=');
+    const size_t length = (size_t)(equals - settings->inputs[i]);
+    for (int k = 0; k < scene->n_inputs; k++)
+      if (strlen(scene->inputs[k].name) == length && strncmp(scene->inputs[k].name, settings->inputs[i], length) == 0)
+        scene->inputs[k].value = strtod(equals + 1, NULL);
+  }
 }
 
 /* x y z, a rotation about the world's axes, velocities. */
@@ -187,10 +207,11 @@ ss_status ss_study_open(const ss_study *study, long run, const double *design, s
                         ss_simulation *options, ss_error *error) {
   const int index = ss_study_file_of(study, run);
   const ss_study_file *file = &study->files[index];
-  const char *const *settings = NULL;
-  int n = 0;
-  SS_TRY(ss_study_settings(study, run, design, arena, &settings, &n, error));
-  SS_TRY(ss_scene_parse(file->text, file->length, file->path, settings, n, scene, error));
+  ss_settings settings;
+  SS_TRY(ss_study_settings(study, run, design, arena, &settings, error));
+  SS_TRY(
+      ss_scene_parse(file->text, file->length, file->path, settings.parameters, settings.n_parameters, scene, error));
+  set_inputs(&settings, *scene);
   add_noise(study, run, index, *scene);
   *options = (*scene)->simulation;
   if (study->scheme) options->scheme = study->scheme;

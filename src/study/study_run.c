@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const verdicts[SS_STUDY_VERDICTS] = {"stopped",     "certified", "uncertified", "failed",
-                                                        "no-solution", "refused",   "time-limit",  "error"};
+static const char *const verdicts[SS_STUDY_VERDICTS] = {
+    "stopped", "certified", "doubtful", "uncertified", "failed", "no-solution", "refused", "time-limit", "error"};
 
 const char *ss_study_verdict_name(ss_study_verdict verdict) { return verdicts[verdict]; }
 
@@ -54,7 +54,8 @@ static ss_study_verdict verdict_of(const one_run *r, ss_status status) {
   if (r->limit.late) return SS_VERDICT_TIME_LIMIT;
   switch (status) {
   case SS_OK:
-    return r->e.certified ? SS_VERDICT_CERTIFIED : SS_VERDICT_UNCERTIFIED;
+    if (!r->e.certified) return SS_VERDICT_UNCERTIFIED;
+    return r->e.doubts[0] ? SS_VERDICT_DOUBTFUL : SS_VERDICT_CERTIFIED;
   case SS_ERROR_UNCERTIFIED:
     return SS_VERDICT_FAILED;
   case SS_ERROR_INPUT:
@@ -144,6 +145,7 @@ static ss_study_verdict do_run(one_run *r, double *observed) {
   const ss_study_verdict verdict = first ? minimise(r, observed) : verdict_of(r, evaluate(r));
   if (verdict == SS_VERDICT_TIME_LIMIT)
     (void)ss_fail(r->error, SS_ERROR_STOPPED, "the time limit of %g s was reached", study->time_limit);
+  if (verdict == SS_VERDICT_DOUBTFUL) (void)ss_fail(r->error, SS_ERROR_UNCERTIFIED, "%s", r->e.doubts);
   if (verdict == SS_VERDICT_UNCERTIFIED)
     (void)ss_fail(r->error, SS_ERROR_UNCERTIFIED, "not every step could be certified");
   return verdict;

@@ -38,14 +38,15 @@ static ss_status set_options(const ss_study *study, long run, char **text, ss_er
 }
 
 static ss_status set_parameters(const ss_study *study, long run, ss_arena *arena, char **text, ss_error *error) {
-  const char *const *settings = NULL;
-  int n = 0;
-  SS_TRY(ss_study_settings(study, run, NULL, arena, &settings, &n, error));
-  for (int i = 0; i < n; i++) {
+  ss_settings settings;
+  SS_TRY(ss_study_settings(study, run, NULL, arena, &settings, error));
+  for (int i = 0; i < settings.n_parameters + settings.n_inputs; i++) {
+    const bool input = i >= settings.n_parameters;
+    const char *setting = input ? settings.inputs[i - settings.n_parameters] : settings.parameters[i];
     char name[256];
-    const char *equals = strchr(settings[i], '=');
-    (void)snprintf(name, sizeof name, "%.*s", (int)(equals - settings[i]), settings[i]);
-    SS_TRY(ss_scene_text_set(text, "parameters", name, equals + 1, error));
+    const char *equals = strchr(setting, '=');
+    (void)snprintf(name, sizeof name, "%.*s", (int)(equals - setting), setting);
+    SS_TRY(ss_scene_text_set(text, input ? "inputs" : "parameters", name, equals + 1, error));
   }
   return SS_OK;
 }
