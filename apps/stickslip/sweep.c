@@ -296,7 +296,10 @@ static void do_runs(sweep *s, work *w, const bool *done) {
 
 static int run_study(sweep *s, const sweep_options *o) {
   bool *done = calloc((size_t)ss_study_runs(s->study), sizeof *done);
-  if (!allocate(s) || !done) return usage_error("out of memory");
+  if (!done || !allocate(s)) {
+    free(done);
+    return usage_error("out of memory");
+  }
   const bool first = ranks_index() == 0;
   int code = first ? prepare(s, o) : EXIT_DONE;
   if (!ranks_agree(code == EXIT_DONE)) {

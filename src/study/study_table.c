@@ -97,7 +97,7 @@ static hid_t row_type(const table *t) {
 static void put_number(char *at, double value) { memcpy(at, &value, sizeof value); }
 
 static void put_text(char *at, const char *text) {
-  if (text) memcpy(at, text, strlen(text));
+  if (text) memcpy(at, text, strlen(text) + 1);
 }
 
 /* Little-endian machines only, as the whole program assumes for its files. */
