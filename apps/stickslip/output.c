@@ -33,6 +33,7 @@ output_file *output_open(const char *path) {
   o->stream = stdout;
   ss_error error = {0};
   if (!o->path) return o;
+  output_tidy(path, false);
   if (ss_output_file_create(&o->file, path, &error)) {
     (void)report_error(&error);
     free(o);
@@ -75,6 +76,21 @@ int output_check(const char *path) {
   ss_output_file_discard(&file);
   ss_output_file_release(&file);
   return EXIT_DONE;
+}
+
+/* Of data nobody but the user can say what it is worth. */
+static bool remove_left_over(void *user, const char *working) {
+  const bool data = *(const bool *)user;
+  if (data)
+    (void)fprintf(
+        stderr,
+        "stickslip: NOTE: '%s' is what a run that was killed had recorded; it can be read, renamed or removed\n",
+        working);
+  return !data;
+}
+
+void output_tidy(const char *path, bool data) {
+  if (!is_standard(path)) ss_output_file_leftovers(path, remove_left_over, &data);
 }
 
 /* The same regular file, or the same name in the same directory where there is none yet. Devices may be named twice. */

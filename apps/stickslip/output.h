@@ -3,6 +3,7 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct output_file output_file;
@@ -17,6 +18,10 @@ void output_discard(output_file *o);
 
 /* Whether it can be written is known before hours are spent; an exit code. NULL and "-" can. */
 int output_check(const char *path);
+
+/* Looks for what killed processes have left of this output (NULL: nothing to do): removed, or, where it is data that can be
+ * read, said on standard error. */
+void output_tidy(const char *path, bool data);
 
 /* n paths each, NULL ones are skipped. An exit code: an output that is one of the inputs, or two that are the same file,
  * are reported. */

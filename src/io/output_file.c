@@ -4,9 +4,11 @@
 
 #include "core/arena.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,9 +101,67 @@ ss_status ss_output_file_require_regular(const ss_output_file *file, ss_error *e
 
 static bool is_direct(const ss_output_file *file) { return strcmp(file->path, file->working) == 0; }
 
+/* Some file systems cannot, and say so. */
+static bool reach_disk(const char *path, int flags) {
+  const int descriptor = open(path, flags | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool good = fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;
+  const int reason = errno;
+  (void)close(descriptor);
+  errno = reason;
+  return good;
+}
+
+static void folder_of(const char *path, char folder[PATH_MAX]) {
+  const char *slash = strrchr(path, '/');
+  const int length = !slash ? 1 : slash == path ? 1 : (int)(slash - path);
+  (void)snprintf(folder, PATH_MAX, "%.*s", length, slash ? path : ".");
+}
+
 ss_status ss_output_file_publish(const ss_output_file *file, ss_error *error) {
-  if (is_direct(file) || rename(file->working, file->path) == 0) return SS_OK;
-  return cannot_write(error, file->path, errno);
+  if (is_direct(file)) return SS_OK;
+  char folder[PATH_MAX];
+  folder_of(file->path, folder);
+  if (!reach_disk(file->working, O_RDONLY) || rename(file->working, file->path))
+    return cannot_write(error, file->path, errno);
+  (void)reach_disk(folder, O_RDONLY | O_DIRECTORY); /* the new name; the file is there in any case */
+  return SS_OK;
+}
+
+/* ---- what others have left ---- */
+
+/* The process in "x.h5.1234-0.tmp" or ".x.h5.1234-0.tmp.next" of the base name x.h5; 0: the name is none of these. */
+static long writer_of(const char *entry, const char *base, bool *copy) {
+  *copy = entry[0] == '.' && base[0] != '.';
+  if (*copy) entry++;
+  const size_t length = strlen(base);
+  if (strncmp(entry, base, length) != 0 || entry[length] != '.') return 0;
+  char *end;
+  const long process = strtol(entry + length + 1, &end, 10);
+  if (process <= 0 || *end != '-') return 0;
+  end += 1 + strspn(end + 1, "0123456789");
+  return strcmp(end, *copy ? ".tmp.next" : ".tmp") == 0 ? process : 0;
+}
+
+void ss_output_file_leftovers(const char *path, bool (*found)(void *user, const char *working), void *user) {
+  char target[PATH_MAX], folder[PATH_MAX];
+  if (!path[0] || !follow_links(path, target)) return;
+  folder_of(target, folder);
+  const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
+  DIR *entries = opendir(folder);
+  if (!entries) return;
+  for (const struct dirent *e = readdir(entries); e; e = readdir(entries)) {
+    bool copy;
+    char name[PATH_MAX];
+    struct stat info;
+    const long process = writer_of(e->d_name, base, &copy);
+    if (process == 0 || kill((pid_t)process, 0) == 0 || errno != ESRCH) continue;
+    if (snprintf(name, sizeof name, "%s%s%s", slash ? folder : "", slash ? "/" : "", e->d_name) >= (int)sizeof name)
+      continue;
+    if (stat(name, &info) || !S_ISREG(info.st_mode)) continue;
+    if (copy || info.st_size == 0 || found(user, name)) (void)unlink(name);
+  }
+  (void)closedir(entries);
 }
 
 void ss_output_file_discard(const ss_output_file *file) {
