@@ -118,7 +118,7 @@ static void refuses_damage_and_strangers(void **state) {
   (void)fclose(stream);
   assert_in_range(size, 100, sizeof bytes - 1);
   assert_int_equal(ss_checkpoint_read(b.sim, file, &error), SS_ERROR_INPUT);
-  assert_non_null(strstr(error.message, "another scene"));
+  assert_non_null(strstr(error.message, "is of another run"));
   for (size_t cut = 0; cut < size; cut += 37) refuse(a.sim, bytes, cut, "damaged");
   for (size_t at = 0; at < size; at += 29) {
     bytes[at] ^= 0x10;
@@ -130,12 +130,75 @@ static void refuses_damage_and_strangers(void **state) {
   (void)unlink(file);
 }
 
+/* ---- what belongs to what ---- */
+
+static const char parts_text[] =
+    "parameters: {density: 1000, mu: 0.5, r: 0.1, g: 9.81, x: 0, f: 1, k: 10, l: 1, dt: 0.001, same: 1}\n"
+    "gravity: [0, 0, -g]\n"
+    "materials: [{name: default, friction: mu}]\n"
+    "world: {shapes: [{type: half-space, normal: [0, 0, 1]}]}\n"
+    "bodies:\n"
+    "  - {name: ball, density: density, position: [x, 0, 0.5], shapes: [{type: sphere, radius: r}]}\n"
+    "  - {name: bob, mass: 1, position: [3, 0, 2], shapes: [{type: sphere, radius: 0.1}]}\n"
+    "joints: [{type: spherical, between: [world, bob], at: [3, 0, 2 + l]}]\n"
+    "forces:\n"
+    "  - {type: applied, on: ball, force: [f*cos(t), 0, 0]}\n"
+    "  - {type: spring, between: [world, ball], anchors: [[0, 0, 3], [0, 0, 0]], stiffness: k, rest_length: 1}\n"
+    "simulation: {step: dt, duration: 1}\n";
+
+static ss_status read_with(const char *text, const char *setting, ss_error *error) {
+  ss_scene *scene = NULL;
+  ss_model *model = NULL;
+  ss_sim *sim = NULL;
+  const char *const settings[] = {setting};
+  run_require(ss_scene_parse(text, strlen(text), "parts", settings, setting != NULL, &scene, error), error, "parse");
+  run_require(ss_model_create(scene, &model, error), error, "compile");
+  run_require(ss_sim_create(model, &scene->simulation, &sim, error), error, "create");
+  const ss_status status =
+      access(file, R_OK) ? ss_checkpoint_write(sim, file, error) : ss_checkpoint_read(sim, file, error);
+  ss_sim_destroy(sim);
+  ss_model_destroy(model);
+  ss_scene_destroy(scene);
+  return status;
+}
+
+/* A checkpoint of another scene is refused, whatever is different, and the message says what. */
+static void says_what_differs(void **state) {
+  (void)state;
+  static const struct {
+    const char *setting, *part;
+  } changes[] = {{"density=999", "masses and inertias"},
+                 {"mu=0.4", "materials"},
+                 {"r=0.11", "geometry"},
+                 {"g=9.8", "gravity"},
+                 {"x=0.1", "poses"},
+                 {"f=2", "forces"},
+                 {"k=11", "forces"},
+                 {"l=2", "joints"},
+                 {"dt=0.002", "scheme, step"},
+                 {"same=2", "parameters"}};
+  ss_error error = {0};
+  (void)unlink(file);
+  run_require(read_with(parts_text, NULL, &error), &error, "write");
+  run_require(read_with(parts_text, NULL, &error), &error, "read");
+  run_require(read_with(parts_text, "mu=0.5", &error), &error, "read with the same value");
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    assert_int_equal(read_with(parts_text, changes[i].setting, &error), SS_ERROR_INPUT);
+    assert_non_null(strstr(error.message, "another run"));
+    if (!strstr(error.message, changes[i].part)) fail_msg("%s: %s", changes[i].setting, error.message);
+  }
+  char other[sizeof parts_text + 16];
+  (void)snprintf(other, sizeof other, "%s# new\n", parts_text);
+  assert_int_equal(read_with(other, NULL, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "the text of the scene differs"));
+  (void)unlink(file);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(resumes_bit_by_bit),
-      cmocka_unit_test(resumes_after_a_shorter_duration),
-      cmocka_unit_test(resumes_inside_a_step),
-      cmocka_unit_test(refuses_damage_and_strangers),
+      cmocka_unit_test(resumes_bit_by_bit),    cmocka_unit_test(resumes_after_a_shorter_duration),
+      cmocka_unit_test(resumes_inside_a_step), cmocka_unit_test(refuses_damage_and_strangers),
+      cmocka_unit_test(says_what_differs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

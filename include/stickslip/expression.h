@@ -11,6 +11,8 @@
 
 #include <stickslip/base.h>
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -40,6 +42,8 @@ double ss_expression_evaluate(const ss_expression *expression, double t, ss_vari
 /* A copy that lives in another arena; *out is NULL where expression is. False: out of memory. */
 bool ss_expression_copy(const ss_expression *expression, struct ss_arena *arena, const ss_expression **out);
 bool ss_expression_is_constant(const ss_expression *expression);
+/* Equal for equal programs, in every run. */
+uint64_t ss_expression_hash(const ss_expression *expression);
 
 /* Parse and evaluate in one go, for constants. The value is checked to be finite. */
 ss_status ss_expression_constant(const char *text, const ss_parameter *parameters, int n_parameters, double *value,

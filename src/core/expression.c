@@ -127,6 +127,36 @@ double ss_expression_evaluate(const ss_expression *expression, double t, ss_vari
   return stack[0];
 }
 
+/* Which function it is: its address is another one in every run. */
+static int function_number(double (*one)(double), double (*two)(double, double)) {
+  static double (*const unary[])(double) = {negate, from_degrees};
+  static double (*const binary[])(double, double) = {add, subtract, multiply, divide, pow};
+  for (int i = 0; i < N_FUNCTIONS; i++)
+    if ((one && functions[i].one == one) || (two && functions[i].two == two)) return i;
+  for (int i = 0; i < N_COMPARISONS; i++)
+    if (two && comparisons[i].apply == two) return 100 + i;
+  for (size_t i = 0; i < sizeof unary / sizeof *unary; i++)
+    if (one && unary[i] == one) return 200 + (int)i;
+  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
+    if (two && binary[i] == two) return 300 + (int)i;
+  return -1;
+}
+
+uint64_t ss_expression_hash(const ss_expression *expression) {
+  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, by words */
+  for (int i = 0; i < expression->count; i++) {
+    const instruction *step = &expression->program[i];
+    uint64_t word = 0;
+    if (step->code == PUSH_NUMBER) memcpy(&word, &step->u.number, sizeof step->u.number);
+    if (step->code == PUSH_VARIABLE) word = (uint64_t)step->u.index;
+    if (step->code == APPLY_ONE) word = (uint64_t)function_number(step->u.one, NULL);
+    if (step->code == APPLY_TWO) word = (uint64_t)function_number(NULL, step->u.two);
+    hash = (hash ^ (uint64_t)step->code) * 0x100000001b3u;
+    for (int k = 0; k < 64; k += 8) hash = (hash ^ (word >> k & 0xff)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
 double ss_expression_value(const ss_expression *expression, double t) {
   return ss_expression_evaluate(expression, t, NULL, NULL);
 }

@@ -3,8 +3,10 @@
  * A header line, then pieces (size, bytes) in a fixed order, then a checksum over all of it. The pieces are the numbers as
  * they are in memory: a checkpoint belongs to one version of the program on one kind of machine, and says so when it is
  * read elsewhere. */
+#include "core/words.h"
 #include "io/output_file.h"
 #include "io/text_file.h"
+#include "model/fingerprint.h"
 #include "step/workspace.h"
 
 #include <stickslip/io.h>
@@ -16,36 +18,6 @@
 
 static const char header[] = "stickslip checkpoint " SS_VERSION "\n";
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) { /* FNV-1a */
-  const unsigned char *b = bytes;
-  for (size_t i = 0; i < size; i++) hash = (hash ^ b[i]) * 0x100000001b3u;
-  return hash;
-}
-
-static const uint64_t hash_start = 0xcbf29ce484222325u;
-
-/* What must be the same for the numbers to mean the same: bodies, their coordinates, shapes, joints, scheme and step. */
-static uint64_t fingerprint(const ss_sim *sim) {
-  const ss_model *model = sim->model;
-  uint64_t hash = hash_start;
-  for (int i = 0; i < model->n_bodies; i++) {
-    hash = hash_bytes(hash, model->bodies[i].name, strlen(model->bodies[i].name) + 1);
-    hash = hash_bytes(hash, &model->bodies[i].freedom, sizeof model->bodies[i].freedom);
-  }
-  for (int i = 0; i < model->n_shapes; i++)
-    hash = hash_bytes(hash, &model->shapes[i].type, sizeof model->shapes[i].type);
-  for (int i = 0; model->system && i < model->n_v; i++) {
-    const char *name = ss_model_coordinate_name(model, i);
-    hash = hash_bytes(hash, name, strlen(name) + 1);
-  }
-  for (int i = 0; i < model->n_inputs; i++)
-    hash = hash_bytes(hash, model->inputs[i].name, strlen(model->inputs[i].name) + 1);
-  hash = hash_bytes(hash, &model->n_joint_rows, sizeof model->n_joint_rows);
-  hash = hash_bytes(hash, sim->options.scheme, strlen(sim->options.scheme) + 1);
-  hash = hash_bytes(hash, &sim->options.tolerance, sizeof sim->options.tolerance);
-  return hash_bytes(hash, &sim->options.step, sizeof sim->options.step);
-}
-
 typedef struct piece {
   void *bytes;
   size_t size;
@@ -54,7 +26,7 @@ typedef struct piece {
 enum { PIECES = 17 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
-static void list_pieces(ss_sim *sim, uint64_t *print, piece out[PIECES]) {
+static void list_pieces(ss_sim *sim, ss_fingerprint *print, piece out[PIECES]) {
   const ss_model *model = sim->model;
   ss_state *s = &sim->state;
   const size_t nq = sizeof(double) * (size_t)model->n_q, nv = sizeof(double) * (size_t)model->n_v;
@@ -87,13 +59,14 @@ ss_status ss_checkpoint_write(const ss_sim *sim, const char *path, ss_error *err
   if (status == SS_OK && !stream) status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
   if (status == SS_OK) {
     ss_sim readable = *sim; /* list_pieces serves reading too, and so asks for a sim it may write to */
-    uint64_t print = fingerprint(sim), hash = hash_bytes(hash_start, header, sizeof header - 1);
+    ss_fingerprint print = ss_fingerprint_of(sim->model, &sim->options);
+    uint64_t hash = ss_hash_bytes(ss_hash_start, header, sizeof header - 1);
     piece pieces[PIECES];
     list_pieces(&readable, &print, pieces);
     bool written = fwrite(header, sizeof header - 1, 1, stream) == 1;
     for (int i = 0; i < PIECES; i++) {
       const uint64_t size = pieces[i].size;
-      hash = hash_bytes(hash_bytes(hash, &size, sizeof size), pieces[i].bytes, pieces[i].size);
+      hash = ss_hash_bytes(ss_hash_bytes(hash, &size, sizeof size), pieces[i].bytes, pieces[i].size);
       written &= fwrite(&size, sizeof size, 1, stream) == 1;
       written &= size == 0 || fwrite(pieces[i].bytes, pieces[i].size, 1, stream) == 1;
     }
@@ -127,18 +100,29 @@ static bool frame_holds(const char *text, size_t length, piece found[PIECES]) {
   uint64_t stored;
   if (length - at != sizeof stored) return false;
   memcpy(&stored, text + at, sizeof stored);
-  return stored == hash_bytes(hash_start, text, at);
+  return stored == ss_hash_bytes(ss_hash_start, text, at);
+}
+
+/* Says what the checkpoint's run and this one do not have in common; SS_OK: nothing. */
+static ss_status compare(const ss_fingerprint *saved, const ss_fingerprint *own, const char *path, ss_error *error) {
+  char list[512] = "";
+  size_t used = 0;
+  for (int i = 0; i < SS_FINGERPRINT_PARTS; i++) {
+    if (saved->part[i] == own->part[i]) continue;
+    const int n = snprintf(list + used, sizeof list - used, "%s%s", used ? "; " : "", ss_fingerprint_names[i]);
+    used = used + (size_t)n < sizeof list ? used + (size_t)n : sizeof list - 1;
+  }
+  if (!used) return SS_OK;
+  return ss_fail(error, SS_ERROR_INPUT, "the checkpoint '%s' is of another run: %s differ%s", path, list,
+                 strchr(list, ';') ? "" : "s");
 }
 
 static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *path, ss_error *error) {
-  uint64_t print = 0;
-  memcpy(&print, found[0].bytes, found[0].size == sizeof print ? sizeof print : 0);
-  if (print != fingerprint(sim))
-    return ss_fail(error, SS_ERROR_INPUT,
-                   "the checkpoint '%s' is of another scene, scheme or step: bodies, shapes, joints, scheme, step and "
-                   "tolerance must "
-                   "be the same",
-                   path);
+  ss_fingerprint print;
+  const ss_fingerprint own = ss_fingerprint_of(sim->model, &sim->options);
+  if (found[0].size != sizeof print) return damaged(path, error);
+  memcpy(&print, found[0].bytes, sizeof print);
+  SS_TRY(compare(&print, &own, path, error));
   const int touches = (int)(found[PIECES - 2].size / sizeof(ss_touch));
   const int numbers = (int)(found[PIECES - 1].size / sizeof(double));
   ss_status status = ss_grow((void **)&sim->state.touch, &sim->state.touch_capacity, touches, sizeof(ss_touch), error);

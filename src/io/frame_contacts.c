@@ -3,10 +3,10 @@
 #include "core/arena.h"
 #include "core/math3.h"
 
-static void put_vector(float out[3], ss_vec3 v, double scale) {
-  out[0] = (float)(scale * v.x);
-  out[1] = (float)(scale * v.y);
-  out[2] = (float)(scale * v.z);
+static void put_vector(double out[3], ss_vec3 v, double scale) {
+  out[0] = scale * v.x;
+  out[1] = scale * v.y;
+  out[2] = scale * v.z;
 }
 
 /* The force is the one on a body that can move. */
@@ -14,7 +14,7 @@ static ss_frame_contact convert(const ss_contact_report *report, double step, ss
   const int first = report->body[0] < 0 ? 1 : 0;
   const double sign = first ? -1 : 1;
   ss_frame_contact c = {.body = {report->body[first], report->body[1 - first]},
-                        .friction = (float)report->friction,
+                        .friction = report->friction,
                         .state = (unsigned char)state};
   put_vector(c.point, report->point, 1);
   put_vector(c.normal, report->normal, sign);

@@ -8,9 +8,9 @@
 typedef enum ss_contact_state { SS_CONTACT_STICK, SS_CONTACT_SLIP, SS_CONTACT_IMPACT } ss_contact_state;
 
 typedef struct ss_frame_contact {
-  int body[2];                         /* the first one can move; -1: the world */
-  float point[3], normal[3], force[3]; /* world frame; force on body[0]: impulse over the length of a step */
-  float friction;
+  int body[2];                          /* the first one can move; -1: the world */
+  double point[3], normal[3], force[3]; /* world frame; force on body[0]: impulse over the length of a step */
+  double friction;
   int state; /* ss_contact_state */
 } ss_frame_contact;
 

@@ -1,6 +1,7 @@
 #include "io/hdf5_file.h"
 
 #include "core/arena.h"
+#include "io/commit_driver.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,8 @@ void ss_hdf5_quiet_end(ss_hdf5_quiet quiet) { (void)H5Eset_auto2(H5E_DEFAULT, qu
 hid_t ss_hdf5_create(const char *path) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   (void)H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-  const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hid_t file =
+      ss_commit_driver_set(access) ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : (hid_t)H5I_INVALID_HID;
   if (access >= 0) (void)H5Pclose(access);
   return file;
 }
@@ -37,10 +39,14 @@ char *ss_hdf5_link_name(const char *name) {
   return link;
 }
 
-static hid_t text_type(void) {
+/* Text of a fixed size, its end included, or of H5T_VARIABLE. HDF5 does not check the tables that texts of variable length
+ * are kept in: one damaged byte, and the library crashes. Attributes have it, because h5py makes a str of it; everything
+ * that is read back is of fixed size. */
+static hid_t text_type(size_t size) {
   const hid_t type = H5Tcopy(H5T_C_S1);
-  if (type < 0 || H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0) return H5I_INVALID_HID;
-  return type;
+  if (type >= 0 && H5Tset_size(type, size) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0) return type;
+  if (type >= 0) (void)H5Tclose(type);
+  return H5I_INVALID_HID;
 }
 
 static bool set_attribute(hid_t object, const char *name, hid_t type, const void *value) {
@@ -55,7 +61,7 @@ static bool set_attribute(hid_t object, const char *name, hid_t type, const void
 }
 
 bool ss_hdf5_set_text(hid_t object, const char *name, const char *value) {
-  const hid_t type = text_type();
+  const hid_t type = text_type(H5T_VARIABLE);
   const char *text = value ? value : "";
   const bool good = type >= 0 && set_attribute(object, name, type, (const void *)&text);
   if (type >= 0) (void)H5Tclose(type);
@@ -78,38 +84,12 @@ bool ss_hdf5_get_number(hid_t object, const char *name, double *value) {
   return good;
 }
 
-/* HDF5's text into our own memory. */
-static char *adopt_text(char *text) {
-  if (!text) return NULL;
-  char *copy = ss_alloc(strlen(text) + 1);
-  if (copy) memcpy(copy, text, strlen(text) + 1);
-  (void)H5free_memory(text);
-  return copy;
-}
-
-char *ss_hdf5_get_text(hid_t object, const char *name) {
-  if (H5Aexists(object, name) <= 0) return NULL;
-  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = text_type();
-  char *text = NULL;
-  if (attribute >= 0 && type >= 0 && H5Aread(attribute, type, (void *)&text) < 0) text = NULL;
-  if (type >= 0) (void)H5Tclose(type);
-  if (attribute >= 0) (void)H5Aclose(attribute);
-  return adopt_text(text);
-}
-
-char *ss_hdf5_read_text(hid_t group, const char *name) {
-  if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return NULL;
-  const hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
-  char *text = NULL;
-  if (dataset >= 0 && !ss_hdf5_read_texts(dataset, &text)) text = NULL;
-  if (dataset >= 0) (void)H5Dclose(dataset);
-  return adopt_text(text);
-}
-
-static bool write_strings(hid_t group, const char *name, hid_t space, const void *values) {
-  const hid_t type = text_type();
-  const hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  const bool good = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+static bool write_fixed(hid_t group, const char *name, hid_t space, size_t size, const char *bytes) {
+  const hid_t type = text_type(size);
+  const hid_t dataset = type >= 0 && space >= 0
+                            ? H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                            : (hid_t)H5I_INVALID_HID;
+  const bool good = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0;
   if (dataset >= 0) (void)H5Dclose(dataset);
   if (type >= 0) (void)H5Tclose(type);
   if (space >= 0) (void)H5Sclose(space);
@@ -117,12 +97,67 @@ static bool write_strings(hid_t group, const char *name, hid_t space, const void
 }
 
 bool ss_hdf5_write_text(hid_t group, const char *name, const char *text) {
-  return write_strings(group, name, H5Screate(H5S_SCALAR), (const void *)&text);
+  return write_fixed(group, name, H5Screate(H5S_SCALAR), strlen(text) + 1, text);
 }
 
 bool ss_hdf5_write_texts(hid_t group, const char *name, const char *const *texts, int n) {
-  const hsize_t size = (hsize_t)n;
-  return write_strings(group, name, H5Screate_simple(1, &size, NULL), (const void *)texts);
+  size_t size = 1;
+  for (int i = 0; i < n; i++)
+    if (strlen(texts[i]) >= size) size = strlen(texts[i]) + 1;
+  char *bytes = ss_alloc(size * (size_t)(n > 0 ? n : 1));
+  if (!bytes) return false;
+  for (int i = 0; i < n; i++) memcpy(bytes + size * (size_t)i, texts[i], strlen(texts[i]));
+  const hsize_t count = (hsize_t)n;
+  const bool good = write_fixed(group, name, H5Screate_simple(1, &count, NULL), size, bytes);
+  ss_free(bytes);
+  return good;
+}
+
+/* The size of a text, its end included; 0: it is none of fixed size, or not as large as it says. */
+static size_t fixed_size(hid_t dataset, hsize_t n) {
+  const hid_t type = H5Dget_type(dataset);
+  const bool fixed = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+  const size_t size = fixed ? H5Tget_size(type) : 0;
+  if (type >= 0) (void)H5Tclose(type);
+  return n > 0 && size > 0 && H5Dget_storage_size(dataset) / n == size ? size : 0;
+}
+
+/* n texts of fixed size in one piece of memory, each with its end; *size is that of one. NULL: there are none. */
+static char *read_fixed(hid_t dataset, hsize_t n, size_t *size) {
+  *size = fixed_size(dataset, n);
+  const hid_t type = *size ? text_type(*size) : (hid_t)H5I_INVALID_HID;
+  char *bytes = type >= 0 ? ss_alloc(*size * (size_t)n) : NULL;
+  if (bytes && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) < 0) {
+    ss_free(bytes);
+    bytes = NULL;
+  }
+  if (type >= 0) (void)H5Tclose(type);
+  for (hsize_t i = 0; bytes && i < n; i++) bytes[*size * (i + 1) - 1] = '\0';
+  return bytes;
+}
+
+char *ss_hdf5_read_text(hid_t group, const char *name) {
+  if (H5Lexists(group, name, H5P_DEFAULT) <= 0) return NULL;
+  const hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
+  const hid_t space = dataset >= 0 ? H5Dget_space(dataset) : (hid_t)H5I_INVALID_HID;
+  size_t size;
+  char *text = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 ? read_fixed(dataset, 1, &size) : NULL;
+  if (space >= 0) (void)H5Sclose(space);
+  if (dataset >= 0) (void)H5Dclose(dataset);
+  return text;
+}
+
+char **ss_hdf5_read_texts(hid_t dataset, hsize_t n) {
+  size_t size;
+  char *bytes = read_fixed(dataset, n, &size), **texts = bytes ? ss_alloc(sizeof *texts * (size_t)n) : NULL;
+  if (!texts) ss_free(bytes);
+  for (hsize_t i = 0; texts && i < n; i++) texts[i] = bytes + size * i;
+  return texts;
+}
+
+void ss_hdf5_free_texts(char **texts) {
+  if (texts) ss_free(texts[0]);
+  ss_free((void *)texts);
 }
 
 /* The dimensions of n rows; returns how many there are. */
@@ -156,6 +191,7 @@ static hid_t create_dataset(hid_t group, const char *name, const ss_hdf5_column 
 static bool create_column(ss_hdf5_column *column, hid_t group, const char *name, int block) {
   column->row_size = H5Tget_size(column->type) *
                      (size_t)((column->members ? column->members : 1) * (column->width ? column->width : 1));
+  column->block = block;
   column->rows = ss_alloc(column->row_size * (size_t)block);
   if (!column->rows) return false;
   column->dataset = create_dataset(group, name, column, block);
@@ -188,6 +224,10 @@ bool ss_hdf5_column_append(ss_hdf5_column *column, int n_rows) {
   if (file_space >= 0) (void)H5Sclose(file_space);
   column->written += (hsize_t)n_rows;
   return good;
+}
+
+int ss_hdf5_column_room(const ss_hdf5_column *column) {
+  return column->block - (int)(column->written % (hsize_t)column->block);
 }
 
 void *ss_hdf5_column_row(const ss_hdf5_column *column, int row) {
@@ -233,12 +273,5 @@ bool ss_hdf5_length(hid_t dataset, hsize_t *n) {
   const bool good =
       space >= 0 && H5Sget_simple_extent_ndims(space) == 1 && H5Sget_simple_extent_dims(space, n, NULL) == 1;
   if (space >= 0) (void)H5Sclose(space);
-  return good;
-}
-
-bool ss_hdf5_read_texts(hid_t dataset, char **texts) {
-  const hid_t type = text_type();
-  const bool good = type >= 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0;
-  if (type >= 0) (void)H5Tclose(type);
   return good;
 }

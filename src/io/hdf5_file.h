@@ -15,10 +15,11 @@ typedef struct ss_hdf5_quiet {
 ss_hdf5_quiet ss_hdf5_quiet_begin(void);
 void ss_hdf5_quiet_end(ss_hdf5_quiet quiet);
 
+/* A new file, negative where it cannot be written; readers see it as it was at its last commit (commit_driver.h). */
+hid_t ss_hdf5_create(const char *path);
+
 /* HDF5 names are paths: '/' becomes %2F, '%' becomes %25, and the dots of "." and ".." %2E. To be freed; NULL: no
  * memory. */
-hid_t ss_hdf5_create(const char *path); /* a new file, negative where it cannot be written */
-
 char *ss_hdf5_link_name(const char *name);
 
 bool ss_hdf5_set_text(hid_t object, const char *name, const char *value);
@@ -36,6 +37,7 @@ typedef struct ss_hdf5_column {
   hsize_t members; /* 0: this dimension is not there */
   hsize_t width;   /* likewise */
   hsize_t written; /* rows in the file */
+  int block;       /* rows per chunk, and in `rows` */
   char *rows;      /* one block */
   size_t row_size; /* bytes */
 } ss_hdf5_column;
@@ -45,12 +47,13 @@ bool ss_hdf5_column_create(ss_hdf5_column *column, hid_t group, const char *name
 /* The same for many members at once, with blocks of so many rows. */
 bool ss_hdf5_table_create(ss_hdf5_column *column, hid_t group, const char *name, int members, int width, int block);
 bool ss_hdf5_column_append(ss_hdf5_column *column, int n_rows); /* the first n_rows of the block */
+/* So many rows fill the file's present chunk: appended then, whatever was appended before, no chunk is written twice. */
+int ss_hdf5_column_room(const ss_hdf5_column *column);
 void *ss_hdf5_column_row(const ss_hdf5_column *column, int row);
 bool ss_hdf5_column_release(ss_hdf5_column *column);
 
 /* Reading back: attributes and texts. The texts are to be freed; NULL: not there. */
 bool ss_hdf5_get_number(hid_t object, const char *name, double *value);
-char *ss_hdf5_get_text(hid_t object, const char *name);
 char *ss_hdf5_read_text(hid_t group, const char *name);
 
 /* Reading back: rows first .. first + count - 1 of a dataset that must have n_rows and this width. */
@@ -61,7 +64,8 @@ typedef struct ss_hdf5_members {
 } ss_hdf5_members;
 bool ss_hdf5_read_members(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t count, ss_hdf5_members members,
                           int width, double *rows);
-bool ss_hdf5_length(hid_t dataset, hsize_t *n);       /* of a one-dimensional dataset */
-bool ss_hdf5_read_texts(hid_t dataset, char **texts); /* each one to be released with H5free_memory */
+bool ss_hdf5_length(hid_t dataset, hsize_t *n);      /* of a one-dimensional dataset */
+char **ss_hdf5_read_texts(hid_t dataset, hsize_t n); /* n of them; NULL: not there. ss_hdf5_free_texts frees them */
+void ss_hdf5_free_texts(char **texts);
 
 #endif

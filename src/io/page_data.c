@@ -194,7 +194,7 @@ ss_status ss_page_add_patch(ss_page *p, const ss_page_patch *patch, const ss_pag
 
 static double strength(const ss_frame_contact *c) {
   double square = 0;
-  for (int i = 0; i < 3; i++) square += (double)c->force[i] * (double)c->force[i];
+  for (int i = 0; i < 3; i++) square += c->force[i] * c->force[i];
   return square;
 }
 

@@ -39,9 +39,12 @@ static void read_doubts(hid_t certificate, ss_certificate *c) {
 }
 
 static ss_status read_run(const ss_result *r, ss_page *page, double end, ss_error *error) {
-  char *scheme = ss_hdf5_get_text(r->file, "scheme"), *solver = ss_hdf5_get_text(r->file, "solver");
-  const ss_simulation options = {.scheme = scheme,
-                                 .solver = solver,
+  char *text = ss_hdf5_read_text(r->file, "run");
+  json_t *run = text ? json_loads(text, 0, NULL) : NULL;
+  const char *scheme = json_string_value(json_object_get(run, "scheme"));
+  const char *solver = json_string_value(json_object_get(run, "solver"));
+  const ss_simulation options = {.scheme = scheme ? scheme : "",
+                                 .solver = solver ? solver : "",
                                  .step = attribute(r->file, "step"),
                                  .duration = attribute(r->file, "duration")};
   const bool complete = attribute(r->file, "complete") == 1;
@@ -49,8 +52,8 @@ static ss_status read_run(const ss_result *r, ss_page *page, double end, ss_erro
   const long steps = ratio > 0 && ratio < 1e15 ? (long)ratio : 0;
   page->run = ss_page_run(&options, steps, end, complete);
   if (r->n_rows > 1 && steps > 0) page->steps_per_row = lround((double)steps / (double)(r->n_rows - 1));
-  ss_free(scheme);
-  ss_free(solver);
+  json_decref(run);
+  ss_free(text);
   const hid_t group = H5Gopen2(r->file, "certificate", H5P_DEFAULT);
   if (group < 0) return ss_result_damaged(r, error);
   ss_certificate certificate = {.complementarity = attribute(group, "complementarity"),
@@ -153,12 +156,12 @@ static bool is_body(double index, hsize_t n_bodies) { return index >= -1 && inde
 static bool contact_at(const contact_table *c, hsize_t i, hsize_t n_bodies, ss_frame_contact *out) {
   if (!is_body(c->a[i], n_bodies) || !is_body(c->b[i], n_bodies) || !(c->state[i] >= 0 && c->state[i] <= 2))
     return false;
-  *out = (ss_frame_contact){
-      .body = {(int)c->a[i], (int)c->b[i]}, .friction = (float)c->friction[i], .state = (int)c->state[i]};
+  *out =
+      (ss_frame_contact){.body = {(int)c->a[i], (int)c->b[i]}, .friction = c->friction[i], .state = (int)c->state[i]};
   for (hsize_t k = 0; k < 3; k++) {
-    out->point[k] = (float)c->point[3 * i + k];
-    out->normal[k] = (float)c->normal[3 * i + k];
-    out->force[k] = (float)c->force[3 * i + k];
+    out->point[k] = c->point[3 * i + k];
+    out->normal[k] = c->normal[3 * i + k];
+    out->force[k] = c->force[3 * i + k];
   }
   return true;
 }

@@ -141,9 +141,9 @@ static void put_table(writer *w, const char *key, const char *const *names, cons
 static void put_vectors(writer *w, const char *key, size_t offset) {
   begin_array(w, key);
   for (long i = 0; i < w->page->n_contacts; i++) {
-    float v[3];
+    double v[3];
     memcpy(v, (const char *)&w->page->contacts[i] + offset, sizeof v);
-    for (int k = 0; k < 3; k++) put_float(&w->b, v[k]);
+    for (int k = 0; k < 3; k++) put_float(&w->b, (float)v[k]);
   }
   end_array(w, ",\n");
 }
@@ -168,7 +168,7 @@ static void put_contacts(writer *w) {
   put_vectors(w, "normal", offsetof(ss_frame_contact, normal));
   put_vectors(w, "force", offsetof(ss_frame_contact, force));
   begin_array(w, "friction");
-  for (long i = 0; i < p->n_contacts; i++) put_float(&w->b, p->contacts[i].friction);
+  for (long i = 0; i < p->n_contacts; i++) put_float(&w->b, (float)p->contacts[i].friction);
   end_array(w, ",\n");
   begin_array(w, "state");
   for (long i = 0; i < p->n_contacts; i++) put_byte(&w->b, (unsigned)p->contacts[i].state);

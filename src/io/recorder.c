@@ -68,8 +68,8 @@ ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool compl
   ss_status status = record_last(recorder, sim, error);
   const ss_status finished = recorder->kind->finish(recorder, sim, complete && !status, status ? NULL : error);
   if (!status) status = finished;
-  if (!status) status = ss_output_file_publish(&recorder->file, error);
-  if (status) say_where(&recorder->file, error);
+  if (!status && recorder->file.path) status = ss_output_file_publish(&recorder->file, error);
+  if (status && recorder->file.path) say_where(&recorder->file, error);
   ss_output_file_release(&recorder->file);
   recorder->kind->release(recorder);
   return status;
@@ -77,7 +77,8 @@ ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool compl
 
 void ss_recorder_discard(ss_recorder *recorder) {
   if (!recorder) return;
-  ss_output_file_discard(&recorder->file);
-  ss_output_file_release(&recorder->file);
-  recorder->kind->release(recorder);
+  ss_output_file file = recorder->file;
+  recorder->kind->release(recorder); /* closes it, and only then is there nothing that would write it */
+  ss_output_file_discard(&file);
+  ss_output_file_release(&file);
 }

@@ -63,7 +63,8 @@ bool ss_body_table_put(ss_body_table *t, const ss_sim *sim) {
       next += ss_body_widths[i];
     }
   }
-  return ++t->n_rows < t->block || ss_body_table_append(t);
+  t->n_rows++;
+  return t->n_columns == 0 || t->n_rows < ss_hdf5_column_room(&t->columns[0]) || ss_body_table_append(t);
 }
 
 bool ss_body_table_append(ss_body_table *t) {

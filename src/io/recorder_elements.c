@@ -48,7 +48,7 @@ static bool put_element(ss_element_table *t, int frame, const ss_contact_report 
                                                   e->deformation, e->force,    e->slip,     &state};
   for (int i = 0; i < SS_ELEMENT_COLUMNS; i++)
     memcpy(ss_hdf5_column_row(&t->columns[i], t->n), values[i], t->columns[i].row_size);
-  return ++t->n < SS_HDF5_BLOCK || ss_element_table_append(t);
+  return ++t->n < ss_hdf5_column_room(&t->columns[0]) || ss_element_table_append(t);
 }
 
 static bool put_patch(ss_element_table *t, int frame, const ss_contact_report *c, int elements) {
@@ -57,7 +57,7 @@ static bool put_patch(ss_element_table *t, int frame, const ss_contact_report *c
   const void *const values[SS_PATCH_COLUMNS] = {&frame, &c->body[0], &c->body[1], point, normal, tangent, &elements};
   for (int i = 0; i < SS_PATCH_COLUMNS; i++)
     memcpy(ss_hdf5_column_row(&t->patches[i], t->n_patches), values[i], t->patches[i].row_size);
-  return ++t->n_patches < SS_HDF5_BLOCK || ss_element_table_append(t);
+  return ++t->n_patches < ss_hdf5_column_room(&t->patches[0]) || ss_element_table_append(t);
 }
 
 static ss_status reserve(void **array, int *capacity, int needed, size_t size, ss_error *error) {

@@ -1,6 +1,7 @@
 /* HDF5 trajectories that explain themselves:
  *
  *     /                     attributes: format, version, scene_name, scheme, solver, step, duration, complete (0 or 1)
+ *     /run                  scheme, solver, version, build, and a fingerprint of the model, part by part (JSON)
  *     /scene                the scene file's text (absent if the scene was built in C)
  *     /body_names           [B] in the order of the scene; events refer to it
  *     /time                 [N]
@@ -22,21 +23,26 @@
  *     /timings              attributes: seconds per stage of the steps, where they were measured
  *     /solves               attributes: count, iterations, fallbacks, seconds, contacts_maximum, contacts_mean
  *
- * Rows are buffered in blocks of SS_HDF5_BLOCK; a step costs a few copies and allocates nothing. */
+ * Rows are buffered in blocks of SS_HDF5_BLOCK; a step costs a few copies and allocates nothing. Every second all of it is
+ * committed: a run that is killed leaves a file that can be read, with complete = 0 (commit_driver.h). */
 #include "io/recorder.h"
 
 #include "core/arena.h"
+#include "io/commit_driver.h"
 #include "io/hdf5_file.h"
 #include "io/page.h"
 #include "io/recorder_bodies.h"
 #include "io/recorder_coordinates.h"
 #include "io/recorder_elements.h"
 #include "io/recorder_signals.h"
+#include "model/fingerprint.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ENERGY_COLUMNS = 10, EVENT_COLUMNS = 5, CONTACT_COLUMNS = 8, KIND_SIZE = 16 };
 
@@ -45,6 +51,7 @@ typedef struct hdf5_recorder {
   hid_t file, kind_type;
   int n_rows, n_events, n_contacts; /* in the blocks, not yet in the file */
   long frame;                       /* rows so far */
+  double last_row, last_commit;     /* wall clock */
   ss_hdf5_column time;
   ss_body_table bodies;
   ss_hdf5_column energy[ENERGY_COLUMNS];
@@ -106,7 +113,7 @@ static bool put_contact(hdf5_recorder *h, const ss_frame_contact *c) {
   const void *const values[CONTACT_COLUMNS] = {&frame,    &c->body[0], &c->body[1],  c->point,
                                                c->normal, c->force,    &c->friction, &c->state};
   for (int i = 0; i < CONTACT_COLUMNS; i++) put(&h->contacts[i], h->n_contacts, values[i]);
-  return ++h->n_contacts < SS_HDF5_BLOCK || append_contacts(h);
+  return ++h->n_contacts < ss_hdf5_column_room(&h->contacts[0]) || append_contacts(h);
 }
 
 static ss_status put_contacts(hdf5_recorder *h, const ss_sim *sim, ss_error *error) {
@@ -126,6 +133,104 @@ static void put_applied(hdf5_recorder *h, const ss_sim *sim) {
     memcpy(row + 6 * i, numbers, sizeof numbers);
   }
 }
+
+/* ---- what the run is worth ---- */
+
+/* Written at every commit and again at the end. */
+static hid_t open_group(hid_t parent, const char *name) {
+  return H5Lexists(parent, name, H5P_DEFAULT) > 0 ? H5Gopen2(parent, name, H5P_DEFAULT)
+                                                  : H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+}
+
+/* The group `doubts`: an attribute for each, named by its code. */
+static bool write_doubts(hid_t certificate, const ss_certificate *c) {
+  const hid_t group = open_group(certificate, "doubts");
+  bool good = group >= 0;
+  for (int i = 0; good && i < SS_DOUBTS; i++)
+    if (c->doubts[i] != 0) good = ss_hdf5_set_number(group, ss_table_doubts()[i].code, c->doubts[i]);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
+static bool write_certificate(hid_t file, const ss_certificate *c, bool complete) {
+  const hid_t group = open_group(file, "certificate");
+  const bool good = group >= 0 && ss_hdf5_set_number(group, "complementarity", c->complementarity) &&
+                    ss_hdf5_set_number(group, "penetration", c->penetration) &&
+                    ss_hdf5_set_number(group, "joint_drift", c->joint_drift) &&
+                    ss_hdf5_set_number(group, "cone", c->cone) &&
+                    ss_hdf5_set_number(group, "dissipation", c->dissipation) &&
+                    ss_hdf5_set_number(group, "energy_created", c->energy_created) &&
+                    ss_hdf5_set_integer(group, "certified", c->certified && complete) &&
+                    ss_hdf5_set_integer(group, "sound", c->sound) && write_doubts(group, c);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
+static bool write_solves(hid_t file, const ss_report *r) {
+  const hid_t group = open_group(file, "solves");
+  const bool good = group >= 0 && ss_hdf5_set_integer(group, "count", r->solves.count) &&
+                    ss_hdf5_set_integer(group, "iterations", r->solves.iterations) &&
+                    ss_hdf5_set_integer(group, "fallbacks", r->solves.fallbacks) &&
+                    ss_hdf5_set_number(group, "seconds", r->solves.seconds) &&
+                    ss_hdf5_set_integer(group, "contacts_maximum", r->contacts_maximum) &&
+                    ss_hdf5_set_number(group, "contacts_mean", r->contacts_mean);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
+static bool write_timings(hid_t file, const ss_sim *sim) {
+  const double *seconds = ss_sim_stage_seconds(sim);
+  if (!seconds) return true;
+  const hid_t group = open_group(file, "timings");
+  bool good = group >= 0;
+  for (int i = 0; good && i < SS_STAGES; i++) good = ss_hdf5_set_number(group, ss_stage_name((ss_stage)i), seconds[i]);
+  if (group >= 0) (void)H5Gclose(group);
+  return good;
+}
+
+/* ---- commits ---- */
+
+/* Seconds. What a run that is killed had recorded earlier is in the file that it leaves. */
+static const double COMMIT = 1;
+
+static double wall_clock(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Now, or before the next row, if that takes as long as the last one. */
+static bool commit_is_due(hdf5_recorder *h) {
+  const double now = wall_clock(), row = now - h->last_row;
+  h->last_row = now;
+  return now - h->last_commit + row >= COMMIT;
+}
+
+/* Everything so far into the file. */
+static bool write_all(hdf5_recorder *h, const ss_sim *sim, bool complete) {
+  bool good = append_rows(h);
+  good = ss_body_table_append(&h->bodies) && good;
+  good = append_events(h) && good;
+  good = append_contacts(h) && good;
+  good = ss_element_table_append(&h->elements) && good;
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  good = good && write_certificate(h->file, &ss_sim_report(sim)->certificate, complete) &&
+         write_solves(h->file, ss_sim_report(sim)) && write_timings(h->file, sim) &&
+         ss_hdf5_set_integer(h->file, "complete", complete);
+  ss_hdf5_quiet_end(quiet);
+  return good;
+}
+
+static bool commit(hdf5_recorder *h, const ss_sim *sim) {
+  bool good = write_all(h, sim, false);
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
+  good = good && ss_hdf5_commit(h->file);
+  ss_hdf5_quiet_end(quiet);
+  h->last_row = h->last_commit = wall_clock();
+  return good;
+}
+
+/* ---- a row, an event ---- */
 
 static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *error) {
   hdf5_recorder *h = (hdf5_recorder *)recorder;
@@ -147,8 +252,8 @@ static ss_status hdf5_row(ss_recorder *recorder, const ss_sim *sim, ss_error *er
   if (status) return status;
   if (!written) return cannot_write(h, error);
   h->frame++;
-  if (++h->n_rows < SS_HDF5_BLOCK || append_rows(h)) return SS_OK;
-  return cannot_write(h, error);
+  if (++h->n_rows == ss_hdf5_column_room(&h->time) && !append_rows(h)) return cannot_write(h, error);
+  return commit_is_due(h) && !commit(h, sim) ? cannot_write(h, error) : SS_OK;
 }
 
 static ss_status hdf5_event(ss_recorder *recorder, const ss_sim *sim, const ss_event *event, ss_error *error) {
@@ -162,57 +267,11 @@ static ss_status hdf5_event(ss_recorder *recorder, const ss_sim *sim, const ss_e
   put(&h->events[2], h->n_events, &event->body[0]);
   put(&h->events[3], h->n_events, &event->body[1]);
   put(&h->events[4], h->n_events, &event->energy_created);
-  if (++h->n_events < SS_HDF5_BLOCK || append_events(h)) return SS_OK;
+  if (++h->n_events < ss_hdf5_column_room(&h->events[0]) || append_events(h)) return SS_OK;
   return cannot_write(h, error);
 }
 
 /* ---- the end ---- */
-
-/* The group `doubts`: an attribute for each, named by its code. */
-static bool write_doubts(hid_t certificate, const ss_certificate *c) {
-  const hid_t group = H5Gcreate2(certificate, "doubts", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  bool good = group >= 0;
-  for (int i = 0; good && i < SS_DOUBTS; i++)
-    if (c->doubts[i] != 0) good = ss_hdf5_set_number(group, ss_table_doubts()[i].code, c->doubts[i]);
-  if (group >= 0) (void)H5Gclose(group);
-  return good;
-}
-
-static bool write_certificate(hid_t file, const ss_certificate *c, bool complete) {
-  const hid_t group = H5Gcreate2(file, "certificate", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  const bool good = group >= 0 && ss_hdf5_set_number(group, "complementarity", c->complementarity) &&
-                    ss_hdf5_set_number(group, "penetration", c->penetration) &&
-                    ss_hdf5_set_number(group, "joint_drift", c->joint_drift) &&
-                    ss_hdf5_set_number(group, "cone", c->cone) &&
-                    ss_hdf5_set_number(group, "dissipation", c->dissipation) &&
-                    ss_hdf5_set_number(group, "energy_created", c->energy_created) &&
-                    ss_hdf5_set_integer(group, "certified", c->certified && complete) &&
-                    ss_hdf5_set_integer(group, "sound", c->sound) && write_doubts(group, c);
-  if (group >= 0) (void)H5Gclose(group);
-  return good;
-}
-
-static bool write_solves(hid_t file, const ss_report *r) {
-  const hid_t group = H5Gcreate2(file, "solves", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  const bool good = group >= 0 && ss_hdf5_set_integer(group, "count", r->solves.count) &&
-                    ss_hdf5_set_integer(group, "iterations", r->solves.iterations) &&
-                    ss_hdf5_set_integer(group, "fallbacks", r->solves.fallbacks) &&
-                    ss_hdf5_set_number(group, "seconds", r->solves.seconds) &&
-                    ss_hdf5_set_integer(group, "contacts_maximum", r->contacts_maximum) &&
-                    ss_hdf5_set_number(group, "contacts_mean", r->contacts_mean);
-  if (group >= 0) (void)H5Gclose(group);
-  return good;
-}
-
-static bool write_timings(hid_t file, const ss_sim *sim) {
-  const double *seconds = ss_sim_stage_seconds(sim);
-  if (!seconds) return true;
-  const hid_t group = H5Gcreate2(file, "timings", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  bool good = group >= 0;
-  for (int i = 0; good && i < SS_STAGES; i++) good = ss_hdf5_set_number(group, ss_stage_name((ss_stage)i), seconds[i]);
-  if (group >= 0) (void)H5Gclose(group);
-  return good;
-}
 
 /* Closes everything that is open; true if nothing was lost. */
 static bool close_all(hdf5_recorder *h) {
@@ -227,22 +286,15 @@ static bool close_all(hdf5_recorder *h) {
   good = ss_coordinate_table_release(&h->coordinates) && good;
   good = ss_signal_table_release(&h->signals) && good;
   if (h->kind_type >= 0) (void)H5Tclose(h->kind_type);
-  if (h->file >= 0) good = H5Fclose(h->file) >= 0 && good;
+  if (h->file >= 0) good = ss_hdf5_close(h->file, h->base.file.working) && good;
   h->file = h->kind_type = H5I_INVALID_HID;
   return good;
 }
 
 static ss_status hdf5_finish(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error) {
   hdf5_recorder *h = (hdf5_recorder *)recorder;
-  bool good = append_rows(h);
-  good = ss_body_table_append(&h->bodies) && good;
-  good = append_events(h) && good;
-  good = append_contacts(h) && good;
-  good = ss_element_table_append(&h->elements) && good;
+  bool good = write_all(h, sim, complete);
   const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
-  good = good && write_certificate(h->file, &ss_sim_report(sim)->certificate, complete) &&
-         write_solves(h->file, ss_sim_report(sim)) && write_timings(h->file, sim) &&
-         ss_hdf5_set_integer(h->file, "complete", complete);
   good = close_all(h) && good;
   ss_hdf5_quiet_end(quiet);
   return good ? SS_OK : cannot_write(h, error);
@@ -277,8 +329,8 @@ static bool create_contacts(hdf5_recorder *h) {
   static const char *const names[CONTACT_COLUMNS] = {"frame",  "a",     "b",        "point",
                                                      "normal", "force", "friction", "state"};
   static const int widths[CONTACT_COLUMNS] = {0, 0, 0, 3, 3, 3, 0, 0};
-  const hid_t types[CONTACT_COLUMNS] = {H5T_NATIVE_INT,   H5T_NATIVE_INT,   H5T_NATIVE_INT,   H5T_NATIVE_FLOAT,
-                                        H5T_NATIVE_FLOAT, H5T_NATIVE_FLOAT, H5T_NATIVE_FLOAT, H5T_NATIVE_INT};
+  const hid_t types[CONTACT_COLUMNS] = {H5T_NATIVE_INT,    H5T_NATIVE_INT,    H5T_NATIVE_INT,    H5T_NATIVE_DOUBLE,
+                                        H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, H5T_NATIVE_DOUBLE, H5T_NATIVE_INT};
   return create_columns(h->file, "contacts", h->contacts, names, types, widths, CONTACT_COLUMNS);
 }
 
@@ -313,6 +365,25 @@ static bool write_model(hid_t file, const ss_model *model) {
   return good;
 }
 
+/* What the run was made of; of fixed size, unlike the attributes, and therefore what the program itself reads. */
+static bool write_run(hid_t file, const ss_sim *sim) {
+  const ss_simulation *options = ss_sim_options(sim);
+  const ss_fingerprint print = ss_fingerprint_of(ss_sim_model(sim), options);
+  json_t *parts = json_object();
+  for (int i = 0; parts && i < SS_FINGERPRINT_PARTS; i++) {
+    char hex[20];
+    (void)snprintf(hex, sizeof hex, "%016llx", (unsigned long long)print.part[i]);
+    (void)json_object_set_new(parts, ss_fingerprint_names[i], json_string(hex));
+  }
+  json_t *run = json_pack("{s:s, s:s, s:s, s:s, s:o*}", "scheme", options->scheme, "solver", options->solver, "version",
+                          SS_VERSION, "build", ss_build_id, "fingerprint", parts);
+  char *text = run ? json_dumps(run, JSON_COMPACT) : NULL;
+  const bool good = text && ss_hdf5_write_text(file, "run", text);
+  free(text);
+  json_decref(run);
+  return good;
+}
+
 static bool describe_run(hid_t file, const ss_sim *sim) {
   const ss_simulation *options = ss_sim_options(sim);
   const char *text = ss_model_scene_text(ss_sim_model(sim));
@@ -321,7 +392,7 @@ static bool describe_run(hid_t file, const ss_sim *sim) {
          ss_hdf5_set_text(file, "scheme", options->scheme) && ss_hdf5_set_text(file, "solver", options->solver) &&
          ss_hdf5_set_number(file, "step", options->step) && ss_hdf5_set_number(file, "duration", options->duration) &&
          ss_hdf5_set_integer(file, "complete", 0) && (!text || ss_hdf5_write_text(file, "scene", text)) &&
-         write_model(file, ss_sim_model(sim));
+         write_model(file, ss_sim_model(sim)) && write_run(file, sim);
 }
 
 static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *sim, ss_error *error) {
@@ -335,8 +406,7 @@ static ss_status hdf5_create(hdf5_recorder *h, const char *path, const ss_sim *s
       h->file >= 0 && describe_run(h->file, sim) && ss_body_table_create(&h->bodies, h->file, ss_sim_model(sim)) &&
       create_tables(h) && ss_coordinate_table_create(&h->coordinates, h->file, ss_sim_model(sim)) &&
       ss_signal_table_create(&h->signals, h->file, ss_sim_model(sim)) && create_applied(h, sim) &&
-      (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file)) &&
-      H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0;
+      (!ss_scheme_is_compliant(ss_sim_options(sim)->scheme) || ss_element_table_create(&h->elements, h->file));
   ss_hdf5_quiet_end(quiet);
   return good ? ss_recorder_start(&h->base, sim, error) : cannot_write(h, error);
 }
@@ -348,6 +418,7 @@ ss_status ss_recorder_open_hdf5(const char *path, const ss_sim *sim, long every,
   if (!h) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   h->base = (ss_recorder){.kind = &hdf5_kind, .every = every};
   h->file = h->kind_type = H5I_INVALID_HID;
+  h->last_row = -INFINITY; /* the first row is committed at once */
   const ss_status status = hdf5_create(h, path, sim, error);
   if (status) {
     ss_recorder_discard(&h->base);

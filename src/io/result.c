@@ -35,13 +35,14 @@ static ss_status read_names(ss_result *r, ss_error *error) {
   hsize_t n = 0;
   ss_status status = dataset >= 0 && ss_hdf5_length(dataset, &n) ? SS_OK : ss_result_damaged(r, error);
   if (!status) {
-    r->names = ss_alloc(sizeof *r->names * n);
+    r->names = ss_hdf5_read_texts(dataset, n);
+    if (!r->names) status = ss_result_damaged(r, error);
+  }
+  if (!status) { /* the names are there: n is no damaged number */
     r->datasets = ss_alloc(sizeof *r->datasets * n * SS_BODY_COLUMNS);
     r->block = ss_alloc(sizeof *r->block * n * SS_BODY_COLUMNS * SS_HDF5_BLOCK * 4);
-    if (!r->names || !r->datasets || !r->block)
+    if (!r->datasets || !r->block)
       status = ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-    else if (!ss_hdf5_read_texts(dataset, r->names))
-      status = ss_result_damaged(r, error);
     else
       r->n_bodies = n;
   }
@@ -55,13 +56,11 @@ static ss_status read_coordinate_names(ss_result *r, ss_error *error) {
   hsize_t n = 0;
   ss_status status = dataset >= 0 && ss_hdf5_length(dataset, &n) ? SS_OK : ss_result_damaged(r, error);
   if (!status) {
-    r->coordinates = ss_alloc(sizeof *r->coordinates * n);
-    if (!r->coordinates)
-      status = ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-    else if (!ss_hdf5_read_texts(dataset, r->coordinates))
-      status = ss_result_damaged(r, error);
-    else
+    r->coordinates = ss_hdf5_read_texts(dataset, n);
+    if (r->coordinates)
       r->n_coordinates = n;
+    else
+      status = ss_result_damaged(r, error);
   }
   if (dataset >= 0) (void)H5Dclose(dataset);
   return status;
@@ -121,16 +120,14 @@ ss_status ss_result_open(const char *path, ss_result **out, ss_error *error) {
 
 void ss_result_close(ss_result *r) {
   if (!r) return;
-  for (hsize_t i = 0; i < r->n_bodies; i++) (void)H5free_memory(r->names[i]);
-  for (hsize_t i = 0; i < r->n_coordinates; i++) (void)H5free_memory(r->coordinates[i]);
   for (hsize_t i = 0; i < r->n_datasets; i++) (void)H5Dclose(r->datasets[i]);
   if (r->signals) ss_signal_columns_close(r->signals);
   ss_free(r->signals);
   if (r->time >= 0) (void)H5Dclose(r->time);
   if (r->file >= 0) (void)H5Fclose(r->file);
   ss_free(r->path);
-  ss_free((void *)r->names);
-  ss_free((void *)r->coordinates);
+  ss_hdf5_free_texts(r->names);
+  ss_hdf5_free_texts(r->coordinates);
   ss_free(r->datasets);
   ss_free(r->t);
   ss_free(r->block);

@@ -10,7 +10,7 @@ struct ss_result {
   char *path;
   hid_t file, time;
   hsize_t n_rows, n_bodies;
-  char **names;       /* n_bodies, HDF5's own memory */
+  char **names;       /* n_bodies */
   char **coordinates; /* n_coordinates, of a user-defined system, likewise */
   hsize_t n_coordinates;
   struct ss_signal_columns *signals;

@@ -1,5 +1,6 @@
 /* From a scene to a model: the parts in order, then the checks that need the whole at t = 0. */
 #include "core/words.h"
+#include "model/fingerprint.h"
 #include "model/model.h"
 
 #include "contact/contact.h"
@@ -39,6 +40,12 @@ static ss_status copy_scene_texts(ss_model *model, const ss_scene *scene, ss_err
   model->source = ss_arena_strdup(model->arena, scene->source ? scene->source : "");
   model->file = ss_arena_strdup(model->arena, scene->file);
   model->text = ss_arena_strdup(model->arena, scene->text);
+  model->parameters = ss_hash_start;
+  for (int i = 0; i < scene->n_parameters; i++) {
+    const ss_parameter *p = &scene->parameters[i];
+    model->parameters = ss_hash_bytes(model->parameters, p->name, strlen(p->name) + 1);
+    model->parameters = ss_hash_bytes(model->parameters, &p->value, sizeof p->value);
+  }
   model->simulation = scene->simulation;
   model->simulation.scheme = ss_arena_strdup(model->arena, scene->simulation.scheme);
   model->simulation.solver = ss_arena_strdup(model->arena, scene->simulation.solver);

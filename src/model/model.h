@@ -142,6 +142,7 @@ struct ss_model {
   bool compliant;                /* the scene, a material or a pair says how contacts give */
   double *q0;                    /* systems: coordinates at t = 0 */
   double *v0;                    /* velocities at t = 0 */
+  uint64_t parameters;           /* hash of the scene's parameters as they were set */
   const ss_system_model *system; /* a user-defined system: no bodies, shapes, joints or forces then; else NULL */
 };
 
