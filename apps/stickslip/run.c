@@ -19,7 +19,7 @@ typedef struct run_options {
   long every, threads, events; /* events < 0: the default */
   text_list event_words;       /* numbers and kinds, as given */
   double time_limit;           /* seconds; infinite: none */
-  bool all_solutions, timings, json, strict;
+  bool all_solutions, timings, json, strict, hash;
 } run_options;
 
 /* ---- command line ---- */
@@ -48,6 +48,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"dump-problem", OPTION_TEXT, &o->problem, "FILE",
        "write the complementarity problem of the last step, solved or not"},
       {"timings", OPTION_FLAG, &o->timings, NULL, "measure the time of each stage of the steps, print and record it"},
+      {"hash", OPTION_FLAG, &o->hash, NULL, "print a hash of all numbers that are, or would be, recorded"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
       {"strict", OPTION_FLAG, &o->strict, NULL, "exit code 1 for a run that is DOUBTFUL, too"},
       {"time-limit", OPTION_NUMBER, &o->time_limit, "S",
@@ -95,10 +96,11 @@ static int parse_run(int argc, char **argv, run_options *o) {
 
 /* ---- outputs ---- */
 
-enum { OUTPUTS = 3 };
+enum { OUTPUTS = 4 };
 
 typedef struct outputs {
   ss_recorder *recorders[OUTPUTS];
+  uint64_t hash;
   bool failed; /* could not be finished */
 } outputs;
 
@@ -107,12 +109,21 @@ static ss_status attach(ss_sim *sim, ss_recorder *recorder, ss_error *error) {
   return ss_sim_observe(sim, &observer, error);
 }
 
+/* Killed runs may have left something beside the same outputs. */
+static void tidy(const run_options *o) {
+  output_tidy(o->hdf5, true);
+  output_tidy(o->csv, true);
+  output_tidy(o->html, false);
+  output_tidy(o->checkpoint, false);
+}
+
 /* Opens, which proves that the files can be written, before anything is simulated. */
 static ss_status outputs_open(outputs *out, const run_options *o, ss_sim *sim, ss_error *error) {
   ss_status status = SS_OK;
   if (o->hdf5) status = ss_recorder_open_hdf5(o->hdf5, sim, o->every, &out->recorders[0], error);
   if (!status && o->csv) status = ss_recorder_open_csv(o->csv, sim, o->every, &out->recorders[1], error);
   if (!status && o->html) status = ss_recorder_open_page(o->html, sim, &out->recorders[2], error);
+  if (!status && o->hash) status = ss_recorder_open_hash(sim, o->every, &out->hash, &out->recorders[3], error);
   for (int i = 0; !status && i < OUTPUTS; i++)
     if (out->recorders[i]) status = attach(sim, out->recorders[i], error);
   return status;
@@ -188,15 +199,18 @@ static ss_status check_events(void *user, const ss_sim *sim, ss_error *error) {
 typedef struct checkpointer {
   const char *path;
   double last; /* wall clock of the last one */
+  double took; /* seconds, that one */
 } checkpointer;
 
-/* An observer: saves every few seconds, however long a step takes. */
+/* An observer: saves every second, however long a step takes; less often where that would take more than 2 % of the time. */
 static ss_status save_now_and_then(void *user, const ss_sim *sim, ss_error *error) {
-  static const double interval = 10;
   checkpointer *c = user;
-  if (!c->path || wall_clock() - c->last < interval) return SS_OK;
+  const double now = wall_clock();
+  if (!c->path || now - c->last < fmax(1, 50 * c->took)) return SS_OK;
+  const ss_status status = ss_checkpoint_write(sim, c->path, error);
   c->last = wall_clock();
-  return ss_checkpoint_write(sim, c->path, error);
+  c->took = c->last - now;
+  return status;
 }
 
 /* ---- the run ---- */
@@ -241,6 +255,7 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
                              .start_residual = start_residual,
                              .explicit_step = explicit_step,
                              .complete = complete,
+                             .hash = o->hash ? &out->hash : NULL,
                              .message = complete ? NULL : error.message,
                              .outputs = {closed ? NULL : o->hdf5, closed ? NULL : o->csv, closed ? NULL : o->html}};
   int code = EXIT_DONE; /* from here on messages, then the code */
@@ -298,6 +313,7 @@ int command_run(int argc, char **argv) {
   checkpointer checkpoints = {.path = o.checkpoint, .last = wall_clock()};
   event_list events = {.limit = o.events >= 0 ? o.events : o.json ? LONG_MAX : 10};
   ss_error error = {0};
+  tidy(&o);
   ss_status status = session_open_any(&s, o.scene, &o.overrides, &error);
   if (!status) status = prepare(&o, &s, &events, &checkpoints, &sim, &out, &error);
   if (!status && o.all_solutions) status = solutions_start(&solutions, sim, &error);

@@ -2,7 +2,9 @@
 #include "json.h"
 #include "run_result.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static json_t *body_json(const ss_sim *sim, int body) {
@@ -172,6 +174,11 @@ int run_print_json(const run_result *r) {
   if (root && r->solutions &&
       json_object_set_new(root, "solutions", solutions_json(r->solutions, ss_sim_model(r->sim))))
     root = NULL;
+  if (root && r->hash) {
+    char hex[20];
+    (void)snprintf(hex, sizeof hex, "%016" PRIx64, *r->hash);
+    if (json_object_set_new(root, "hash", json_string(hex))) root = NULL;
+  }
   if (root && r->message && json_object_set_new(root, "error", json_text(r->message))) root = NULL;
   return json_print(root);
 }

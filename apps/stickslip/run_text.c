@@ -1,6 +1,7 @@
 /* The summary that `stickslip run` prints: what ran, where it ended, what it is worth. */
 #include "run_result.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -191,4 +192,5 @@ void run_print_text(const run_result *r) {
   if (r->solutions) solutions_print_text(r->solutions, ss_sim_model(r->sim));
   for (size_t i = 0; i < sizeof r->outputs / sizeof r->outputs[0]; i++)
     if (r->outputs[i]) (void)printf("  written   %s\n", r->outputs[i]);
+  if (r->hash) (void)printf("  hash      %016" PRIx64 "\n", *r->hash);
 }

@@ -4,6 +4,7 @@
 
 #include <stickslip/sim.h>
 
+#include <stdint.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -37,6 +38,9 @@ ss_status ss_recorder_open_csv(const char *path, const ss_sim *sim, long every, 
 /* One self-contained HTML page that shows the run (docs/page-format.md); how often it records is its own choice, so that
  * the page stays small. SS_ERROR_UNSUPPORTED where the library was built without the viewer. */
 ss_status ss_recorder_open_page(const char *path, const ss_sim *sim, ss_recorder **out, ss_error *error);
+/* No file, but a hash of the numbers that the others would record, known when it is closed; equal for runs that are equal to
+ * the last bit. */
+ss_status ss_recorder_open_hash(const ss_sim *sim, long every, uint64_t *hash, ss_recorder **out, ss_error *error);
 ss_observer ss_recorder_observer(ss_recorder *recorder);
 ss_status ss_recorder_close(ss_recorder *recorder, const ss_sim *sim, bool complete, ss_error *error);
 /* Instead of close: throws the file away (a run that never started). NULL is allowed. */

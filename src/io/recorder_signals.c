@@ -92,8 +92,10 @@ static bool read_names(hid_t file, const char *name, char ***names, hsize_t *n) 
   const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
   hsize_t length = 0;
   bool good = dataset >= 0 && ss_hdf5_length(dataset, &length);
-  *names = good ? ss_alloc(sizeof **names * (length + 1)) : NULL;
-  good = good && *names && ss_hdf5_read_texts(dataset, *names);
+  if (good && length > 0) {
+    *names = ss_hdf5_read_texts(dataset, length);
+    good = *names != NULL;
+  }
   if (good) *n = length;
   if (dataset >= 0) (void)H5Dclose(dataset);
   return good;
@@ -141,10 +143,8 @@ bool ss_signal_columns_open(ss_signal_columns *c, const ss_result *r) {
 }
 
 void ss_signal_columns_close(ss_signal_columns *c) {
-  for (hsize_t i = 0; i < c->n_outputs; i++) (void)H5free_memory(c->outputs[i]);
-  for (hsize_t i = 0; i < c->n_joints; i++) (void)H5free_memory(c->joints[i]);
-  ss_free((void *)c->outputs);
-  ss_free((void *)c->joints);
+  ss_hdf5_free_texts(c->outputs);
+  ss_hdf5_free_texts(c->joints);
   ss_free(c->sets);
   *c = (ss_signal_columns){0};
 }

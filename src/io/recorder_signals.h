@@ -21,7 +21,7 @@ bool ss_signal_table_release(ss_signal_table *table);
 
 /* Reading back: the signals of a result, all rows of them. */
 typedef struct ss_signal_columns {
-  char **outputs, **joints; /* HDF5's own memory */
+  char **outputs, **joints;
   hsize_t n_outputs, n_joints;
   int n_sets, n;
   ss_signal_set *sets; /* of the recorder, in its order */
