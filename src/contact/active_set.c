@@ -2,7 +2,7 @@
  *
  *   closed in the last step        active: it carries force until it takes off
  *   gap <= 0, approaching          collides now: an impact comes before anything else; in a crowd also across a small gap
- *                                  (event/landing.c)
+ *                                  (event/crowd.c)
  *   gap <= 0, neither              active: it has come to rest, or starts at rest
  *   gap <= 0, separating           watched: it has just bounced; active where it has done so too often in this step:
  *                                  hops that neither end nor grow (two bodies that lift each other in turn) are then

@@ -44,9 +44,10 @@ typedef struct ss_contact {
   const ss_law *law;   /* valid until the next broad phase */
   double mu, restitution;
   bool closed;                             /* was touching at the end of the last step */
+  bool met;                                /* collided in the last step, and still approaches (event/crowd.c) */
   bool active;                             /* has rows in the step's problem */
   bool touching;                           /* gap at rounding level, or below */
-  bool lands;                              /* gently: active before it touches (event/landing.c) */
+  bool lands;                              /* gently: active before it touches (event/crowd.c) */
   double lands_at;                         /* when in the part it would, infinite: it does not, or not gently */
   bool was_stuck, pressed_before;          /* in the last (part of a) step */
   int hits;                                /* collisions in this step so far */

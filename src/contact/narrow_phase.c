@@ -7,6 +7,8 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
   const ss_touch *touch = ss_touch_find(&sim->state, contact->key);
   if (touch) {
     contact->closed = touch->closed;
+    contact->met = !touch->closed && touch->hits == 0 && touch->hops == 0 &&
+                   (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0);
     contact->was_stuck = touch->stuck;
     contact->last_face = touch->face;
     contact->hits = touch->hits;

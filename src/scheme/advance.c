@@ -11,9 +11,10 @@ ss_pose ss_advance_body(const ss_sim *sim, int index, const double *delta, doubl
   if (index < 0) return pose_identity();
   const ss_body *body = &sim->model->bodies[index];
   ss_pose pose = ss_pose_of(sim->state.q, index);
+  const double gamma = sim->touched[index] ? sim->gamma : sim->scheme_gamma;
   double c[6] = {0};
   for (int i = 0; i < body->n; i++) {
-    const double change = delta ? sim->gamma * fraction * delta[body->first + i] : 0;
+    const double change = delta ? gamma * fraction * delta[body->first + i] : 0;
     c[body->coordinate[i]] = tau * (sim->state.v[body->first + i] + change);
   }
   pose.position = v3_add(pose.position, v3(c[0], c[1], c[2]));

@@ -168,7 +168,7 @@ static void stiff_impact_rows(ss_sim *sim) {
 
 static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
   ss_contact_place place = {.at = c->at};
-  if (h > 0 && sim->scheme->rows_at_midpoint) {
+  if (h > 0 && sim->scheme->rows_at_midpoint && !sim->dense) {
     sim->mechanics->place_on_path(sim, c, NULL, h / 2, 0, &place);
     /* A normal that jumps (a corner that leaves the face it stands on) belongs to another contact. */
     if (v3_dot(place.at.normal, c->at.normal) > 0.9) return place;
@@ -218,7 +218,7 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
     p->offset[p->n] = k == 0 ? normal_offset : 0;
     if (k == 0 && h > 0 && c->lands)
       p->offset[p->n] = ss_landing_offset(sim, c->at.gap, ss_row_dot(sim->model, &p->rows[p->n], sim->state.v), h);
-    p->pushed[p->n] = fmin(p->offset[p->n], 0);
+    p->pushed[p->n] = c->bounce > 0 ? 0 : fmin(p->offset[p->n], 0);
     if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
     if (k == 0 && h > 0 &&
         sim->iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - push h/T) min(Phi(q), 0) */
@@ -232,6 +232,8 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
   }
   const double share = c->closed ? kept_share(sim, h) : 0;
   if (share > 0) keep_contact_velocity(sim, c, share);
+  for (int side = 0; side < 2 && !sim->system; side++)
+    if (c->body[side] >= 0) sim->touched[c->body[side]] = true;
   add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, first, c->n_rows);
   c->block = p->n_blocks - 1;
   ss_block *block = &p->blocks[c->block];
@@ -243,6 +245,7 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again; where
  * transitions are located over a full step, so that a short part does not find it without load. A penetration is drift. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
+  if (sim->dense) return ss_crowd_offset(sim, c, h);
   if (sim->landing_speed > 0 && c->closed && c->at.gap >= 0 && c->at.gap <= ss_touch_gap(sim)) return 0;
   const bool gently = c->closed && sim->solves_to_collisions && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->drift_time : h);
@@ -268,6 +271,7 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   if (free_rows + motors) memcpy(p->z, sim->free_guess, sizeof(double) * (size_t)(free_rows + motors));
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
+  memset(sim->touched, 0, sizeof *sim->touched * (size_t)sim->model->n_bodies);
   memset(sim->rests, 0, sizeof *sim->rests * (size_t)sim->model->n_bodies);
   if (p->capacity) memset(p->pushed, 0, sizeof(double) * (size_t)p->capacity);
   if (sim->model->n_joints || sim->system) choose_gradient_positions(sim, h);

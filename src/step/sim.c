@@ -141,7 +141,9 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
   sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   sim->rests = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  if (!sim->rests || !sim->order || !sim->first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->touched = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  if (!sim->touched || !sim->rests || !sim->order || !sim->first_row)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
   if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->audit, error);
@@ -218,6 +220,8 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
       if (sim->scheme->theta) sim->options.alpha = sim->options.gamma = 1 - sim->options.theta;
       sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
       sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
+      sim->scheme_alpha = sim->alpha;
+      sim->scheme_gamma = sim->gamma;
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
       const unsigned usual = sim->options.tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
       sim->located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;

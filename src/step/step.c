@@ -61,6 +61,12 @@ ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
   return (sim->scheme->iterated ? ss_attempt_iterated : ss_attempt_once)(sim, h, certified, error);
 }
 
+/* Whether a crowd's contact that has closed in the part stays: it neither bounces nor goes on approaching, which the next part ends. */
+static bool comes_to_rest(const ss_sim *sim, const ss_contact *c, double speed_tolerance) {
+  const double rate = ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->v_end);
+  return c->bounce == 0 && rate >= -(speed_tolerance + c->blur);
+}
+
 /* What the solution says of each contact: carrying, stuck, gone. */
 static void judge_contacts(ss_sim *sim, double speed_tolerance) {
   const bool velocity_level = !sim->scheme->position_level || sim->locate_collisions;
@@ -69,10 +75,13 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
     if (c->row < 0) continue;
     const bool carries = c->impulse[0] > 0;
     /* one of several feet may carry nothing and stay; at position level the slack is the gap that opens, over the step */
-    const bool closed = carries || ((velocity_level || c->closed) && !c->patch &&
-                                    sim->problem.slack[c->row] <= speed_tolerance + c->blur);
+    bool closed = carries || ((velocity_level || c->closed) && !c->patch &&
+                              sim->problem.slack[c->row] <= speed_tolerance + c->blur);
+    if (sim->dense && closed) closed = comes_to_rest(sim, c, speed_tolerance);
     if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
-    if (!c->closed && closed && c->rate < -speed_tolerance) ss_emit(sim, SS_COLLISION, c, 0);
+    if (!c->closed && !c->met && (closed || (sim->dense && carries)) && c->rate < -speed_tolerance)
+      ss_emit(sim, SS_COLLISION, c, 0);
+    if (sim->dense && carries && !closed && c->bounce == 0) c->hops++; /* so that it is remembered */
     if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
       ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
     else if (c->fixed && carries && c->pressed_before && c->face && c->last_face && c->face != c->last_face)
@@ -115,8 +124,17 @@ static bool sinks(const ss_sim *sim, double h) {
   return false;
 }
 
-/* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. */
-static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, bool *impact, ss_error *error) {
+/* The scheme's own weights, until a crowd needs others. */
+static void begin_part(ss_sim *sim) {
+  sim->alpha = sim->scheme_alpha;
+  sim->gamma = sim->scheme_gamma;
+  sim->dense = false;
+}
+
+/* Solves a part of size *h, or a shorter one where that has no certified solution; *impact: a collision comes first. collides: something
+ * does in the part. */
+static ss_status solve_part(ss_sim *sim, bool collides, double *h, double *speed_tolerance, bool *impact,
+                            ss_error *error) {
   sim->push = 1;
   sim->calm_fails = false;
   sim->speed_bound = 1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * *h * sim->acceleration;
@@ -124,11 +142,17 @@ static ss_status solve_part(ss_sim *sim, double *h, double *speed_tolerance, boo
     bool certified = false;
     ss_status status = find_contacts(sim, *h, speed_tolerance, impact, error);
     *impact &= !sim->exhausted;
-    if (status != SS_OK || *impact) return status;
-    status = ss_attempt(sim, *h, &certified, error);
+    if (status != SS_OK) return status;
+    begin_part(sim);
+    const bool dense = ss_crowd_is_dense(sim, *h),
+               at_once = dense && (*impact || collides || ss_crowd_collides(sim, *h));
+    *impact &= !dense;
+    if (*impact) return SS_OK;
+    if (at_once) ss_crowd_begin(sim, *h);
+    status = (at_once ? ss_crowd_part : ss_attempt)(sim, *h, &certified, error);
     const double whole = *h;
     sim->jammed = sim->arrested = sim->released = false;
-    if (status == SS_OK && certified && !sim->exhausted && sim->transitions < MOST_TRANSITIONS) {
+    if (status == SS_OK && certified && !at_once && !sim->exhausted && sim->transitions < MOST_TRANSITIONS) {
       status = ss_locate_jam(sim, h, &certified, error);
       const double runs = *h;
       sim->jammed = runs < whole;
@@ -221,7 +245,7 @@ static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *erro
   *tau = whole;
   sim->hit = -1;
   sim->refined = false;
-  if (!sim->locate_collisions || sim->exhausted) return SS_OK;
+  if (!sim->locate_collisions || sim->exhausted || sim->dense) return SS_OK;
   status = land(sim, whole, tau, &found, error);
   const double first = *tau;
   if (status != SS_OK || !found || !sim->solves_to_collisions || first < instant * whole) return status;
@@ -243,7 +267,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   const double remaining = h;
   double speed_tolerance;
   bool impact = false;
-  ss_status status = solve_part(sim, &h, &speed_tolerance, &impact, error);
+  ss_status status = solve_part(sim, false, &h, &speed_tolerance, &impact, error);
   if (status != SS_OK) return status;
   if (impact) {
     *taken = 0;
@@ -258,6 +282,11 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   }
   double tau;
   status = end_of_part(sim, &h, &tau, error);
+  if (status == SS_OK && tau < h && ss_crowd_is_dense(sim, h)) { /* nothing is located in so dense a crowd */
+    tau = h = remaining;
+    status = solve_part(sim, true, &h, &speed_tolerance, &impact, error);
+    tau = h;
+  }
   if (status == SS_OK) status = show_problem(sim, error);
   if (status != SS_OK) return status;
   if (sim->variation) status = ss_vary_part(sim, remaining, h, tau, sim->hit, error);
@@ -366,6 +395,7 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION && !hits_next)
     status = ss_project(sim, error);
   sim->control.transitions = sim->transitions;
+  begin_part(sim);
   if (status == SS_OK && !ss_state_is_finite(sim)) {
     sim->not_finite = true;
     status = ss_fail(error, SS_ERROR_UNCERTIFIED, "positions, velocities or energies are not finite at t = %.9g", end);

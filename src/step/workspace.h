@@ -55,8 +55,8 @@ typedef struct ss_islands {
   int count;
   int *island;      /* [n_blocks] */
   int *order;       /* [2 n_blocks + 1] the blocks by their islands; where each island starts */
-  bool *rests;      /* [count] its bodies are at rest with the guess, and stay there (event/calm.c) */
-  double *work;     /* [2 n_blocks] event/calm.c: of each island with the guess; from n_blocks on, with the solution */
+  bool *rests;      /* [count] its bodies are at rest with the guess, and stay there (event/crowd.c) */
+  double *work;     /* [2 n_blocks] event/crowd.c: of each island with the guess; from n_blocks on, with the solution */
   ss_block *blocks; /* of the island in hand, as are those below */
   int *row;         /* [3 n + 1] its rows in the problem; the problem's rows in it; where its matrix's lines start */
   double *g;        /* [3 n] g; from n on z; from 2 n on w */
@@ -124,7 +124,8 @@ struct ss_sim {
   const ss_scheme *scheme;
   const ss_mechanics *mechanics; /* of bodies, or of a system */
   struct ss_system_work *system; /* systems only, else NULL */
-  double alpha, gamma;
+  double alpha, gamma;           /* weights of the part in hand: the scheme's, or those of a crowd (event/crowd.c) */
+  double scheme_alpha, scheme_gamma;
   int iteration_limit;       /* of the solver; 0: its own choice */
   bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
   unsigned located;          /* SS_EVENT_...: what is located inside a step */
@@ -141,8 +142,10 @@ struct ss_sim {
   bool exhausted;       /* too many parts, or an impact without solution: the rest of the step locates nothing */
   double push;          /* share of their drift that they take back in that time, in this part (step/push.c) */
   bool newton_fails;    /* impact: Newton's law has no solution in it, Poisson's is followed */
-  bool calmed;          /* the problem stops bodies at rest (event/calm.c) */
+  bool calmed;          /* the problem stops bodies at rest (event/crowd.c) */
   bool calm_fails;      /* not in this part: it would give them energy */
+  bool dense;           /* the part is a crowd's whole step (event/crowd.c) */
+  bool *touched;        /* [n_bodies] rows: has contacts in the problem */
   bool *rests;          /* [n_bodies] solve: at rest, and stays there */
   bool starts;          /* nothing of the step has happened yet */
   bool settling;        /* the impact that comes is one of closed contacts only: nothing is returned */
@@ -286,7 +289,7 @@ void ss_note_ends(ss_sim *sim);
 void ss_tell_ends(ss_sim *sim);
 /* Earliest collision in (0, h]; h if there is none. Gentle landings are only noted, unless all are to be located. */
 double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found);
-/* Gentle landings (event/landing.c): the part's limit; whether a contact without restitution to speak of is below it at this
+/* Gentle landings (event/crowd.c): the part's limit; whether a contact without restitution to speak of is below it at this
  * rate of its gap; what its row asks for; those that would land before `until` get rows, their number is returned. */
 void ss_landing_begin(ss_sim *sim);
 double ss_landing_speed(const ss_sim *sim, const ss_contact *c);
@@ -294,7 +297,14 @@ bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate);
 double ss_landing_offset(const ss_sim *sim, double gap, double rate, double h);
 bool ss_settles(const ss_sim *sim, const ss_contact *c); /* at the start of a step */
 int ss_hold_landings(ss_sim *sim, double until);
-/* Crowds at rest (event/calm.c): whether they are stopped; whether a body is so slow; the rows of the part as they stand, by
+/* A whole step of a crowd at once: whether it is so dense; whether something closes in it; weights, contacts and restitution of
+ * the part; solves it; what the row of a contact's normal asks for. */
+bool ss_crowd_is_dense(const ss_sim *sim, double h);
+bool ss_crowd_collides(const ss_sim *sim, double h);
+void ss_crowd_begin(ss_sim *sim, double h);
+ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error);
+double ss_crowd_offset(const ss_sim *sim, const ss_contact *c, double h);
+/* Crowds at rest (event/crowd.c): whether they are stopped; whether a body is so slow; the rows of the part as they stand, by
  * which they are. */
 bool ss_calms(const ss_sim *sim);
 bool ss_is_idle(const ss_sim *sim, int body);

@@ -1,0 +1,347 @@
+/* Crowds: everything that is not located exactly, and why. Off for few bodies: with fewer than 16 contacts that are closed or have
+ * collided in the step, every collision is located; so it is in runs with a tolerance or with sensitivities.
+ *
+ *     contacts   what happens                                    error
+ *     >= 16      gentle landings are held by the problem         positions: v h, v < g h/2
+ *                what swings at rest is stopped, rest stays       velocities: g h/16, once; 16 residual g h per step
+ *     >= 64      steps with collisions are one problem           of order one: positions v h at a collision
+ *                (>= 16 where eight pairs of bodies collide in one step, none of them with e = 1)
+ *
+ * The last line holds where the scene does not name the events to be located.
+ *
+ * == Gentle landings ==
+ *
+ * In a heap that comes to rest most collisions are slower than what gravity makes of a hundredth of the step: a foot that an
+ * impact elsewhere has lifted, a ball that the others let down. Each of them located would end a part, for all bodies,
+ * with an impact and the rest of the step to be solved anew, dozens of times per step. Instead the part's own problem lets
+ * them land. A contact with gap Phi that approaches at v = -n.v is held by n.v+ >= u, with
+ *
+ *     u = max(0, p),    Phi + h [(1-gamma) n.v + gamma p] = 0
+ *
+ * so that at the end of the part it neither approaches nor overlaps; what stays open (at most v h/2) closes in the next part.
+ * Its impulse acts while n.va = (1-alpha) n.v + alpha u <= 0: it takes energy, and never gives any. Positions err by less
+ * than v h.
+ *
+ * v is below g h/2: what is not returned then are bounces that take 2 e v/(g (1-e)) <= h, all of them together; with e above 1/2
+ * the speed is lower by (1-e)/e. Bodies without gravity, which nothing drives together, do not land.
+ *
+ * A blow goes through a wall or a stack in dozens of collisions, microseconds one after the other, for gaps that are much smaller
+ * than what landings leave open. Contacts that approach each other faster, across at most v h/16, therefore collide at once
+ * (contact/active_set.c), all of them in one impact.
+ *
+ * With alpha = 1/2 a contact that is pressed and approaches is reflected, for ever. Steps of a crowd therefore begin with an
+ * impact where closed contacts approach (ss_settles); where nothing else collides it returns nothing.
+ *
+ * == Rest ==
+ *
+ * Constraints on va = alpha v+ + (1-alpha) v keep velocities that lie beside them for ever: with alpha = 1/2 what an impact or
+ * a solver's residual leaves, however small, changes its sign with every step (MDI section 9.1), and the forces of a heap at
+ * rest change with it. Each step would be a new problem, which the forces before do not solve. In a crowd (landing.c) bodies
+ * that hold each other and are all slower than what gravity makes of a 16th of the step are therefore stopped, by
+ *
+ *     J v+ = 0    instead of    J va = 0        offset -(1-alpha) J v, for all rows of all contacts of the island
+ *
+ * (For some of the rows alone, feet that repeat each other would contradict each other.) The impulses z do the work z.Jv/2 by
+ * it. Where that is above zero, with the forces before or with those that are found, the island is left as it is: in the next
+ * step it has the other sign. No energy is created.
+ * Positions move by the speed times h/2, once. Bodies that move are not touched: their order is two. Nor are mechanisms, whose
+ * joints have rows of the same kind, and systems.
+ *
+ * An island is at rest where its bodies are slower than what the residual leaves open (16 residual g h), where the impulses of
+ * the last part change that by no more, and where these impulses solve the problem of bodies at rest, by the judge. Its
+ * velocities are then set to zero, and positions stay as they are, to the last bit: the next step has the same problem, and
+ * the same answer. The error is a momentum of at most m 16 residual g h per body and step.
+ *
+ * == A whole step at once ==
+ *
+ * Hundreds of collisions per step, each of which moves a few bodies, would each end a part for all of them. Where many contacts
+ * are busy and something collides, the rest of the step is one problem instead, with alpha = gamma = 1 and contacts at position
+ * level (ST (3)): Phi/h + n.v+ >= 0 for all contacts that may close. A gap of spheres is a convex function of their places, so
+ * that none of them ends below zero; other shapes turn, and overlap by (h w)^2 times their size, which is pushed back
+ * (step/push.c). Contacts that turn out to close though nothing said so are added, and the problem is solved again.
+ * Bodies that nothing holds keep the scheme's own gamma: they fly as they do in any other step.
+ *
+ * Restitution: a contact that meets at the speed v within the step parts with n.v+ >= e v (Moreau), if gravity does not take that
+ * back within the step. Newton's law may create energy among contacts of different e or with friction. Where the bodies are
+ * faster than their free motion would be, the step is solved again without restitution, and counted as not returned. */
+#include "step/workspace.h"
+
+/* Whether many contacts are closed or have collided in this step. */
+static bool is_crowd(const ss_sim *sim) {
+  enum { MANY = 16 };
+  int busy = 0;
+  for (int i = 0; i < sim->n_contacts; i++) busy += sim->contacts[i].closed || sim->contacts[i].hits > 0;
+  return busy >= MANY;
+}
+
+static bool needs_all(const ss_sim *sim) {
+  return sim->options.tolerance > 0 || sim->variation || !sim->locate_collisions;
+}
+
+void ss_landing_begin(ss_sim *sim) {
+  static const double share = 0.5;
+  sim->landing_speed = needs_all(sim) || !is_crowd(sim) ? 0 : share * sim->h * sim->acceleration;
+}
+
+double ss_landing_speed(const ss_sim *sim, const ss_contact *c) {
+  const double e = c->restitution;
+  if (e >= 1 && c->hits < SS_MOST_BOUNCES) return 0;
+  return sim->landing_speed * (e > 0.5 && e < 1 ? (1 - e) / e : 1);
+}
+
+bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate) {
+  return sim->landing_speed > 0 && rate >= -ss_landing_speed(sim, c);
+}
+
+double ss_landing_offset(const ss_sim *sim, double gap, double rate, double h) {
+  const double open = fmax(gap, 0) / h;
+  if (rate >= 0) return open;
+  const double u = sim->gamma > 0 ? fmax((-open - (1 - sim->gamma) * rate) / sim->gamma, 0) : 0;
+  return fmax(-(1 - sim->alpha) * rate - sim->alpha * u, 0);
+}
+
+bool ss_settles(const ss_sim *sim, const ss_contact *c) {
+  return sim->landing_speed > 0 && sim->starts && c->restitution < 1 && c->rate < -ss_gentle_speed(sim);
+}
+
+/* Those that would land after the part's end are watched as before. */
+int ss_hold_landings(ss_sim *sim, double until) {
+  int n = 0;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (c->active || !(c->lands_at < until)) continue;
+    c->active = c->lands = true;
+    n++;
+  }
+  return n;
+}
+
+/* ---- rest ---- */
+
+bool ss_is_idle(const ss_sim *sim, int body) {
+  return ss_body_speed(sim->model, body, sim->state.v) <= sim->h * sim->acceleration / 16;
+}
+
+bool ss_calms(const ss_sim *sim) {
+  return sim->landing_speed > 0 && !sim->calm_fails && sim->alpha < 1 && !sim->system && !sim->iterate_q &&
+         !sim->solves_to_collisions && sim->model->n_joints == 0 && sim->model->n_forces == 0;
+}
+
+static double row_speed(const ss_sim *sim, int i) {
+  return ss_row_dot(sim->model, &sim->problem.rows[i], sim->state.v);
+}
+
+/* The work that stopping each island does with the problem's z; infinite where one of its bodies moves. */
+static void weigh(const ss_sim *sim, double *works) {
+  const ss_problem *p = &sim->problem;
+  const ss_islands *s = &sim->islands;
+  for (int b = 0; b < p->n_blocks; b++) works[s->island[b]] = 0;
+  for (int b = 0; b < p->n_blocks; b++) {
+    const ss_row *row = &p->rows[p->blocks[b].first];
+    double *work = &works[s->island[b]];
+    if (!ss_is_idle(sim, row->body[0]) || !ss_is_idle(sim, row->body[1])) *work = INFINITY;
+    for (int i = p->blocks[b].first; i < p->blocks[b].first + p->blocks[b].size; i++)
+      *work += p->z[i] * row_speed(sim, i);
+  }
+}
+
+ss_status ss_calm(ss_sim *sim, ss_error *error) {
+  ss_problem *p = &sim->problem;
+  sim->calmed = false;
+  if (!ss_calms(sim)) return SS_OK;
+  int count;
+  const ss_status status = ss_find_islands(sim, &count, error);
+  if (status != SS_OK) return status;
+  weigh(sim, sim->islands.work);
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row < 0 || c->lands || sim->islands.work[sim->islands.island[c->block]] > 0) continue;
+    for (int k = c->row; k < c->row + c->n_rows; k++) {
+      const double speed = row_speed(sim, k);
+      p->offset[k] -= (1 - sim->alpha) * speed;
+      sim->calmed = sim->calmed || speed != 0;
+    }
+  }
+  return SS_OK;
+}
+
+/* A velocity that the residual leaves open; gravity makes more of it at once where nothing holds. */
+static double open_speed(const ss_sim *sim) {
+  return fmin(16 * sim->options.residual, 1. / 16) * sim->h * sim->acceleration;
+}
+
+static bool may_rest(const ss_sim *sim) {
+  return sim->landing_speed > 0 && sim->problem.h > 0 && !sim->iterate_q && !sim->solves_to_collisions &&
+         sim->model->n_joints == 0 && sim->model->n_forces == 0 && !sim->pulled;
+}
+
+static bool is_still(const ss_sim *sim, int body, const double *change) {
+  const double most = open_speed(sim);
+  return ss_body_speed(sim->model, body, sim->state.v) <= most && ss_body_speed(sim->model, body, change) <= most;
+}
+
+/* scratch_v: A^-1 J^T z of the guess */
+void ss_rest_begin(ss_sim *sim) {
+  ss_problem *p = &sim->problem;
+  ss_islands *s = &sim->islands;
+  const bool may = may_rest(sim);
+  double *change = sim->scratch_v;
+  for (int k = 0; k < s->count; k++) s->rests[k] = may;
+  if (!may) return;
+  for (int i = 0; i < sim->model->n_v; i++) change[i] += sim->dv_free[i];
+  for (int b = 0; b < p->n_blocks; b++) {
+    const int first = p->blocks[b].first;
+    const ss_row *row = &p->rows[first];
+    bool *rests = &s->rests[s->island[b]];
+    *rests = *rests && is_still(sim, row->body[0], change) && is_still(sim, row->body[1], change);
+  }
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (c->row >= 0 && (c->lands || c->at.gap > ss_touch_gap(sim) || p->pushed[c->row] != 0))
+      s->rests[s->island[c->block]] = false;
+  }
+  for (int b = 0; b < p->n_blocks; b++)
+    for (int i = p->blocks[b].first; s->rests[s->island[b]] && i < p->blocks[b].first + p->blocks[b].size; i++)
+      p->slack[i] = p->alpha * ss_row_dot(sim->model, &p->rows[i], change);
+}
+
+void ss_rest_end(ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  const ss_islands *s = &sim->islands;
+  for (int b = 0; b < p->n_blocks; b++) {
+    const ss_row *row = &p->rows[p->blocks[b].first];
+    for (int side = 0; side < 2 && s->rests[s->island[b]]; side++)
+      if (row->body[side] >= 0) sim->rests[row->body[side]] = true;
+  }
+}
+
+bool ss_calm_gives(ss_sim *sim) {
+  const ss_problem *p = &sim->problem;
+  const ss_islands *s = &sim->islands;
+  if (!sim->calmed) return false;
+  double *found = s->work + p->n_blocks;
+  weigh(sim, found);
+  for (int b = 0; b < p->n_blocks; b++)
+    if (s->work[s->island[b]] <= 0 && found[s->island[b]] > 0) return true;
+  return false;
+}
+
+/* ---- a whole step at once ---- */
+
+/* Closes within the time h if it goes on as it does. */
+static bool closes(const ss_sim *sim, const ss_contact *c, double h) {
+  if (c->at.gap <= ss_touch_gap(sim)) return !c->closed && c->rate < -ss_gentle_speed(sim);
+  return !c->closed && c->at.gap <= h * (h * sim->acceleration - c->rate);
+}
+
+/* And not gently. */
+static bool strikes(const ss_sim *sim, const ss_contact *c, double h) {
+  return closes(sim, c, h) && c->rate < -0.5 * sim->h * sim->acceleration;
+}
+
+static bool may_be_dense(const ss_sim *sim) {
+  const bool told = sim->options.has_events && sim->locate_collisions;
+  return !needs_all(sim) && !told && !sim->system && !sim->scheme->position_level && !sim->scheme->compliant &&
+         !sim->exhausted;
+}
+
+bool ss_crowd_is_dense(const ss_sim *sim, double h) {
+  enum { FEW = 16, MANY = 64, COLLISIONS = 8 };
+  if (!may_be_dense(sim)) return false;
+  int busy = 0, pairs = 0, last = -1;
+  bool elastic = false;
+  for (int i = 0; i < sim->n_contacts && busy < MANY; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    const bool collides = c->hits > 0 || strikes(sim, c, h);
+    if (c->limit || !(c->closed || collides || closes(sim, c, h))) continue;
+    busy++;
+    if (!collides) continue;
+    elastic |= c->restitution >= 1;
+    const bool same =
+        last >= 0 && sim->contacts[last].body[0] == c->body[0] && sim->contacts[last].body[1] == c->body[1];
+    pairs += !same;
+    last = i;
+  }
+  return busy >= MANY || (busy >= FEW && pairs >= COLLISIONS && !elastic);
+}
+
+bool ss_crowd_collides(const ss_sim *sim, double h) {
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (closes(sim, &sim->contacts[i], h)) return true;
+  return false;
+}
+
+/* Restitution of a contact in such a step; 0 where gravity takes the bounce back at once. */
+static double returns(const ss_sim *sim, const ss_contact *c, double h) {
+  const bool meets = !c->closed && c->rate < 0 && c->at.gap <= -h * c->rate;
+  return meets && c->restitution * -c->rate > h * sim->acceleration ? c->restitution : 0;
+}
+
+double ss_crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
+  if (c->bounce > 0) return c->bounce * c->rate;
+  if (c->at.gap < 0) return sim->push * c->at.gap / fmax(sim->drift_time, h);
+  return c->closed && c->at.gap <= ss_touch_gap(sim) ? 0 : c->at.gap / h;
+}
+
+static void hold(ss_sim *sim, ss_contact *c) {
+  if (!c->active) sim->n_active += !c->limit;
+  c->active = true;
+}
+
+/* Those that are closed, or may close though others push them by as much as they move. */
+void ss_crowd_begin(ss_sim *sim, double h) {
+  sim->dense = true;
+  sim->alpha = sim->gamma = 1;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    c->lands = false;
+    c->bounce = returns(sim, c, h);
+    if (closes(sim, c, 1.25 * h) || c->at.gap <= ss_touch_gap(sim)) hold(sim, c);
+  }
+}
+
+/* Holds the contacts that overlap at the end of the solved part; how many. */
+static int hold_overlooked(ss_sim *sim, double h) {
+  const double deep = 1e-3 * h * h * sim->acceleration + ss_touch_gap(sim);
+  int n = 0;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    ss_contact *c = &sim->contacts[i];
+    if (c->active) continue;
+    ss_contact_place place;
+    sim->mechanics->place(sim, c, sim->state.t + h, sim->q_end, &place);
+    if (place.at.gap >= -deep) continue;
+    hold(sim, c);
+    n++;
+  }
+  return n;
+}
+
+/* Faster than without contacts; positions that are pushed back are step/push.c's affair. */
+static bool gains(ss_sim *sim) {
+  bool returned = false;
+  for (int i = 0; i < sim->n_contacts; i++) returned |= sim->contacts[i].row >= 0 && sim->contacts[i].bounce > 0;
+  if (!returned) return false;
+  for (int i = 0; i < sim->model->n_v; i++) sim->scratch_v[i] = sim->state.v[i] + sim->dv_free[i];
+  const double free = sim->mechanics->kinetic_energy(sim, sim->scratch_v);
+  return sim->mechanics->kinetic_energy(sim, sim->v_end) > free * (1 + 1e-9);
+}
+
+ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  enum { ROUNDS = 6 };
+  for (int round = 0; round < ROUNDS; round++) {
+    const ss_status status = ss_attempt(sim, h, certified, error);
+    if (status != SS_OK) return status;
+    if (!*certified || gains(sim)) {
+      bool any = false;
+      for (int i = 0; i < sim->n_contacts; i++) {
+        any |= sim->contacts[i].bounce > 0;
+        sim->contacts[i].bounce = 0;
+      }
+      if (!any) return SS_OK; /* not certified */
+      sim->report.solves.unreturned++;
+      continue;
+    }
+    if (hold_overlooked(sim, h) == 0) return SS_OK;
+  }
+  return SS_OK;
+}
