@@ -234,8 +234,9 @@ static bool rate_matches(const setting *s, const ss_contact_point *c) {
 static bool is_crossing(const setting *s, const ss_contact_point *c) {
   const uint32_t k = c->feature & 0x3ff;
   if (s->b.mesh) return c->feature >> 30 == 1 && (k == 0x3ff || (s->a.type == SS_SHAPE_CYLINDER && k > 0));
-  if (s->b.type == SS_SHAPE_CYLINDER && (s->a.type == SS_SHAPE_BOX || s->a.type == SS_SHAPE_CONVEX))
-    return c->feature >> 20 == 4;
+  if (s->b.type == SS_SHAPE_CYLINDER &&
+      (s->a.type == SS_SHAPE_BOX || s->a.type == SS_SHAPE_CONVEX || s->a.type == SS_SHAPE_CAPSULE))
+    return c->feature >> 20 == 4 || c->feature >> 20 == 5;
   if (s->a.type == SS_SHAPE_CYLINDER && s->b.type == SS_SHAPE_CYLINDER)
     return c->feature >> 8 == 2 || c->feature >> 8 == 3;
   return s->a.type == SS_SHAPE_BOX && s->b.type == SS_SHAPE_BOX && c->feature >> 16 >= 3;

@@ -1,14 +1,18 @@
-/* A polyhedron (box, convex hull) and a cylinder. In the cylinder's frame d is the signed distance from the cylinder.
+/* A polyhedron (box, convex hull) or a capsule, and a cylinder. A capsule is an edge with a radius.
  *
- *   VERTEX      a vertex: d there
- *   EDGE        an edge: signed distance of its line where the closest point is between its ends, else of its closest point
+ *   VERTEX      a vertex over a surface of the cylinder, an end or the side: its height; over none: its distance
+ *   EDGE        an edge over the side: distance of the axis along their common perpendicular, less the radius; beside a rim:
+ *               signed distance of the edge's line, where the closest point is between its ends, else of its closest point
  *   RIM         the point of an end's disc that is lowest over a face: its height, beside the face its distance from the hull
  *   POINT       a point fixed on a rim, over a face: likewise; these hold a cylinder that stands
  *   CHORD       where an edge that lies on an end crosses its rim: height of that point over the end. It slides along the
  *               edge, so its rate is that of the material points where the edge is parallel to the end, nearly so near it
+ *   CUT         where an edge that lies along the side crosses the plane of an end: height over the side, likewise
  *
  *   SLAB        an end against the lowest vertex over it, or (FLAT) a face against the lowest point of an end over it, for
  *               shapes that overlap deeply
+ *
+ * A point over a surface has its height over that surface, however near the rim it is (cylinder_cylinder.c says why).
  *
  * Apart, each is the distance of two points of the shapes, and the least of VERTEX, EDGE and RIM is the distance. Features are
  * reported whose normal is near that of the best separating slab among the normals of faces, ends and these features;
@@ -16,12 +20,13 @@
 #include "geom/cylinder.h"
 #include "geom/hull.h"
 
-enum { VERTEX, EDGE, RIM, POINT, CHORD, SLAB, FLAT };
-static const double similar = 0.9;  /* cosine */
-static const double standing = 0.3; /* sine */
-static const double level = 0.02;   /* sine: an edge that lies on an end */
-static const double margin = 1e-9;  /* of a half length */
-static const double deep = 0.05;    /* of the size: points further under a face may be out of the hull again */
+enum { VERTEX, EDGE, RIM, POINT, CHORD, CUT, SLAB, FLAT };
+enum { NO_SURFACE = SS_CYLINDER_SIDE + 1 };
+static const double similar = 0.9;    /* cosine */
+static const double standing = 0.3;   /* sine */
+static const double level = 0.02;     /* sine: an edge that lies on an end, or along the side */
+static const double tolerated = 0.02; /* of the size: a closed contact's normal separates the shapes but for this */
+static const double margin = 1e-9;    /* of a half length */
 
 /* The hull in its frame, the cylinder placed there. */
 typedef struct scene {
@@ -29,7 +34,7 @@ typedef struct scene {
   ss_cylinder c;
   ss_vec3 center;
   ss_quat turn; /* from the cylinder's frame to the hull's */
-  double size;
+  double radius, size;
 } scene;
 
 static uint32_t encode(uint32_t kind, int index, int end, int k) {
@@ -38,8 +43,12 @@ static uint32_t encode(uint32_t kind, int index, int end, int k) {
 
 static scene scene_make(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb,
                         ss_hull_room *room) {
-  return (scene){ss_hull_of(a, room), cylinder_of(b), pose_local(pa, pb->position),
-                 quat_multiply(quat_conjugate(pa->orientation), pb->orientation), fmin(a->reach, b->reach)};
+  return (scene){ss_hull_of(a, room),
+                 cylinder_of(b),
+                 pose_local(pa, pb->position),
+                 quat_multiply(quat_conjugate(pa->orientation), pb->orientation),
+                 a->radius,
+                 fmin(a->reach, b->reach)};
 }
 
 static ss_vec3 to_cylinder(const scene *s, ss_vec3 p) {
@@ -47,13 +56,22 @@ static ss_vec3 to_cylinder(const scene *s, ss_vec3 p) {
 }
 static ss_vec3 from_cylinder(const scene *s, ss_vec3 p) { return v3_add(s->center, quat_rotate(s->turn, p)); }
 
-/* Contact of the hull's point y (cylinder frame) with the cylinder; everything is given back in the hull's frame. */
-static void contact_of_point(const scene *s, ss_vec3 y, ss_contact_point *out) {
-  ss_vec3 n, foot;
-  out->gap = ss_cylinder_distance(s->c, y, &n, &foot);
+/* The cylinder's point is foot, the hull's without its radius d further along n (cylinder frame); everything is given back in the
+ * hull's frame. */
+static void fill_point(const scene *s, double d, ss_vec3 n, ss_vec3 foot, ss_contact_point *out) {
+  out->gap = d - s->radius;
   out->normal = quat_rotate(s->turn, n);
   out->point_b = from_cylinder(s, foot);
   out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
+}
+
+/* A point of the hull over a surface, or by its distance. */
+static bool contact_of_point(const scene *s, ss_vec3 y, int surface, ss_contact_point *out) {
+  ss_vec3 n, foot;
+  const bool over = surface != NO_SURFACE && ss_cylinder_over(s->c, y, surface, margin * s->size);
+  const double d = over ? ss_cylinder_height(s->c, y, surface, &n, &foot) : ss_cylinder_distance(s->c, y, &n, &foot);
+  fill_point(s, d, n, foot, out);
+  return over || surface == NO_SURFACE;
 }
 
 /* Contact of the cylinder's point p (hull frame) with a face's plane. */
@@ -68,10 +86,11 @@ static void contact_of_height(const scene *s, ss_vec3 p, int face, ss_contact_po
 static bool contact_by_face(const scene *s, ss_vec3 p, int face, ss_contact_point *out) {
   contact_of_height(s, p, face, out);
   const bool over = ss_hull_over(s->hull, face, p, margin * s->size);
-  if (over && out->gap > -deep * s->size) return true;
+  if (over && out->gap >= 0) return true;
+  const double tolerance = hull_tolerance(margin * s->size, -out->gap, s->size);
   ss_vec3 n, foot;
   const double distance = ss_hull_distance(s->hull, p, &n, &foot);
-  if (over && distance < margin * s->size) return true;
+  if (over && distance < tolerance) return true;
   out->gap = distance;
   out->normal = v3_neg(n);
   out->point_a = foot;
@@ -83,6 +102,12 @@ static ss_segment edge_seen(const scene *s, int edge) {
   e.center = to_cylinder(s, e.center);
   e.axis = quat_rotate(quat_conjugate(s->turn), e.axis);
   return e;
+}
+
+/* Is an edge parallel to the axis, nearly? */
+static bool lies_along(const scene *s, int edge) {
+  const ss_vec3 axis = edge_seen(s, edge).axis;
+  return hypot(axis.y, axis.z) < level;
 }
 
 /* Of the hull, over an end, in the cylinder's frame. */
@@ -101,64 +126,85 @@ static ss_vec3 lowest_of_end(const scene *s, int face, int end) {
   return from_cylinder(s, ss_disc_support(s->c, end, down));
 }
 
+/* An edge over the side, where the feet of the common perpendicular with the axis are inside both. */
+static bool edge_over_side(const scene *s, const ss_segment *e, ss_contact_point *out) {
+  const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), s->c.half};
+  double t, x;
+  ss_vec3 n, foot;
+  if (!segment_perpendicular(e, &axis, &t, &x, &n) || !segment_contains(e, t, margin / 2 * s->size) ||
+      fabs(x) > s->c.half + margin * s->size)
+    return false;
+  const double d = ss_cylinder_height(s->c, segment_point(e, t), SS_CYLINDER_SIDE, &n, &foot);
+  fill_point(s, d, n, foot, out);
+  return true;
+}
+
+static bool edge_beside(const scene *s, const ss_segment *e, ss_contact_point *out) {
+  ss_vec3 n, foot;
+  const double d = ss_cylinder_line(s->c, e->center, e->axis, &n, &foot);
+  if (segment_contains(e, v3_dot(e->axis, v3_sub(foot, e->center)), margin * e->half))
+    return fill_point(s, d, n, foot, out), true;
+  (void)contact_of_point(s, segment_point(e, ss_cylinder_segment(s->c, e)), NO_SURFACE, out);
+  return false;
+}
+
+/* A point that slides along an edge, where it is on both shapes. */
+static bool edge_at(const scene *s, const ss_segment *e, double t, bool valid, int surface, ss_contact_point *out) {
+  const ss_vec3 y = segment_point(e, clamp(t, e->half));
+  return contact_of_point(s, y, valid ? surface : NO_SURFACE, out) && valid;
+}
+
+static bool cut(const scene *s, const ss_segment *e, int end, ss_contact_point *out) {
+  const bool along = fabs(e->axis.x) > 0.5;
+  const double t = along ? ((end ? s->c.half : -s->c.half) - e->center.x) / e->axis.x : 0;
+  return edge_at(s, e, t, along && segment_contains(e, t, margin / 2 * s->size), SS_CYLINDER_SIDE, out);
+}
+
+static bool chord(const scene *s, const ss_segment *e, int end, int k, ss_contact_point *out) {
+  double t;
+  const bool crosses = ss_cylinder_chord(s->c, e, k, margin / 2 * s->size, &t);
+  return edge_at(s, e, t, crosses, end, out);
+}
+
 /* Returns whether the feature's points belong to the shapes; the contact is filled in anyway. */
 static bool feature_contact(const scene *s, uint32_t feature, ss_contact_point *out) {
   const int index = (int)(feature >> 8 & 0xfff), end = (int)(feature >> 4 & 15), k = (int)(feature & 15);
+  const uint32_t kind = feature >> 20;
+  const double side = end ? 1 : -1;
+  const ss_segment e = kind == EDGE || kind == CHORD || kind == CUT ? edge_seen(s, index) : (ss_segment){0};
   bool valid = true;
-  switch (feature >> 20) {
+  out->feature = feature;
+  switch (kind) {
   case VERTEX:
-    contact_of_point(s, to_cylinder(s, s->hull->vertex[index]), out);
-    break;
-  case EDGE: {
-    const ss_segment e = edge_seen(s, index);
-    ss_vec3 n, foot;
-    out->gap = ss_cylinder_line(s->c, e.center, e.axis, &n, &foot);
-    const double t = v3_dot(e.axis, v3_sub(foot, e.center));
-    valid = segment_contains(&e, t, margin * e.half);
-    out->normal = quat_rotate(s->turn, n);
-    out->point_b = from_cylinder(s, foot);
-    out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
-    if (!valid) contact_of_point(s, segment_point(&e, ss_cylinder_segment(s->c, &e)), out);
-    break;
-  }
+    return contact_of_point(s, to_cylinder(s, s->hull->vertex[index]), end, out);
+  case EDGE:
+    if (end != SS_CYLINDER_SIDE) return edge_beside(s, &e, out);
+    valid = edge_over_side(s, &e, out);
+    if (!valid) (void)edge_beside(s, &e, out);
+    return valid;
   case RIM:
-    valid = contact_by_face(s, lowest_of_end(s, index, end), index, out);
-    break;
+    return contact_by_face(s, lowest_of_end(s, index, end), index, out);
   case POINT:
-    valid = contact_by_face(s, from_cylinder(s, ss_rim_point(s->c, end, k)), index, out);
-    break;
-  case CHORD: {
-    const ss_segment e = edge_seen(s, index);
-    double t;
-    valid = ss_cylinder_chord(s->c, &e, k, margin / 2 * s->size, &t);
-    const ss_vec3 y = segment_point(&e, clamp(t, e.half));
-    const double side = end ? 1 : -1;
-    out->gap = side * y.x - s->c.half;
-    out->normal = quat_rotate(s->turn, v3(side, 0, 0));
-    out->point_a = from_cylinder(s, y);
-    out->point_b = v3_axpy(out->point_a, -out->gap, out->normal);
-    if (!valid) contact_of_point(s, y, out);
-    break;
-  }
+    return contact_by_face(s, from_cylinder(s, ss_rim_point(s->c, end, k)), index, out);
+  case CHORD:
+    return chord(s, &e, end, k, out);
+  case CUT:
+    return cut(s, &e, end, out);
   case FLAT:
     contact_of_height(s, lowest_of_end(s, index, end), index, out);
-    break;
+    return true;
   default: {
-    const double side = end ? 1 : -1;
-    const ss_vec3 y = lowest_vertex(s, side);
-    out->gap = side * y.x - s->c.half;
-    out->normal = quat_rotate(s->turn, v3(side, 0, 0));
-    out->point_a = from_cylinder(s, y);
-    out->point_b = v3_axpy(out->point_a, -out->gap, out->normal);
+    const ss_vec3 y = lowest_vertex(s, side), n = v3(side, 0, 0);
+    const double d = side * y.x - s->c.half;
+    fill_point(s, d, n, v3_axpy(y, -d, n), out);
+    return true;
   }
   }
-  out->feature = feature;
-  return valid;
 }
 
 /* ---- the normal ---- */
 
-/* Distance of the slabs across the unit vector n, which points from the cylinder to the hull. */
+/* Distance of the slabs across the unit vector n, which points from the cylinder to the hull, without its radius. */
 static double separation(const scene *s, ss_vec3 n) {
   double lowest = INFINITY;
   for (int i = 0; i < s->hull->n_vertices; i++) lowest = fmin(lowest, v3_dot(n, v3_sub(s->hull->vertex[i], s->center)));
@@ -172,11 +218,15 @@ typedef struct choice {
   uint32_t feature;
 } choice;
 
-/* `expected`: the separation across n if the feature's own points are the furthest ones along it. */
-static void consider(const scene *s, ss_vec3 n, double expected, uint32_t feature, choice *best) {
+static void consider(const scene *s, ss_vec3 n, uint32_t feature, choice *best) {
   const double value = separation(s, n);
-  if (value > best->separation && value > expected - margin * s->size - 1e-14 * fabs(value))
-    *best = (choice){n, value, feature};
+  if (value > best->separation) *best = (choice){n, value, feature};
+}
+
+/* No slab is wider than two points of the shapes are apart. */
+static void consider_feature(const scene *s, uint32_t feature, choice *best) {
+  ss_contact_point c;
+  if (feature_contact(s, feature, &c) && c.gap + s->radius > best->separation) consider(s, c.normal, feature, best);
 }
 
 /* A vertex at y under a rim, where the distance has a kink: normals between those of the end and the side. */
@@ -185,29 +235,33 @@ static void consider_rim(const scene *s, ss_vec3 y, uint32_t feature, choice *be
   (void)length_and_direction(v3(0, y.y, y.z), v3(0, 1, 0), &out);
   for (int k = 1; k <= 3; k++) {
     const ss_vec3 n = v3_normalize(v3_axpy(v3((y.x < 0 ? -1 : 1) * (4 - k), 0, 0), k, out));
-    consider(s, quat_rotate(s->turn, n), -INFINITY, feature, best);
+    consider(s, quat_rotate(s->turn, n), feature, best);
   }
 }
 
 /* Faces and ends first: `flat` is the best of them. */
 static choice best_normal(const scene *s, choice *flat) {
   choice best = {v3(0, 0, 1), -INFINITY, 0};
-  ss_contact_point c;
   for (int i = 0; i < s->hull->n_faces; i++) {
     const ss_vec3 n = v3_neg(s->hull->face[i].normal);
     const int end = quat_rotate(quat_conjugate(s->turn), n).x > 0;
-    consider(s, n, -INFINITY, encode(FLAT, i, end, 0), &best);
+    consider(s, n, encode(FLAT, i, end, 0), &best);
   }
   for (int end = 0; end < 2; end++)
-    consider(s, quat_rotate(s->turn, v3(end ? 1 : -1, 0, 0)), -INFINITY, encode(SLAB, 0, end, 0), &best);
+    consider(s, quat_rotate(s->turn, v3(end ? 1 : -1, 0, 0)), encode(SLAB, 0, end, 0), &best);
   *flat = best;
-  for (int i = 0; i < s->hull->n_edges; i++)
-    if (feature_contact(s, encode(EDGE, i, 0, 0), &c) && c.gap > best.separation)
-      consider(s, c.normal, c.gap, c.feature, &best);
+  for (int i = 0; i < s->hull->n_edges; i++) {
+    consider_feature(s, encode(EDGE, i, SS_CYLINDER_SIDE, 0), &best);
+    consider_feature(s, encode(EDGE, i, NO_SURFACE, 0), &best);
+    for (int end = 0; lies_along(s, i) && end < 2; end++) consider_feature(s, encode(CUT, i, end, 0), &best);
+  }
   for (int i = 0; i < s->hull->n_vertices; i++) {
-    if (!feature_contact(s, encode(VERTEX, i, 0, 0), &c) || c.gap <= best.separation) continue;
-    consider(s, c.normal, c.gap, c.feature, &best);
-    if (c.gap < 0) consider_rim(s, to_cylinder(s, s->hull->vertex[i]), c.feature, &best);
+    const uint32_t feature = encode(VERTEX, i, NO_SURFACE, 0);
+    ss_contact_point c;
+    consider_feature(s, encode(VERTEX, i, SS_CYLINDER_SIDE, 0), &best);
+    consider_feature(s, feature, &best);
+    (void)feature_contact(s, feature, &c);
+    if (c.gap + s->radius < 0) consider_rim(s, to_cylinder(s, s->hull->vertex[i]), feature, &best);
   }
   return best;
 }
@@ -217,7 +271,7 @@ static choice best_normal(const scene *s, choice *flat) {
 typedef struct collector {
   const scene *s;
   ss_vec3 n;
-  double reach;
+  double reach, least; /* least: distance without the radius */
   ss_contact_point *out;
   int count;
 } collector;
@@ -225,30 +279,45 @@ typedef struct collector {
 static void collect(collector *c, uint32_t feature) {
   ss_contact_point contact;
   if (!feature_contact(c->s, feature, &contact) || v3_dot(contact.normal, c->n) < similar) return;
-  for (int i = 0; i < c->count; i++) /* an edge's end or a rim's point that is there already */
-    if (v3_norm(v3_sub(c->out[i].point_a, contact.point_a)) <= margin * c->s->size &&
-        v3_norm(v3_sub(c->out[i].point_b, contact.point_b)) <= margin * c->s->size &&
-        contact.gap > c->out[i].gap - 1e-14 * c->s->size)
+  if (contact.gap <= margin * c->s->size &&
+      separation(c->s, contact.normal) < contact.gap + c->s->radius - tolerated * c->s->size)
+    return;
+  /* an edge's end or a rim's point that is there already, or another one close to it where an edge touches a rim */
+  const uint32_t kind = feature >> 20;
+  const bool spare = kind == POINT || kind == CHORD || kind == CUT || (feature >> 4 & 15) == NO_SURFACE;
+  const double near = (spare ? 1e-3 : margin) * c->s->size, lower = (spare ? margin : 1e-14) * c->s->size;
+  for (int i = 0; i < c->count; i++)
+    if (v3_norm(v3_sub(c->out[i].point_a, contact.point_a)) <= near &&
+        v3_norm(v3_sub(c->out[i].point_b, contact.point_b)) <= near && contact.gap > c->out[i].gap - lower)
       return;
+  c->least = fmin(c->least, contact.gap + c->s->radius);
   c->count = contact_add(c->out, c->count, &contact, c->reach);
 }
 
+/* Vertices and edges over the cylinder's surfaces that face the hull, then those beside them. */
 static void collect_all(collector *c) {
   const scene *s = c->s;
   const ss_vec3 axis = quat_rotate(s->turn, v3(1, 0, 0));
-  const bool stands = v3_norm(v3_cross(axis, c->n)) < standing;
-  const int end = v3_dot(axis, c->n) > 0; /* the one that faces the hull */
-  for (int i = 0; i < s->hull->n_vertices; i++) collect(c, encode(VERTEX, i, 0, 0));
+  const double rise = v3_dot(axis, c->n);
+  const bool stands = v3_norm(v3_cross(axis, c->n)) < standing, lies = fabs(rise) < sqrt(1 - similar * similar);
+  const int end = rise > 0; /* the one that faces the hull */
+  for (int i = 0; i < s->hull->n_vertices; i++) {
+    if (fabs(rise) > similar) collect(c, encode(VERTEX, i, end, 0));
+    if (lies) collect(c, encode(VERTEX, i, SS_CYLINDER_SIDE, 0));
+  }
   for (int i = 0; i < s->hull->n_faces; i++) {
     if (-v3_dot(s->hull->face[i].normal, c->n) < similar) continue;
-    for (int e = 0; e < 2; e++) collect(c, encode(RIM, i, e, 0));
     for (int k = 0; stands && k < SS_RIM_POINTS; k++) collect(c, encode(POINT, i, end, k));
+    for (int e = 0; e < 2; e++) collect(c, encode(RIM, i, e, 0));
   }
   for (int i = 0; i < s->hull->n_edges; i++) {
-    const double slope = v3_dot(hull_edge(s->hull, i).axis, axis);
-    for (int k = 0; stands && fabs(slope) < level && k < 2; k++) collect(c, encode(CHORD, i, end, k));
-    collect(c, encode(EDGE, i, 0, 0));
+    const double slope = fabs(v3_dot(hull_edge(s->hull, i).axis, axis));
+    for (int k = 0; stands && slope < level && k < 2; k++) collect(c, encode(CHORD, i, end, k));
+    for (int e = 0; lies && lies_along(s, i) && e < 2; e++) collect(c, encode(CUT, i, e, 0));
+    if (lies) collect(c, encode(EDGE, i, SS_CYLINDER_SIDE, 0));
   }
+  for (int i = 0; i < s->hull->n_vertices; i++) collect(c, encode(VERTEX, i, NO_SURFACE, 0));
+  for (int i = 0; i < s->hull->n_edges; i++) collect(c, encode(EDGE, i, NO_SURFACE, 0));
 }
 
 static void to_world(const ss_pose *pa, ss_contact_point *c) {
@@ -264,15 +333,16 @@ static int hull_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b,
   const scene s = scene_make(a, pa, b, pb, &room);
   choice flat;
   const choice best = best_normal(&s, &flat);
-  if (best.separation > reach) return 0;
-  collector c = {&s, best.n, reach, out, 0};
+  if (best.separation - s.radius > reach) return 0;
+  collector c = {&s, best.n, reach, INFINITY, out, 0};
   collect_all(&c);
-  bool closed = best.separation > 0;
-  for (int i = 0; i < c.count; i++) closed |= out[i].gap <= margin * s.size;
-  if (!closed) { /* deep, or a vertex under a rim: the feature of the chosen normal, or the slab of the best face or end */
+  const double tolerance = margin * s.size;
+  const bool apart = best.separation > -1e-6 * s.size && isfinite(c.least);
+  if (!apart &&
+      c.least > tolerance) { /* deep, or a vertex under a rim: the feature of the chosen normal, or the best slab */
     ss_contact_point contact;
     (void)feature_contact(&s, best.feature, &contact);
-    if (contact.gap > 0) (void)feature_contact(&s, flat.feature, &contact);
+    if (contact.gap + s.radius > 0) (void)feature_contact(&s, flat.feature, &contact);
     c.count = contact_add(out, c.count, &contact, reach);
   }
   for (int i = 0; i < c.count; i++) to_world(pa, &out[i]);

@@ -69,6 +69,16 @@ static double border_distance(const struct ss_hull *hull, int face, ss_vec3 p, s
   return best;
 }
 
+/* On an edge or a corner but for rounding, which is no direction: between the normals of the faces that meet there. */
+static ss_vec3 normal_between(const struct ss_hull *hull, ss_vec3 p) {
+  const double near = 1e-9 * v3_norm(p);
+  ss_vec3 sum = v3(0, 0, 0), normal;
+  for (int i = 0; i < hull->n_faces; i++)
+    if (hull_height(hull, i, p) > -near) sum = v3_add(sum, hull->face[i].normal);
+  (void)length_and_direction(sum, v3(0, 0, 1), &normal);
+  return normal;
+}
+
 double ss_hull_distance(const struct ss_hull *hull, ss_vec3 p, ss_vec3 *normal, ss_vec3 *surface) {
   if (hull->n_faces == 0) { /* an axis */
     const ss_segment axis = hull_edge(hull, 0);
@@ -90,7 +100,11 @@ double ss_hull_distance(const struct ss_hull *hull, ss_vec3 p, ss_vec3 *normal, 
     const double distance = border_distance(hull, i, p, &foot);
     if (distance < least) least = distance, *surface = foot;
   }
-  if (height > 0) return length_and_direction(v3_sub(p, *surface), hull->face[highest].normal, normal);
+  if (height > 0) {
+    const double distance = length_and_direction(v3_sub(p, *surface), hull->face[highest].normal, normal);
+    if (distance <= 1e-12 * v3_norm(p)) *normal = normal_between(hull, p);
+    return distance;
+  }
   *normal = hull->face[highest].normal;
   *surface = v3_axpy(p, -height, *normal);
   return height;

@@ -11,10 +11,10 @@
 #include "geom/hull.h"
 
 enum { VERTEX_A, VERTEX_B, EDGES, SLAB_A, SLAB_B, NO_FACE = 0x3ff };
-static const double similar = 0.9;   /* cosine */
-static const double parallel = 0.02; /* sine */
-static const double margin = 1e-9;   /* of the size */
-static const double deep = 0.05;     /* of the size: vertices further under a face are looked at more closely */
+static const double similar = 0.9;    /* cosine */
+static const double parallel = 0.02;  /* sine */
+static const double margin = 1e-9;    /* of the size */
+static const double tolerated = 0.02; /* of the size: a closed contact's normal separates the shapes but for this */
 
 /* Both in b's frame. */
 typedef struct couple {
@@ -99,7 +99,8 @@ static double distance_by_face(const struct ss_hull *hull, double size, ss_vec3 
   *usable = true;
   if (face < hull->n_faces) {
     const double height = hull_height(hull, face, p);
-    if (ss_hull_over(hull, face, p, tolerance) && !(height < -deep * size && passed_through(hull, p, tolerance))) {
+    if (ss_hull_over(hull, face, p, tolerance) &&
+        (height >= 0 || !passed_through(hull, p, hull_tolerance(tolerance, -height, size)))) {
       *n = hull->face[face].normal;
       *foot = v3_axpy(p, -height, *n);
       return height;
@@ -117,14 +118,15 @@ static bool edges_meet(const couple *c, const ss_segment *a, const ss_segment *b
 }
 
 /* Do the points belong to the shapes? GRAZING: edges that are nearly parallel; the direction of their common perpendicular is
- * that of a small difference, not to be used for faces that lie on each other. */
-typedef enum validity { OUTSIDE, GRAZING, SOUND } validity;
+ * that of a small difference, not to be used for faces that lie on each other. BORDER: edges that cross in an end of one of them,
+ * but for the tolerance. */
+typedef enum validity { OUTSIDE, GRAZING, BORDER, SOUND } validity;
 
 static validity feature_contact(const couple *c, uint32_t feature, ss_contact_point *out) {
   const int i = (int)(feature >> 10 & 0x3ff), j = (int)(feature & 0x3ff);
   ss_vec3 n, foot;
   double d, s, t;
-  bool valid = true, grazing = false;
+  bool valid = true, grazing = false, border = false;
   switch (feature >> 20) {
   case VERTEX_A:
     d = distance_by_face(c->b, c->size, from_a(c, c->a->vertex[i]), j, &n, &foot, &valid);
@@ -140,7 +142,9 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
     d = ss_edge_distance(&a, &b, away, &n, &s, &t);
     if (d < -margin * c->size && !edges_meet(c, &a, &b)) d = edges_apart(d, &n);
     grazing = v3_norm(v3_cross(a.axis, b.axis)) <= parallel;
-    valid = segment_contains(&a, s, margin * a.half) && segment_contains(&b, t, margin * b.half);
+    valid = segment_contains(&a, s, -margin * a.half) && segment_contains(&b, t, -margin * b.half);
+    border = !segment_contains(&a, s, margin * a.half) || !segment_contains(&b, t, margin * b.half);
+    if (border) valid &= fabs(v3_dot(n, a.axis)) < 1e-6 && fabs(v3_dot(n, b.axis)) < 1e-6; /* not two ends */
     fill(c, d, n, segment_point(&b, t), out);
     break;
   }
@@ -148,7 +152,7 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
     slab(c, feature >> 20 == SLAB_A, i, out);
   }
   out->feature = feature;
-  return !valid ? OUTSIDE : grazing ? GRAZING : SOUND;
+  return !valid ? OUTSIDE : grazing ? GRAZING : border ? BORDER : SOUND;
 }
 
 /* Distance of the slabs of the two polyhedra (without radius) across n. */
@@ -171,10 +175,9 @@ static void consider(const couple *c, uint32_t feature, search *s) {
   ss_contact_point contact;
   if (feature_contact(c, feature, &contact) == OUTSIDE) return;
   const double d = contact.gap + c->radius;
-  if (!(d > s->separation)) return;
+  if (!(d > s->separation)) return; /* no slab is wider than two points are apart */
   const double value = separation(c, contact.normal);
-  const bool holds = fabs(value - d) <= margin * c->size + 1e-14 * fabs(d); /* else others are further along n */
-  if (holds && value > s->separation) s->n = contact.normal, s->separation = value, s->feature = feature;
+  if (value > s->separation) s->n = contact.normal, s->separation = value, s->feature = feature;
 }
 
 static search best_normal(const couple *c) {
@@ -210,15 +213,17 @@ typedef struct collector {
   double least; /* distance, without the radius */
 } collector;
 
-static void collect(collector *k, uint32_t feature) {
+static void collect(collector *k, uint32_t feature, validity wanted) {
   ss_contact_point contact;
-  if (feature_contact(k->c, feature, &contact) != SOUND || v3_dot(contact.normal, k->n) < similar) return;
+  if (feature_contact(k->c, feature, &contact) != wanted || v3_dot(contact.normal, k->n) < similar) return;
+  const double d = contact.gap + k->c->radius;
+  if (contact.gap <= margin * k->c->size && separation(k->c, contact.normal) < d - tolerated * k->c->size) return;
   for (int i = 0; i < k->count; i++) /* a vertex on a vertex or an edge is seen from both sides */
     if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= 4 * margin * k->c->size &&
         v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= 4 * margin * k->c->size &&
         contact.gap > k->out[i].gap - 1e-14 * k->c->size)
       return;
-  k->least = fmin(k->least, contact.gap + k->c->radius);
+  k->least = fmin(k->least, d);
   k->count = contact_add(k->out, k->count, &contact, k->reach);
 }
 
@@ -248,10 +253,11 @@ static int hulls_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b
   collector k = {&c, s.n, reach, out, 0, INFINITY};
   const int face_a = face_towards(c.a, v3_neg(quat_rotate(quat_conjugate(c.turn), s.n)));
   const int face_b = face_towards(c.b, s.n);
-  for (int i = 0; i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b));
-  for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, j, face_a));
-  for (int i = 0; i < c.a->n_edges; i++)
-    for (int j = 0; j < c.b->n_edges; j++) collect(&k, encode(EDGES, i, j));
+  for (int i = 0; i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b), SOUND);
+  for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, j, face_a), SOUND);
+  for (validity wanted = SOUND; wanted >= BORDER; wanted--)
+    for (int i = 0; i < c.a->n_edges; i++)
+      for (int j = 0; j < c.b->n_edges; j++) collect(&k, encode(EDGES, i, j), wanted);
   collect_missing(&k, &s);
   for (int i = 0; i < k.count; i++) to_world(pb, &out[i]);
   return k.count;

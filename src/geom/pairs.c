@@ -25,7 +25,7 @@ static const ss_pair *const table[SS_SHAPE_TYPES][SS_SHAPE_TYPES] = {
     ROW(ELLIPSOID) = PAIR(hull_ellipsoid), ROW(ELLIPSE) = PAIR(hull_ellipsoid), ROW(CYLINDER) = PAIR(hull_cylinder), ON_MESH},
   ROW(CAPSULE) = {
     ROW(CAPSULE) = PAIR(capsule_capsule),
-    ROW(ELLIPSOID) = PAIR(capsule_ellipsoid), ROW(ELLIPSE) = PAIR(capsule_ellipsoid), ROW(CYLINDER) = PAIR(capsule_cylinder), ON_MESH},
+    ROW(ELLIPSOID) = PAIR(capsule_ellipsoid), ROW(ELLIPSE) = PAIR(capsule_ellipsoid), ROW(CYLINDER) = PAIR(hull_cylinder), ON_MESH},
   ROW(ELLIPSOID) = {
     ROW(ELLIPSOID) = PAIR(ellipsoid_ellipsoid), ROW(ELLIPSE) = PAIR(ellipsoid_ellipsoid), ROW(CYLINDER) = PAIR(ellipsoid_cylinder), ON_MESH},
   ROW(ELLIPSE) = {ROW(ELLIPSE) = PAIR(ellipsoid_ellipsoid), ROW(CYLINDER) = PAIR(ellipsoid_cylinder), ON_MESH},

@@ -21,8 +21,7 @@ extern const ss_pair ss_pair_hull_ellipsoid;
 extern const ss_pair ss_pair_ellipsoid_ellipsoid;
 extern const ss_pair ss_pair_sphere_cylinder;
 extern const ss_pair ss_pair_half_space_cylinder;
-extern const ss_pair ss_pair_capsule_cylinder;
-extern const ss_pair ss_pair_hull_cylinder;
+extern const ss_pair ss_pair_hull_cylinder; /* the first one may be a capsule */
 extern const ss_pair ss_pair_ellipsoid_cylinder;
 extern const ss_pair ss_pair_cylinder_cylinder;
 extern const ss_pair ss_pair_hull_hull; /* the second one may be a capsule */

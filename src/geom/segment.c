@@ -1,7 +1,10 @@
 #include "geom/pairs.h"
 
 double ss_edge_distance(const ss_segment *a, const ss_segment *b, ss_vec3 outward, ss_vec3 *n, double *s, double *t) {
-  if (segment_perpendicular(a, b, s, t, n) && segment_contains(a, *s, 0) && segment_contains(b, *t, 0)) {
+  const double slack =
+      1e-9; /* of the half lengths: where an edge passes an end, rounding does not decide about the sign */
+  if (segment_perpendicular(a, b, s, t, n) && segment_contains(a, *s, -slack * a->half) &&
+      segment_contains(b, *t, -slack * b->half)) {
     if (v3_dot(*n, outward) < 0) *n = v3_neg(*n);
     return v3_dot(*n, v3_sub(a->center, b->center));
   }
