@@ -114,14 +114,46 @@ static void test_time_limit(void **state) {
   refuse("run rest.yaml --time-limit 0", "--time-limit must be positive");
 }
 
+/* Two boxes that an unstable spring drives faster and faster between two walls: thousands of collisions in a step are not
+ * followed for ever. */
+static void test_work(void **state) {
+  (void)state;
+  write_text(
+      "rattle.yaml",
+      "gravity: [0, 0, 0]\n"
+      "materials: [{name: default, restitution: 1}]\n"
+      "world: {shapes: [{type: half-space, normal: [1, 0, 0], offset: -1}, {type: half-space, normal: [-1, 0, 0], "
+      "offset: -1}]}\n"
+      "bodies:\n"
+      "  - {name: a, mass: 1, velocity: [10, 1, 0], shapes: [{type: box, size: [0.3, 0.5, 0.4]}]}\n"
+      "  - {name: b, mass: 1, position: [0, 0, 2], velocity: [-10, 0, 1], angular_velocity: [1, 2, 3], "
+      "shapes: [{type: box, size: [0.3, 0.5, 0.4]}]}\n"
+      "forces: [{type: spring, between: [a, b], anchors: [[0, 0.2, 0], [0, 0.1, 0]], stiffness: 1e6}]\n"
+      "simulation: {scheme: stewart-trinkle, step: 0.01, duration: 1, events: [collision]}\n");
+  json_t *root = expect_json("run rattle.yaml --json --time-limit 60", 1, "has used up its work at t = ");
+  assert_true(number(json_object_get(root, "final"), "t") > 0);
+  json_decref(root);
+}
+
+/* Steps that a tolerance makes ever smaller end with what is wrong with it. */
+static void test_number_of_steps(void **state) {
+  (void)state;
+  write_text("tight.yaml", "gravity: [0, 0, 0]\n"
+                           "bodies: [{name: a, mass: 1, freedom: [x], position: [1.1, 0, 0]}]\n"
+                           "forces: [{type: spring, between: [world, a], stiffness: 1e4, rest_length: 1}]\n"
+                           "simulation: {scheme: moreau, tolerance: 1e-7, duration: 10}\n");
+  free(expect("run tight.yaml --time-limit 60", 1, "the tolerance 1e-07 asks for more than 5000 steps"));
+}
+
 static int prepare(void **state) {
   (void)state;
   return enter_empty_directory();
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy), cmocka_unit_test(test_not_finite),
-                                     cmocka_unit_test(test_joint_drift), cmocka_unit_test(test_rest),
-                                     cmocka_unit_test(test_time_limit)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy),         cmocka_unit_test(test_not_finite),
+                                     cmocka_unit_test(test_joint_drift),    cmocka_unit_test(test_rest),
+                                     cmocka_unit_test(test_time_limit),     cmocka_unit_test(test_work),
+                                     cmocka_unit_test(test_number_of_steps)};
   return cmocka_run_group_tests(tests, prepare, remove_directory);
 }

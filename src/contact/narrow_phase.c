@@ -100,6 +100,7 @@ static ss_status search(ss_sim *sim, int k, const ss_candidate *candidate, const
                                    sizeof *found->points, error);
   if (status != SS_OK) return status;
   const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
+  sim->looks++;
   ss_contact_point *points = found->points + found->n_points;
   int n = candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
   if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);

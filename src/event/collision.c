@@ -38,6 +38,7 @@ static sample look(const track *t, double tau) {
   const double fraction = tau / t->h;
   const ss_contact *c = t->contact;
   ss_contact_place place;
+  sim->looks++;
   sim->mechanics->place_on_path(sim, c, sim->delta, tau, fraction, &place);
   sim->mechanics->path_velocity(sim, c, fraction);
   return (sample){tau, place.at.gap - t->level, ss_gap_rate(sim, c, &place, sim->scratch_v)};

@@ -86,7 +86,7 @@ void ss_doubts_start(ss_sim *sim) {
   r->certificate.sound = true;
   r->body_size = smallest_size(model);
   r->potential_start = r->energy.potential;
-  r->energy_scale = 0;
+  r->energy_scale = r->energy.kinetic + r->energy.elastic;
   if (model->n_joint_rows == 0) return;
   for (int i = 0; i < model->n_joint_rows; i++) sim->drift_length[i] = 1;
   if (sim->system) return;
@@ -120,6 +120,15 @@ void ss_doubts_update(ss_sim *sim) {
   c->doubts[SS_DOUBT_ENERGY] = created > ENERGY_SHARE * scale ? created : 0;
   c->sound = true;
   for (int i = 0; i < SS_DOUBTS; i++) c->sound &= c->doubts[i] == 0;
+}
+
+bool ss_has_blown_up(const ss_sim *sim) {
+  static const double most = 100;
+  const ss_report *r = &sim->report;
+  const double kinetic =
+      sim->mechanics->kinetic_energy(sim, sim->state.v) - fabs(r->energy.work); /* in this step, too */
+  const double created = fmax(kinetic, fmax(r->created_by_forces, r->created_by_impacts));
+  return created > most * (r->energy_scale + resting_scale(sim));
 }
 
 static bool all_finite(const double *x, int n) {

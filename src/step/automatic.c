@@ -136,6 +136,19 @@ static ss_status cannot(const ss_sim *sim, double h, double ratio, ss_error *err
                  sim->options.tolerance, sim->state.t, h, ratio * sim->options.tolerance);
 }
 
+/* So many steps within the largest one have no end in sight. */
+static ss_status check_number(ss_sim *sim, double stop, double size, ss_error *error) {
+  enum { MOST_STEPS = 5000 };
+  sim->control.since_stop = sim->state.t < stop ? sim->control.since_stop + 1 : 0;
+  if (sim->control.since_stop <= MOST_STEPS) return SS_OK;
+  return ss_fail(
+      error, SS_ERROR_UNCERTIFIED,
+      "the tolerance %g asks for more than %d steps within largest_step = %.3g: they are of %.2g at t = %.9g; "
+      "allow a larger tolerance, take a scheme of second order (trapezoidal) or a linearly implicit one for "
+      "stiff forces, or set a smaller largest_step",
+      sim->options.tolerance, MOST_STEPS, sim->options.largest_step, size, sim->state.t);
+}
+
 ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error) {
   const double start = sim->state.t, stop = next_stop(sim), smallest = ldexp(sim->options.largest_step, SMALLEST_POWER);
   double wanted = sim->control.next;
@@ -155,7 +168,7 @@ ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error) {
       }
       accept(sim, h, wanted, ratio, rejected);
       count(sim, size);
-      return SS_OK;
+      return check_number(sim, stop, size, error);
     }
     go_back(sim);
     sim->report.steps.rejected++;

@@ -370,12 +370,27 @@ static void finish(ss_sim *sim, double end) {
   sim->state.t = end;
 }
 
+/* The work of a step is bounded: when it is used up, the rest of the step locates nothing. Where the energy has blown up there is
+ * nothing left to be followed, bodies hit each other thousands of times in a step, and the run ends. */
+static ss_status check_work(ss_sim *sim, int parts, ss_error *error) {
+  enum { MOST_LOOKS = 1000000, LOOKS_PER_CONTACT = 20000, BLOWN_UP = 20 };
+  const long most = MOST_LOOKS + (long)LOOKS_PER_CONTACT * sim->n_contacts;
+  sim->exhausted |= parts >= MOST_PARTS || sim->looks > most;
+  if (sim->looks <= most / BLOWN_UP || !ss_has_blown_up(sim)) return SS_OK;
+  return ss_fail(error, SS_ERROR_UNCERTIFIED,
+                 "step %ld has used up its work at t = %.9g, in %d parts: speeds have grown to %.2g, and nearly all of "
+                 "the energy (%.2g) came from nowhere; try a smaller step, or a linearly implicit scheme for springs",
+                 sim->state.step + 1, sim->state.t, parts, sim->mechanics->largest_speed(sim, sim->state.v),
+                 sim->mechanics->kinetic_energy(sim, sim->state.v));
+}
+
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
   static const double instant = 1e-9; /* an event so shortly behind the start belongs to it */
   ss_status status = SS_OK;
   sim->h = end - sim->state.t;
   sim->drift_time = sim->options.tolerance > 0 ? sim->options.largest_step : sim->h;
   sim->exhausted = false;
+  sim->looks = 0;
   sim->transitions = sim->stops_at_events ? sim->control.transitions : 0;
   if (sim->system) ss_forgive(sim);
   sim->mechanics->begin_step(sim);
@@ -384,7 +399,8 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   bool goes_on = true;
   for (int parts = 0; status == SS_OK && goes_on; parts++) {
     double taken = 0;
-    sim->exhausted |= parts >= MOST_PARTS;
+    status = check_work(sim, parts, error);
+    if (status != SS_OK) break;
     sim->starts = parts == 0;
     status = part(sim, remaining, &taken, collided, error);
     remaining = taken >= remaining ? 0 : remaining - taken;

@@ -115,6 +115,7 @@ typedef struct ss_control {
   int known;            /* how many of them belong to one smooth motion */
   bool broken;          /* which an event has ended since */
   int transitions;      /* parts that ended in one since a step did without an event */
+  int since_stop;       /* steps since the last multiple of the largest step */
 } ss_control;
 
 struct ss_sim {
@@ -138,6 +139,7 @@ struct ss_sim {
   /* One step. */
   double h;             /* its full size */
   double last_attempt;  /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
+  long looks;           /* pairs searched and gaps followed in this step: its work, beside the solver's */
   bool not_finite;      /* where the last part would have led */
   bool exhausted;       /* too many parts, or an impact without solution: the rest of the step locates nothing */
   double push;          /* share of their drift that they take back in that time, in this part (step/push.c) */
@@ -565,6 +567,7 @@ ss_status ss_audit_step(ss_sim *sim, ss_error *error); /* where one is due */
 void ss_doubts_start(ss_sim *sim);
 void ss_doubts_update(ss_sim *sim);
 void ss_doubts_not_finite(ss_sim *sim, double t);
+bool ss_has_blown_up(const ss_sim *sim);      /* nearly all of the energy came from nowhere */
 bool ss_state_is_finite(const ss_sim *sim);   /* positions, velocities, energies */
 bool ss_problem_is_finite(const ss_sim *sim); /* what the last problem was made of */
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created);
