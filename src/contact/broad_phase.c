@@ -1,6 +1,6 @@
 /* Broad phase: pairs of shapes that may touch within the step.
  *
- * Few pairs (most mechanisms): all of them, listed once. Many: boxes around the shapes, grown by the way they can go in
+ * Few pairs (most mechanisms): all of them, listed once; those whose boxes are apart are not looked at. Many: boxes around the shapes, grown by the way they can go in
  * the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
  * meet everybody. The later parts of a step find their boxes inside those of the first one and take over its list. */
 #include "contact/sweep.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW_PAIRS = 128 };
+enum { FEW_PAIRS = 128, BOUNDED_FROM = 4 }; /* BOUNDED_FROM: pairs for which boxes are worth a look */
 static const double HEADROOM = 0.2;
 
 static ss_status append(ss_candidates *list, const ss_candidate *item, ss_error *error) {
@@ -68,9 +68,17 @@ static int by_shapes(const void *left, const void *right) {
   return (a->shape[1] > b->shape[1]) - (a->shape[1] < b->shape[1]);
 }
 
+bool ss_bounds_meet(const ss_sim *sim, const int shape[2]) {
+  const double *a = sim->bounds + 6 * (size_t)shape[0], *b = sim->bounds + 6 * (size_t)shape[1];
+  for (int k = 0; k < 3; k++)
+    if (a[k] > b[3 + k] || b[k] > a[3 + k]) return false;
+  return true;
+}
+
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error) {
+  sim->bounded = !sim->few_pairs || sim->all.n >= BOUNDED_FROM;
+  if (sim->bounded) compute_bounds(sim, h);
   if (sim->few_pairs) return SS_OK;
-  compute_bounds(sim, h);
   if (list_covers(sim)) return SS_OK;
   for (int i = 0; i < 6 * sim->model->n_shapes; i++) /* room for bodies that an impact makes faster */
     sim->bounds[i] += (i % 6 < 3 ? -HEADROOM : HEADROOM) * h * sim->speed_bound;

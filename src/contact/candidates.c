@@ -2,6 +2,7 @@
 #include "contact/contact.h"
 
 #include "contact/limits.h"
+#include "geom/segment.h"
 
 /* Meshes have features of 32 bits, and are in the world, whose shapes are the last ones: their number from the end is short
  * (ss_compile_bodies sees to that). */
@@ -28,6 +29,35 @@ bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
 }
 
 uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature) { return candidate->key | feature; }
+
+/* A capsule around the shape: its axis and radius. False: the shape is not bounded, or is not convex. */
+static bool capsule_around(const ss_shape *shape, const ss_pose *pose, ss_segment *axis, double *radius) {
+  if (!isfinite(shape->reach) || shape->mesh) return false;
+  *axis = (ss_segment){pose->position, v3(1, 0, 0), 0};
+  *radius = shape->reach;
+  ss_vec3 along = v3(1, 0, 0);
+  if (shape->type == SS_SHAPE_CAPSULE || shape->type == SS_SHAPE_CYLINDER) {
+    axis->half = shape->half.x;
+    *radius = shape->radius;
+  } else if (shape->type == SS_SHAPE_BOX) {
+    const double x = shape->half.x, y = shape->half.y, z = shape->half.z;
+    const bool first = x >= y && x >= z, second = !first && y >= z;
+    along = first ? v3(1, 0, 0) : second ? v3(0, 1, 0) : v3(0, 0, 1);
+    axis->half = first ? x : second ? y : z;
+    *radius = first ? hypot(y, z) : second ? hypot(x, z) : hypot(x, y);
+  }
+  if (axis->half > 0) axis->axis = quat_rotate(pose->orientation, along);
+  return true;
+}
+
+bool ss_shapes_are_apart(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double distance) {
+  ss_segment axis[2];
+  double radius[2], s, t;
+  if (!capsule_around(a, pa, &axis[0], &radius[0]) || !capsule_around(b, pb, &axis[1], &radius[1])) return false;
+  segments_closest(&axis[0], &axis[1], &s, &t);
+  const double between = v3_norm(v3_sub(segment_point(&axis[0], s), segment_point(&axis[1], t)));
+  return between > (radius[0] + radius[1] + distance) * (1 + 1e-12);
+}
 
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
                    ss_contact_point *out) {

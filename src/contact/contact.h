@@ -117,6 +117,9 @@ static inline ss_pose ss_shape_pose(const ss_shape *shape, const ss_pose *body) 
   return shape->body < 0 ? shape->local : pose_compose(body, &shape->local);
 }
 
+/* Whether capsules around the two shapes say that they are farther apart than `distance`. */
+bool ss_shapes_are_apart(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double distance);
+
 uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature);
 
 /* Contact point of a known feature with its two bodies at these poses. */

@@ -87,6 +87,11 @@ static ss_status begin_search(ss_sim *sim, int n_pairs, double reach, bool *know
   return status;
 }
 
+/* Spheres and points are as fast as a look at what is around them. */
+static bool is_costly(const ss_shape *a, const ss_shape *b) {
+  return a->type > SS_SHAPE_HALF_SPACE && b->type > SS_SHAPE_HALF_SPACE;
+}
+
 /* The k-th candidate's points: those found before, or new ones. */
 static ss_status search(ss_sim *sim, int k, const ss_candidate *candidate, const ss_pose body[2], bool known,
                         ss_found_pair *out, ss_error *error) {
@@ -102,7 +107,9 @@ static ss_status search(ss_sim *sim, int k, const ss_candidate *candidate, const
   const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
   sim->looks++;
   ss_contact_point *points = found->points + found->n_points;
-  int n = candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
+  const bool apart = (sim->few_pairs && sim->bounded && !ss_bounds_meet(sim, candidate->shape)) ||
+                     (is_costly(a, b) && ss_shapes_are_apart(a, &pa, b, &pb, found->reach));
+  int n = apart ? 0 : candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
   if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
   *out = (ss_found_pair){{candidate->shape[0], candidate->shape[1]}, found->n_points, n};
   found->pairs[found->n_pairs++] = *out;

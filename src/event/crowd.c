@@ -288,7 +288,15 @@ static void hold(ss_sim *sim, ss_contact *c) {
   c->active = true;
 }
 
-/* Those that are closed, or may close though others push them by as much as they move. */
+/* How fast the gap would close if either of the two bodies were stopped, or neither. */
+static double closing_speed(const ss_sim *sim, const ss_contact *c) {
+  ss_vec3 linear[2] = {v3(0, 0, 0), v3(0, 0, 0)}, angular;
+  for (int side = 0; side < 2; side++)
+    if (c->body[side] >= 0) ss_twist_of(sim->model, sim->state.v, c->body[side], &linear[side], &angular);
+  return fmax(-c->rate, fmax(v3_dot(linear[1], c->at.normal), -v3_dot(linear[0], c->at.normal)));
+}
+
+/* Those that are closed or may close. */
 void ss_crowd_begin(ss_sim *sim, double h) {
   sim->dense = true;
   sim->alpha = sim->gamma = 1;
@@ -296,7 +304,7 @@ void ss_crowd_begin(ss_sim *sim, double h) {
     ss_contact *c = &sim->contacts[i];
     c->lands = false;
     c->bounce = returns(sim, c, h);
-    if (closes(sim, c, 1.25 * h) || c->at.gap <= ss_touch_gap(sim)) hold(sim, c);
+    if (c->at.gap <= h * (closing_speed(sim, c) + 2 * h * sim->acceleration) + ss_touch_gap(sim)) hold(sim, c);
   }
 }
 

@@ -158,6 +158,7 @@ struct ss_sim {
   ss_candidates all;    /* every pair, where they are few */
   ss_candidates near;   /* broad phase: those that may touch in this step */
   bool few_pairs;
+  bool bounded;         /* broad phase: the bounds are known */
   ss_found found;       /* narrow phase: what it found last */
   double *bounds;       /* [n_shapes][6] broad phase */
   double *listed;       /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
@@ -259,6 +260,7 @@ struct ss_sim {
 
 ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
+bool ss_bounds_meet(const ss_sim *sim, const int shape[2]);
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error); /* after it */
 ss_status ss_limits_append(ss_sim *sim, ss_error *error);          /* as contacts */
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
