@@ -255,12 +255,14 @@ bool ss_hdf5_read_members(hid_t dataset, hsize_t n_rows, hsize_t first, hsize_t 
   const hsize_t start[3] = {first, members.all ? members.first : 0, 0};
   const int rank = dimensions(n_rows, members.all, (hsize_t)width, size);
   (void)dimensions(count, members.all ? members.count : 0, (hsize_t)width, block);
+  const ss_hdf5_quiet quiet = ss_hdf5_quiet_begin();
   const hid_t file_space = H5Dget_space(dataset), memory_space = H5Screate_simple(rank, block, NULL);
   const bool good = file_space >= 0 && memory_space >= 0 && has_size(file_space, rank, size) &&
                     H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, block, NULL) >= 0 &&
                     H5Dread(dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, rows) >= 0;
   if (memory_space >= 0) (void)H5Sclose(memory_space);
   if (file_space >= 0) (void)H5Sclose(file_space);
+  ss_hdf5_quiet_end(quiet);
   return good;
 }
 
