@@ -49,6 +49,7 @@ static pid_t start(const task *t, const char *const *own, const char *out) {
   int n = 3;
   for (int i = 0; i < t->n_extra && n + 1 < MOST_ARGUMENTS; i++) arguments[n++] = t->extra[i];
   for (; *own && n + 1 < MOST_ARGUMENTS; own++) arguments[n++] = (char *)*own;
+  (void)fflush(stdout);
   const pid_t child = fork();
   if (child != 0) return child;
   if (!freopen(out, "w", stdout) || !freopen("kills-messages", "a", stderr)) _exit(126);
@@ -134,13 +135,19 @@ static char *read_file(const char *path, size_t *size) {
   return text;
 }
 
-/* The rows of the second file, without its header, are the last ones of the first. */
+static bool ends_like(const char *whole, size_t n, const char *rows, size_t length) {
+  return length > 0 && length <= n && memcmp(whole + n - length, rows, length) == 0;
+}
+
+/* The rows of the second file, without its header, are the last ones of the first; its first row, the state that it went on
+ * from, need not be among them where not every step is recorded. */
 static bool is_rest(const char *whole_path, const char *rest_path) {
   size_t n, m;
   char *whole = read_file(whole_path, &n), *rest = read_file(rest_path, &m);
-  const char *body = rest ? strchr(rest, '\n') : NULL;
-  const size_t length = body ? m - (size_t)(body + 1 - rest) : 0;
-  const bool same = whole && length > 0 && length <= n && memcmp(whole + n - length, body + 1, length) == 0;
+  const char *first = rest ? strchr(rest, '\n') : NULL, *second = first ? strchr(first + 1, '\n') : NULL;
+  const bool same = whole && second &&
+                    (ends_like(whole, n, first + 1, m - (size_t)(first + 1 - rest)) ||
+                     ends_like(whole, n, second + 1, m - (size_t)(second + 1 - rest)));
   free(whole);
   free(rest);
   return same;
@@ -170,7 +177,7 @@ static bool same_end(const char *a, const char *b) {
 /* ---- kills ---- */
 
 typedef struct tally {
-  int kills, too_early, opened, resumed, equal, failures;
+  int kills, finished, too_early, opened, resumed, equal, failures;
   double most_lost;
   unsigned long long rows;
 } tally;
@@ -220,7 +227,8 @@ static void kill_one(const task *t, tally *n, int number, double moment) {
   char left[PATH_MAX];
   if (WIFEXITED(status)) {
     if (!read_result("killed.h5").good) complain(n, number, moment, "the result of a finished run cannot be read");
-    n->opened++;
+    n->finished++;
+    return;
   } else if (find_left("killed.h5", child, left)) {
     look_at_result(n, number, moment, left, killed);
     (void)unlink(left);
@@ -263,10 +271,11 @@ int main(int argc, char **argv) {
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   tally n = {0};
   for (int i = 0; i < kills; i++) kill_one(&t, &n, i, seconds * uniform(&seed));
-  (void)printf(
-      "kills: %d at random moments of the first %g s of a run of %.1f s; files that opened: %d; before the first "
-      "commit: %d; rows read: %llu; most lost: %.2f s; resumed: %d; equal to the uninterrupted run: %d; "
-      "failures: %d\n",
-      n.kills, seconds, took, n.opened, n.too_early, n.rows, n.most_lost, n.resumed, n.equal, n.failures);
+  (void)printf("kills: %d at random moments of the first %g s of a run of %.1f s; finished before: %d; files that "
+               "opened: %d; before the first "
+               "commit: %d; rows read: %llu; most lost: %.2f s; resumed: %d; equal to the uninterrupted run: %d; "
+               "failures: %d\n",
+               n.kills, seconds, took, n.finished, n.opened, n.too_early, n.rows, n.most_lost, n.resumed, n.equal,
+               n.failures);
   return n.failures > 0;
 }

@@ -101,7 +101,6 @@ enum { OUTPUTS = 4 };
 typedef struct outputs {
   ss_recorder *recorders[OUTPUTS];
   uint64_t hash;
-  bool failed; /* could not be finished */
 } outputs;
 
 static ss_status attach(ss_sim *sim, ss_recorder *recorder, ss_error *error) {
@@ -266,7 +265,6 @@ static int simulate(const run_options *o, const session *s, ss_sim *sim, outputs
   (void)fflush(stdout);
   if (!complete && !(status == SS_ERROR_IO && closed)) (void)report_error(&error);
   if (closed) (void)report_error(&close_error);
-  out->failed = closed != SS_OK;
   const int written = write_problem(sim, o, status == SS_ERROR_UNCERTIFIED);
   if (status) return status == SS_ERROR_UNCERTIFIED || status == SS_ERROR_CALLBACK ? EXIT_FAILED : EXIT_USAGE;
   if (late) return EXIT_FAILED;
@@ -330,9 +328,5 @@ int command_run(int argc, char **argv) {
   free(events.items);
   free((void *)o.overrides.set.items);
   free((void *)o.event_words.items);
-  if (out.failed) { /* HDF5's exit handler crashes on a file that could not be flushed, e.g. on a full disk */
-    (void)fflush(stdout);
-    _Exit(code);
-  }
   return code;
 }
