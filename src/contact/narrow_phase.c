@@ -156,5 +156,6 @@ ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   if (status != SS_OK) sim->found.n_pairs = 0;
   if (status != SS_OK) return status;
   if (sim->blind) lose_contacts(sim);
+  if (sim->scheme->compliant) ss_patch_drop_travelling(sim);
   return sim->model->n_limits ? ss_limits_append(sim, error) : SS_OK;
 }
