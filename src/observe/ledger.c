@@ -66,6 +66,7 @@ static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->p
 static void contact_losses(ss_sim *sim, double h, double fraction) {
   ss_energy *e = &sim->report.energy;
   const ss_model *model = sim->model;
+  if (sim->scheme->compliant) ss_patches_watch(sim, h);
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (c->patch) ss_patch_losses(sim, c, h);
@@ -112,8 +113,11 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
 void ss_force_work(ss_sim *sim, double h, double fraction) {
   if (sim->model->n_forces == 0 && !sim->pulled && !sim->has_push_force) return;
   damping_losses(sim, h, fraction);
+  /* Where surfaces give, along the way that positions go, as their elastic energy is counted: what a force does to a
+   * patch in a step would come from nowhere otherwise. */
+  const double share = sim->scheme->compliant ? sim->gamma : 0.5;
   for (int i = 0; i < sim->model->n_v; i++)
-    sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction / 2 * sim->delta[i]);
+    sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction * share * sim->delta[i]);
 }
 
 /* z . (J va + drive) over joints and contacts; w = J va + s on their rows. */
