@@ -17,9 +17,10 @@ static const ss_section *const sections[] = {
     &ss_section_compliance, &ss_section_damping,     &ss_section_boundary, &ss_section_continuation,
     &ss_section_start,      &ss_section_elastic,     &ss_section_output};
 static const ss_words *const word_tables[] = {
-    &ss_words_planar,        &ss_words_freedom,  &ss_words_axis,    &ss_words_shape,         &ss_words_joint,
-    &ss_words_force,         &ss_words_jacobian, &ss_words_cone,    &ss_words_restitution,   &ss_words_event,
-    &ss_words_stabilization, &ss_words_estimate, &ss_words_damping, &ss_words_sensitivities, &ss_words_polygon};
+    &ss_words_planar,      &ss_words_freedom,   &ss_words_axis,          &ss_words_shape,
+    &ss_words_joint,       &ss_words_force,     &ss_words_jacobian,      &ss_words_cone,
+    &ss_words_restitution, &ss_words_event,     &ss_words_stabilization, &ss_words_estimate,
+    &ss_words_damping,     &ss_words_influence, &ss_words_sensitivities, &ss_words_polygon};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -102,6 +102,17 @@ static void warn_of_step(const run_result *r) {
         o->step, r->explicit_step);
 }
 
+/* A property of the scheme (docs/compliant-contact.md). */
+static void warn_of_rolling(const run_result *r) {
+  const ss_report *report = ss_sim_report(r->sim);
+  if (report->patch_rolled > 0.5 * report->patch_deformation)
+    (void)printf(
+        "    NOTE: bodies roll over patches of several elements; the scheme compliant presses the front of a patch in\n"
+        "    and lifts its rear by the way that material makes there (%.2g, elements give by %.2g): use\n"
+        "    compliant-theta, or compliance: {transport: true}\n",
+        report->patch_rolled, report->patch_deformation);
+}
+
 static void print_certificate(const run_result *r) {
   const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
   if (run_certified(r) && c->sound)
@@ -115,6 +126,7 @@ static void print_certificate(const run_result *r) {
                c->joint_drift);
   (void)printf("    cone %.1e   dissipation %.1e   energy created %.1e\n", c->cone, c->dissipation, c->energy_created);
   warn_of_step(r);
+  warn_of_rolling(r);
   const long fails = ss_sim_report(r->sim)->solves.newton_fails;
   if (fails)
     (void)printf("    NOTE: in %ld impacts Newton's law of restitution contradicts itself: they followed Poisson's\n",

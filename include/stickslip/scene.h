@@ -32,6 +32,13 @@ typedef enum ss_damping {
   SS_DAMPING_GIVEN
 } ss_damping;
 
+/* What a force on one element does to the others. */
+typedef enum ss_influence {
+  SS_INFLUENCE_HALF_SPACE, /* Boussinesq and Cerruti (DCC appendix A) */
+  SS_INFLUENCE_CELLS,      /* the same half-space under loads that are even over square cells (Love) */
+  SS_INFLUENCE_HALF_PLANE  /* planar scenes: lines of load on an elastic half-plane */
+} ss_influence;
+
 /* How the surface of a body gives, for the compliant schemes. All zero: it is rigid. */
 typedef struct ss_surface {
   ss_elastic elastic;
@@ -230,6 +237,14 @@ typedef struct ss_compliance_def {
   bool has_damping; /* a pair: else the materials', or the scene's */
   ss_damping law;
   double rayleigh[2];
+  bool has_influence; /* a pair: else the scene's */
+  ss_influence influence;
+  double thickness; /* half-plane: of the bodies across the plane; 0: 1 */
+  double datum;     /* half-plane: distance at which displacements vanish; 0: ten times the patch */
+  /* Normal and tangential deformations couple, unless the bodies are of the same material; not with transport, unless it
+   * is said. */
+  bool has_coupling, coupling;
+  bool has_transport, transport; /* material flows through the patch and takes its deformation along (patch/flow.c) */
   /* Coefficients of friction, element by element; none: the pair's for all. */
   const double *friction;
   int n_friction;

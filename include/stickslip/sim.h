@@ -190,7 +190,8 @@ typedef struct ss_element_report {
   double deformation[3]; /* by how much the surfaces give */
   double force[3];       /* on body[0] of the contact */
   double slip[2];        /* relative velocity of the surfaces */
-  bool closed, stuck;
+  bool closed;
+  bool stuck; /* closed, without slip, and its friction is below the limit: an element that has slipped stays at it */
 } ss_element_report;
 /* The elements of the index-th contact that ss_sim_contacts lists; 0 where it is rigid. */
 int ss_sim_elements(const ss_sim *sim, int contact, ss_element_report *out, int capacity);
@@ -225,6 +226,7 @@ typedef enum ss_doubt {
   SS_DOUBT_PENETRATION, /* contacts overlap by more than a share of the smallest body's size: length */
   SS_DOUBT_JOINT_DRIFT, /* joints have come apart by more than that: length */
   SS_DOUBT_ENERGY,      /* more than a share of the run's energy came from nowhere: energy */
+  SS_DOUBT_PATCH,       /* a compliant contact is larger than its patch: its radius over half the patch's width */
   SS_DOUBT_NOT_FINITE,  /* the next state would not be finite: its time */
   SS_DOUBTS
 } ss_doubt;
@@ -321,6 +323,9 @@ typedef struct ss_report {
   double potential_start;    /* at t = 0 */
   double worst_penetration, worst_drift; /* as the certificate's, with angles as lengths: times body_size */
   double body_size;                      /* of the smallest body: the smallest width of its thickest shape */
+  double patch_filling;     /* compliant schemes: largest radius of a contact over half the width of its patch */
+  double patch_rolled;      /* scheme compliant: way by which rolling has pressed outer elements in, added up... */
+  double patch_deformation; /* ... and the largest normal deformation of an element */
 } ss_report;
 const ss_report *ss_sim_report(const ss_sim *sim);
 

@@ -137,11 +137,47 @@ static ss_status read_delta(ss_reader *reader, const ss_yaml *node, void *object
   return SS_OK;
 }
 
+static const ss_word influence_words[] = {
+    {"half-space", SS_INFLUENCE_HALF_SPACE, false},
+    {"cells", SS_INFLUENCE_CELLS, false},
+    {"half-plane", SS_INFLUENCE_HALF_PLANE, false},
+    {NULL, 0, false},
+};
+const ss_words ss_words_influence = {"influence", influence_words};
+
+static ss_status read_influence(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_compliance_def *c = object;
+  int value = 0;
+  SS_TRY(ss_read_word(reader, node, &ss_words_influence, &value));
+  if (value == SS_INFLUENCE_HALF_PLANE && reader->scene->planar == SS_SPATIAL)
+    return SS_READ_FAIL(reader, node, "'half-plane' is for planar scenes");
+  c->influence = (ss_influence)value;
+  c->has_influence = true;
+  return SS_OK;
+}
+
+static ss_status read_coupling(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_compliance_def *c = object;
+  c->has_coupling = true;
+  return ss_read_boolean(reader, node, &c->coupling);
+}
+
+static ss_status read_transport(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_compliance_def *c = object;
+  c->has_transport = true;
+  return ss_read_boolean(reader, node, &c->transport);
+}
+
 static const ss_key compliance_keys[] = {
     {"young", ss_read_positive, offsetof(ss_compliance_def, elastic.young), false, 0},
     {"poisson", read_poisson, offsetof(ss_compliance_def, elastic.poisson), false, 0},
     {"elements", read_elements, offsetof(ss_compliance_def, elements), false, 0},
     {"spacing", ss_read_positive, offsetof(ss_compliance_def, spacing), false, 0},
+    {"influence", read_influence, 0, false, 0},
+    {"thickness", ss_read_positive, offsetof(ss_compliance_def, thickness), false, 0},
+    {"datum", ss_read_positive, offsetof(ss_compliance_def, datum), false, 0},
+    {"coupling", read_coupling, 0, false, 0},
+    {"transport", read_transport, 0, false, 0},
     {"stiffness", read_stiffness, 0, false, 0},
     {"damping", read_damping, 0, false, 0},
     {"friction", read_friction, 0, false, 0},

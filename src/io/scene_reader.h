@@ -157,6 +157,6 @@ extern const ss_section ss_section_scene, ss_section_material, ss_section_contac
     ss_section_boundary, ss_section_continuation, ss_section_start;
 extern const ss_words ss_words_planar, ss_words_freedom, ss_words_axis, ss_words_shape, ss_words_joint, ss_words_force,
     ss_words_jacobian, ss_words_cone, ss_words_polygon, ss_words_restitution, ss_words_event, ss_words_stabilization,
-    ss_words_estimate, ss_words_later_scheme, ss_words_damping, ss_words_sensitivities;
+    ss_words_estimate, ss_words_later_scheme, ss_words_damping, ss_words_influence, ss_words_sensitivities;
 
 #endif

@@ -32,6 +32,11 @@ static ss_compliance_def complete(const ss_compliance_def *pair, const ss_compli
     c.n_damping = pair->n_damping;
     memcpy(c.rayleigh, pair->rayleigh, sizeof c.rayleigh);
   }
+  if (pair->has_influence) c.influence = pair->influence;
+  if (pair->thickness > 0) c.thickness = pair->thickness;
+  if (pair->datum > 0) c.datum = pair->datum;
+  if (pair->has_coupling) c.has_coupling = true, c.coupling = pair->coupling;
+  if (pair->has_transport) c.transport = pair->transport;
   if (pair->n_friction) c.friction = pair->friction, c.n_friction = pair->n_friction;
   if (pair->n_delta) c.delta = pair->delta, c.n_delta = pair->n_delta;
   return c;

@@ -5,6 +5,7 @@
  *                                 its thickest shape (a coin's thickness), so that nothing passes through unnoticed; angles
  *                                 count as lengths at that distance
  *     energy                      above ENERGY_SHARE of the run's energy scale, what forces and what impacts created apart
+ *     patch                       the radius of Hertz's contact under a patch's load is larger than half its width
  *     not-finite                  the next state is not finite; it was not applied
  *
  * The energy scale is the largest energy of the motion (kinetic, elastic, and what potential energy differs from the start's)
@@ -29,6 +30,8 @@ static const ss_doubt_info table[SS_DOUBTS + 1] = {
          "try stabilization: projection, a scheme of second order (trapezoidal), or a smaller step"},
     [SS_DOUBT_ENERGY] = {"energy", "energy from nowhere, above 2 % of what the motion had and got",
                          "try a smaller step, a linearly implicit scheme, or restitution: poisson"},
+    [SS_DOUBT_PATCH] = {"patch", "radius of a contact (Hertz) over half the width of its patch, above 1",
+                        "give the patch more elements, or a larger spacing"},
     [SS_DOUBT_NOT_FINITE] = {"not-finite", "time of the first state that is not finite, which was not applied",
                              "try a smaller step, or a linearly implicit scheme for stiff springs and dampers"},
 };
@@ -115,6 +118,7 @@ void ss_doubts_update(ss_sim *sim) {
   const double length = LENGTH_SHARE * r->body_size, created = fmax(r->created_by_forces, r->created_by_impacts);
   if (r->worst_penetration > length) c->doubts[SS_DOUBT_PENETRATION] = r->worst_penetration;
   if (r->worst_drift > length) c->doubts[SS_DOUBT_JOINT_DRIFT] = r->worst_drift;
+  if (r->patch_filling > 1) c->doubts[SS_DOUBT_PATCH] = r->patch_filling;
   /* as it is now: the scale of a motion that has just begun is small */
   const double scale = r->energy_scale + resting_scale(sim);
   c->doubts[SS_DOUBT_ENERGY] = created > ENERGY_SHARE * scale ? created : 0;

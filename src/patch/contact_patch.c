@@ -145,12 +145,36 @@ double ss_patches_energy(const ss_sim *sim) {
   return sum;
 }
 
+/* Energy that flows out of the patch with its material: what the bodies lose to the patch beyond what it stores and what
+ * its dampers and friction take: stored energy before and after the transport, what the implicit law counts for the way
+ * back, and the normal forces' work on the way that the gap of a place and the deformation of the material that comes there
+ * make (flow.c). In steady rolling these cancel but for what the elements do not resolve. */
+static double carried_away(const ss_sim *sim, const ss_contact *c, double h) {
+  const ss_patch *p = c->patch;
+  const ss_touch *touch = p->transport && c->row >= 0 ? ss_touch_find(&sim->state, c->key) : NULL;
+  if (!touch || touch->n_patch != 2 * p->n) return 0;
+  const double *before = sim->state.patch + touch->patch, *start = ss_patch_start(sim, c);
+  const ss_pose body[2] = {ss_pose_of(sim->state.q, c->body[0]), ss_pose_of(sim->state.q, c->body[1])};
+  double sum = (quadratic(p->K, before, NULL, p->n) - quadratic(p->K, start, NULL, p->n) +
+                quadratic(p->K, ss_patch_end(sim, c), start, p->n)) /
+               2;
+  ss_vec3 u[2];
+  ss_patch_flow(sim, c, h, u);
+  for (int e = 0; e < p->n_elements; e++) {
+    const int normal = e * p->n_directions;
+    const double way = start[normal] - before[normal] - h * ss_patch_convection(sim, c, body, u, e);
+    sum += sim->problem.z[c->row + e * c->n_rows] / h * way;
+  }
+  return sum;
+}
+
 /* Friction takes -z_t.s_t, the dampers h delta'.C delta'. A patch that vanishes gives up what it still stores. */
 void ss_patch_losses(ss_sim *sim, const ss_contact *c, double h) {
   ss_energy *e = &sim->report.energy;
   for (int i = 0; c->row >= 0 && i < c->n_rows * c->patch->n_elements; i++)
     if (i % c->n_rows) e->friction_loss -= sim->problem.z[c->row + i] * sim->problem.slack[c->row + i];
   if (c->pressed_in && c->row >= 0) e->initial += quadratic(c->patch->K, ss_patch_start(sim, c), NULL, c->patch->n) / 2;
+  e->damping_loss += carried_away(sim, c, h);
   e->damping_loss += quadratic(c->patch->C, ss_patch_end(sim, c), ss_patch_start(sim, c), c->patch->n) / h;
 }
 
@@ -187,7 +211,10 @@ int ss_sim_elements(const ss_sim *sim, int index, ss_element_report *out, int ca
     }
     for (int k = 1; k < c->n_rows; k++) r->slip[k - 1] = slack[e * c->n_rows + k];
     r->closed = r->force[0] > 0;
-    r->stuck = r->closed && c->n_rows > 1 && hypot(r->slip[0], r->slip[1]) <= still;
+    /* at its limit an element has slipped, or is about to: that stays so while the load is held */
+    const double limit = (c->patch->friction ? c->patch->friction[e] : c->mu) * r->force[0];
+    const bool still_now = hypot(r->slip[0], r->slip[1]) <= still;
+    r->stuck = r->closed && c->n_rows > 1 && still_now && hypot(r->force[1], r->force[2]) < 0.98 * limit;
   }
   return c->patch->n_elements;
 }

@@ -78,7 +78,7 @@ static ss_status fill_stiffness(const ss_patch *p, const ss_compliance_def *def,
   if (!ss_surface_gives(&side[0]) && !ss_surface_gives(&side[1]))
     return fill_given(p, def->stiffness, def->n_stiffness, turned, "compliance: stiffness", p->K, error);
   for (int i = 0; i < 2; i++)
-    if (ss_surface_gives(&side[i])) ss_surface_influence(p, &side[i], i, def->spacing, p->K);
+    if (ss_surface_gives(&side[i])) ss_surface_influence(p, def, &side[i], i, p->K);
   if (ss_spd_invert(p->K, p->n)) return SS_OK;
   return ss_fail(error, SS_ERROR_INPUT, "compliance: the influence matrix is not positive definite");
 }
@@ -86,14 +86,14 @@ static ss_status fill_stiffness(const ss_patch *p, const ss_compliance_def *def,
 /* ---- damping ---- */
 
 /* The dampers of one side: out = C_side. */
-static ss_status side_damping(const ss_patch *p, const ss_surface *side, int which, double spacing, double *out,
-                              ss_error *error) {
+static ss_status side_damping(const ss_patch *p, const ss_compliance_def *def, const ss_surface *side, int which,
+                              double *out, ss_error *error) {
   const size_t square = (size_t)p->n * (size_t)p->n;
   if (side->law == SS_DAMPING_GIVEN) return fill_given(p, side->damping, 2, false, "damping", out, error);
   double *K = ss_alloc(sizeof(double) * square);
   if (!K) return out_of_memory(error);
   memset(K, 0, sizeof(double) * square);
-  ss_surface_influence(p, side, which, spacing, K);
+  ss_surface_influence(p, def, side, which, K);
   ss_status status = SS_OK;
   if (!ss_spd_invert(K, p->n))
     status = ss_fail(error, SS_ERROR_INPUT, "compliance: the influence matrix is not positive definite");
@@ -127,13 +127,13 @@ static ss_status damp_sides(const ss_patch *p, const ss_compliance_def *def, con
                             ss_error *error) {
   const bool both = ss_surface_gives(&side[0]) && ss_surface_gives(&side[1]);
   const int first = ss_surface_gives(&side[0]) ? 0 : 1;
-  ss_status status = side_damping(p, &side[first], first, def->spacing, p->C, error);
+  ss_status status = side_damping(p, def, &side[first], first, p->C, error);
   if (status != SS_OK || !both) return status;
   const size_t square = (size_t)p->n * (size_t)p->n;
   double *other = ss_alloc(sizeof(double) * square);
   if (!other) return out_of_memory(error);
   memset(other, 0, sizeof(double) * square);
-  status = side_damping(p, &side[1], 1, def->spacing, other, error);
+  status = side_damping(p, def, &side[1], 1, other, error);
   if (status == SS_OK) status = in_series(p, p->C, other, error);
   ss_free(other);
   return status;
@@ -177,6 +177,22 @@ static ss_status fill_elements(ss_patch *p, const ss_compliance_def *def, bool t
   return SS_OK;
 }
 
+/* How the two surfaces share the compliance, by that of a single element; and E* where both are half-spaces or rigid. */
+static void measure_sides(ss_patch *p, const ss_compliance_def *def, const ss_surface side[2]) {
+  double sum = 0, compliance = 0;
+  bool half_spaces = true;
+  for (int i = 0; i < 2; i++) {
+    const ss_elastic e = side[i].elastic;
+    if (!ss_surface_gives(&side[i])) continue;
+    half_spaces &= e.young > 0;
+    if (e.young > 0) compliance += (1 - e.poisson * e.poisson) / e.young;
+    p->share[i] = e.young > 0 ? (1 - e.poisson * e.poisson) / (e.young * def->spacing) : 1 / side[i].stiffness[0];
+    sum += p->share[i];
+  }
+  for (int i = 0; i < 2; i++) p->share[i] = sum > 0 ? p->share[i] / sum : 0.5;
+  p->modulus = half_spaces && compliance > 0 ? 1 / compliance : 0;
+}
+
 /* What the parts below rely on. */
 static ss_status check(const ss_compliance_def *def, const ss_surface side[2], ss_error *error) {
   const bool gives[2] = {ss_surface_gives(&side[0]), ss_surface_gives(&side[1])};
@@ -199,6 +215,10 @@ ss_status ss_patch_create(const ss_compliance_def *def, const ss_surface side[2]
   p->n_elements = directions == 3 ? def->elements * def->elements : def->elements;
   p->n_directions = directions;
   p->n = p->n_elements * directions;
+  p->side = def->elements;
+  p->spacing = def->spacing;
+  if (def->influence == SS_INFLUENCE_HALF_PLANE) p->thickness = def->thickness > 0 ? def->thickness : 1;
+  p->transport = def->transport;
   const size_t square = (size_t)p->n * (size_t)p->n;
   p->place = SS_ARENA_ARRAY(arena, double, 2 * (size_t)p->n_elements);
   p->K = SS_ARENA_ARRAY(arena, double, 4 * square);
@@ -210,6 +230,8 @@ ss_status ss_patch_create(const ss_compliance_def *def, const ss_surface side[2]
   status = fill_stiffness(p, def, side, turned, error);
   if (status == SS_OK) status = fill_damping(p, def, side, turned, error);
   if (status == SS_OK) status = fill_elements(p, def, turned, arena, error);
+  if (status == SS_OK) measure_sides(p, def, side);
+  if (status == SS_OK && p->transport) status = ss_patch_prepare_transport(p, def, side, arena, error);
   *out = p;
   return status;
 }

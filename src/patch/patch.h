@@ -19,9 +19,17 @@ typedef struct ss_patch {
   double *K, *C;                   /* [n][n] */
   double *friction;                /* [n_elements] coefficients; NULL: the pair's for all */
   double *delta;                   /* [n] deformations at t = 0; NULL: not given */
-  double h;                        /* of the matrices below */
-  double *flexibility;             /* [n][n] E^-1 */
-  double *recovery;                /* [n][n] E^-1 K */
+  int side;                        /* elements along a side */
+  double spacing;
+  double thickness; /* of line contact; 0: no half-plane */
+  double share[2];  /* of the two surfaces in the compliance */
+  double modulus;   /* E* of half-spaces: 1 / sum of (1 - nu^2) / E; 0: springs, or a matrix that is given */
+  bool transport;   /* material flows through (flow.c) */
+  double *ghost;    /* [n_ghost n_directions][n] deformations around the patch from those in it; NULL: they are zero */
+  double *ring;     /* [(side + 4)^2 n_directions] scratch: the patch with two rings around it; planar: a line */
+  double h;         /* of the matrices below */
+  double *flexibility; /* [n][n] E^-1 */
+  double *recovery;    /* [n][n] E^-1 K */
 } ss_patch;
 
 /* Builds the law for two surfaces; where both are rigid, the definition's stiffness counts. `directions` is 2 in planar
@@ -36,7 +44,17 @@ int ss_patch_turned(const ss_patch *patch, int i, double *sign);
 bool ss_surface_gives(const ss_surface *side);
 
 /* out += the influence matrix of the side (0: of a, 1: of b). */
-void ss_surface_influence(const ss_patch *patch, const ss_surface *side, int which, double spacing, double *out);
+void ss_surface_influence(const ss_patch *patch, const ss_compliance_def *def, const ss_surface *side, int which,
+                          double *out);
+/* out[n_directions][n] += displacements of the side at a place outside of all elements. */
+void ss_surface_influence_at(const ss_patch *patch, const ss_compliance_def *def, const ss_surface *side, int which,
+                             const double place[2], double *out);
+
+/* ghost and ring, for a patch whose K is known. */
+ss_status ss_patch_prepare_transport(ss_patch *patch, const ss_compliance_def *def, const ss_surface side[2],
+                                     struct ss_arena *arena, ss_error *error);
+/* delta[n] as it is at the elements after material has moved by `shift` (in units of the spacing, along the tangents). */
+void ss_patch_shift(const ss_patch *patch, const double shift[2], double *delta);
 
 /* flexibility and recovery for steps of size h. */
 ss_status ss_patch_prepare(ss_patch *patch, double h, ss_error *error);

@@ -46,6 +46,10 @@ ss_status ss_patch_rows(ss_sim *sim, ss_contact *c, double h, ss_error *error) {
   const double usual = sim->options.step; /* ends of steps are rounded: one set of matrices for all of them */
   const ss_status status = ss_patch_prepare(c->patch, fabs(h - usual) <= 1e-12 * usual ? usual : h, error);
   if (status != SS_OK) return status;
+  ss_vec3 flow[2];
+  const bool flows = c->patch->transport && c->patch->n_elements > 1;
+  if (flows) ss_patch_flow(sim, c, h, flow);
+  const double *before = flows ? ss_patch_transport(sim, c, h, flow) : NULL;
   const double *delta = ss_patch_start(sim, c), *impulse = delta + c->patch->n;
   const ss_pose pose[2] = {ss_pose_of(sim->state.q, c->body[0]), ss_pose_of(sim->state.q, c->body[1])};
   c->row = sim->problem.n;
@@ -54,11 +58,14 @@ ss_status ss_patch_rows(ss_sim *sim, ss_contact *c, double h, ss_error *error) {
   for (int e = 0; e < c->patch->n_elements; e++) {
     const int row = sim->problem.n, normal = component(c, e, 0);
     element_rows(sim, c, pose, e);
+    if (flows) sim->problem.offset[row] -= ss_patch_convection(sim, c, pose, flow, e);
     const double gap = ss_element_gap(sim, c, &c->at, e) + delta[normal];
     if (sim->scheme->position_level)
       sim->problem.offset[row] += gap / h;
     else if (!(impulse[normal] > 0))
       sim->problem.offset[row] += fmax(0, gap) / h;
+    else if (before) /* its gap is closed at the place, whatever material comes there */
+      sim->problem.offset[row] += (delta[normal] - before[normal]) / h;
   }
   return SS_OK;
 }

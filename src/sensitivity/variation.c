@@ -38,6 +38,11 @@ ss_status ss_variation_possible(const ss_sim *sim, ss_error *error) {
   if (sim->model->n_held)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "exact sensitivities are not available for forces that depend on the state: use differences");
+  bool transport = sim->model->compliance.def.transport;
+  for (int i = 0; i < sim->model->n_overrides; i++)
+    transport |= sim->model->overrides[i].compliance && sim->model->overrides[i].compliance->def.transport;
+  if (sim->scheme->compliant && transport)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities are not available with transport through patches");
   return SS_OK;
 }
 
