@@ -112,6 +112,39 @@ static void test_killed_ranks_go_on(void **state) {
   assert_true(same_files("a.csv", "b.csv") && same_files("a.h5", "b.h5"));
 }
 
+/* JSON but for what the clock says. */
+static json_t *without_times(const char *arguments) {
+  json_t *root = expect_json(arguments, 0, NULL);
+  (void)json_object_del(root, "wall_seconds");
+  (void)json_object_del(json_object_get(root, "reference"), "seconds");
+  const char *const lists[] = {"rows", "schemes"};
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < json_array_size(json_object_get(root, lists[k])); i++) {
+      json_t *item = json_array_get(json_object_get(root, lists[k]), i), *rows = json_object_get(item, "rows");
+      (void)json_object_del(item, "seconds");
+      for (size_t j = 0; j < json_array_size(rows); j++) (void)json_object_del(json_array_get(rows, j), "seconds");
+    }
+  return root;
+}
+
+static void test_starts_and_rows_on_ranks(void **state) {
+  (void)state;
+  char commands[2][400];
+  (void)snprintf(commands[0], sizeof commands[0], "bvp %s/scenes/bvp-throw.yaml --starts 5 --json", SOURCE_DIR);
+  (void)snprintf(commands[1], sizeof commands[1],
+                 "converge %s/scenes/double-pendulum-wall.yaml --steps 2^-5:2^-7 --schemes trapezoidal,moreau --json",
+                 SOURCE_DIR);
+  for (int i = 0; i < 2; i++) {
+    on_ranks(0);
+    json_t *one = without_times(commands[i]);
+    on_ranks(3);
+    json_t *three = without_times(commands[i]);
+    assert_true(json_equal(one, three));
+    json_decref(one);
+    json_decref(three);
+  }
+}
+
 static void test_mistakes_are_told_once(void **state) {
   (void)state;
   write_text("wrong.yaml", "scene: block.yaml\nvary: {nu: [1]}\nobserve: block.x\n");
@@ -136,6 +169,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ranks_change_nothing),
       cmocka_unit_test(test_killed_ranks_go_on),
+      cmocka_unit_test(test_starts_and_rows_on_ranks),
       cmocka_unit_test(test_mistakes_are_told_once),
   };
   return cmocka_run_group_tests(tests, set_up, remove_directory);

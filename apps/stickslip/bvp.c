@@ -2,11 +2,15 @@
 #include "commands.h"
 #include "json.h"
 #include "output.h"
+#include "parallel.h"
+#include "ranks.h"
 #include "session.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NAME_SIZE = 300 };
 
@@ -88,13 +92,124 @@ static void print_text(const session *s, const ss_bvp_result *r, double seconds)
     (void)printf("               BVP (28) does not apply: M_v + N_v is singular\n");
 }
 
+/* ---- starts on threads and ranks ---- */
+
+typedef struct bvp_options {
+  overrides overrides;
+  const char *scene, *output;
+  long threads, starts; /* starts 0: the scene's */
+  bool json;
+} bvp_options;
+
+/* Searches that no thread uses now; each thread needs one. */
+typedef struct search_pool {
+  const session *session;
+  const overrides *overrides;
+  pthread_mutex_t mutex;
+  ss_bvp_search **searches;
+  long n, room;
+  int unknowns;
+  ss_bvp_attempt *attempts; /* the first rank's: all starts */
+  ss_status status;         /* of the first rank: what went wrong */
+  ss_error error;
+} search_pool;
+
+typedef struct told_attempt {
+  ss_bvp_attempt attempt;
+  ss_status status;
+  ss_error error;
+} told_attempt;
+
+static ss_status take_search(search_pool *p, ss_bvp_search **search, ss_error *error) {
+  *search = NULL;
+  (void)pthread_mutex_lock(&p->mutex);
+  if (p->n > 0) *search = p->searches[--p->n];
+  (void)pthread_mutex_unlock(&p->mutex);
+  if (*search) return SS_OK;
+  return ss_bvp_search_create(p->session->scene, &p->session->simulation, p->overrides->set.items, p->overrides->set.n,
+                              search, error);
+}
+
+static void give_back(search_pool *p, ss_bvp_search *search) {
+  (void)pthread_mutex_lock(&p->mutex);
+  if (p->n < p->room) {
+    p->searches[p->n++] = search;
+    search = NULL;
+  }
+  (void)pthread_mutex_unlock(&p->mutex);
+  ss_bvp_search_destroy(search);
+}
+
+static void *try_start(void *user, long index, size_t *size) {
+  search_pool *p = user;
+  *size = sizeof(told_attempt) + sizeof(double) * (size_t)p->unknowns;
+  char *bytes = calloc(1, *size);
+  if (!bytes) ranks_abort("out of memory");
+  told_attempt told = {.attempt.unknown = (double *)(void *)(bytes + sizeof told)};
+  ss_bvp_search *search = NULL;
+  told.status = take_search(p, &search, &told.error);
+  if (!told.status) told.status = ss_bvp_try(search, (int)index, &told.attempt, &told.error);
+  if (search) give_back(p, search);
+  memcpy(bytes, &told, sizeof told);
+  return bytes;
+}
+
+static void take_attempt(void *user, long index, const void *bytes, size_t size) {
+  search_pool *p = user;
+  told_attempt told;
+  memcpy(&told, bytes, sizeof told);
+  double *unknown = p->attempts[index].unknown;
+  memcpy(unknown, (const char *)bytes + sizeof told, size - sizeof told);
+  p->attempts[index] = told.attempt;
+  p->attempts[index].unknown = unknown;
+  if (told.status && !p->status) {
+    p->status = told.status;
+    p->error = told.error;
+  }
+}
+
+static ss_status search_starts(search_pool *p, long starts, long threads, ss_bvp_result **result, ss_error *error) {
+  p->unknowns = p->session->scene->boundary.n_unknown;
+  p->room = threads;
+  p->searches = calloc((size_t)threads, sizeof(ss_bvp_search *));
+  p->attempts = calloc((size_t)starts, sizeof *p->attempts);
+  double *numbers = calloc((size_t)starts * (size_t)(p->unknowns + 1), sizeof *numbers);
+  ss_bvp_search *first = NULL;
+  ss_status status = p->searches && p->attempts && numbers ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (long i = 0; !status && i < starts; i++) p->attempts[i].unknown = numbers + i * p->unknowns;
+  if (!status) status = take_search(p, &first, error); /* a scene that will not do is told before anything is shared */
+  if (!status) {
+    give_back(p, first);
+    const ranks_job job = {.n = starts, .threads = threads, .work = try_start, .take = take_attempt, .user = p};
+    ranks_for(&job);
+    status = p->status;
+    if (status) *error = p->error;
+  }
+  if (!status && ranks_index() == 0) {
+    status = take_search(p, &first, error);
+    if (!status) status = ss_bvp_conclude(first, p->attempts, (int)starts, result, error);
+    if (first && status) ss_bvp_search_destroy(first);
+  }
+  while (p->searches && p->n > 0) ss_bvp_search_destroy(p->searches[--p->n]);
+  free(p->searches);
+  free(p->attempts);
+  free(numbers);
+  return status;
+}
+
 /* Solves and tells; returns the exit code. */
-static int solve(const session *s, const overrides *o, const char *output, bool json) {
+static int solve(const session *s, const bvp_options *b) {
+  const overrides *o = &b->overrides;
+  const char *output = b->output;
+  const bool json = b->json;
   ss_bvp_result *result = NULL;
   ss_error error = {0};
   const double start = wall_clock();
-  ss_status status = ss_bvp_solve(s->scene, &s->simulation, o->set.items, o->set.n, &result, &error);
+  const long starts = b->starts ? b->starts : s->scene->boundary.starts > 0 ? s->scene->boundary.starts : 1;
+  search_pool pool = {.session = s, .overrides = o, .mutex = PTHREAD_MUTEX_INITIALIZER};
+  ss_status status = search_starts(&pool, starts, b->threads < starts ? b->threads : starts, &result, &error);
   if (status) return report_error(&error);
+  if (ranks_index() != 0) return EXIT_DONE;
   const double seconds = wall_clock() - start;
   int code = EXIT_DONE;
   if (json)
@@ -111,18 +226,19 @@ static int solve(const session *s, const overrides *o, const char *output, bool 
   return code;
 }
 
-int command_bvp(int argc, char **argv) {
-  bool json = false;
-  const char *output = NULL, *path = NULL;
-  overrides o = overrides_none();
+static int bvp_on_ranks(int argc, char **argv) {
+  bvp_options b = {.overrides = overrides_none(), .threads = ranks_count() > 1 ? 1 : parallel_processors()};
+  overrides *o = &b.overrides;
   const option options[] = {
-      {"o", OPTION_TEXT, &output, "SOLVED.yaml", "write the scene with the velocities found: run reproduces them"},
-      {"scheme", OPTION_TEXT, &o.scheme, "S", "another time-stepping scheme"},
-      {"step", OPTION_NUMBER, &o.step, "H", "another step size"},
-      {"duration", OPTION_NUMBER, &o.duration, "T", "another final time"},
-      {"solver", OPTION_TEXT, &o.solver, "X", "another complementarity solver"},
-      {"set", OPTION_LIST, &o.set, "NAME=VALUE", "override a declared parameter; may be repeated"},
-      {"json", OPTION_FLAG, &json, NULL, "print one JSON object"},
+      {"o", OPTION_TEXT, &b.output, "SOLVED.yaml", "write the scene with the velocities found: run reproduces them"},
+      {"scheme", OPTION_TEXT, &o->scheme, "S", "another time-stepping scheme"},
+      {"step", OPTION_NUMBER, &o->step, "H", "another step size"},
+      {"duration", OPTION_NUMBER, &o->duration, "T", "another final time"},
+      {"solver", OPTION_TEXT, &o->solver, "X", "another complementarity solver"},
+      {"set", OPTION_LIST, &o->set, "NAME=VALUE", "override a declared parameter; may be repeated"},
+      {"starts", OPTION_COUNT, &b.starts, "N", "try N starting points instead of the scene's number"},
+      {"threads", OPTION_COUNT, &b.threads, "N", "try N at a time (default: one per processor, one per rank)"},
+      {"json", OPTION_FLAG, &b.json, NULL, "print one JSON object"},
       {0}};
   const usage command_line = {
       "bvp",
@@ -132,19 +248,29 @@ int command_bvp(int argc, char **argv) {
       "Finds the unknown initial velocities of the scene's section `boundary` for which the conditions hold at the "
       "end.\n"
       "Several starts; from each an accelerated fixed point, then Powell's hybrid method. Where nothing is found the\n"
-      "best residual and the reason are printed, and the exit code is 1.",
+      "best residual and the reason are printed, and the exit code is 1. Started by mpirun, ranks share the starts; "
+      "what is\n"
+      "found does not depend on them.",
       options,
       "  stickslip bvp scenes/bvp-puck.yaml\n  stickslip bvp scenes/bvp-throw.yaml -o solved.yaml && stickslip run "
-      "solved.yaml\n"};
-  int code = parse_options(&command_line, argc, argv, &path);
-  if (code == PARSE_GO_ON && (outputs_are_files(&path, 1, &output, 1) || output_check(output))) code = EXIT_USAGE;
+      "solved.yaml\n  mpirun -n 8 stickslip bvp scenes/bvp-billiard.yaml --starts 200\n"};
+  int code = parse_options(&command_line, argc, argv, &b.scene);
+  if (code == PARSE_GO_ON && b.threads < 1) code = usage_error("--threads must be at least 1");
+  if (code == PARSE_GO_ON &&
+      (outputs_are_files(&b.scene, 1, &b.output, 1) || (ranks_index() == 0 && output_check(b.output))))
+    code = EXIT_USAGE;
   if (code == PARSE_GO_ON) {
     session s = {0};
     ss_error error = {0};
-    const ss_status status = session_open(&s, path, &o, &error);
-    code = status ? report_error(&error) : solve(&s, &o, output, json);
+    const ss_status status = session_open(&s, b.scene, o, &error);
+    code = status ? report_error(&error) : solve(&s, &b);
     session_close(&s);
   }
-  free((void *)o.set.items);
+  free((void *)o->set.items);
   return code;
+}
+
+int command_bvp(int argc, char **argv) {
+  const int started = ranks_start();
+  return started != EXIT_DONE ? started : ranks_end(bvp_on_ranks(argc, argv));
 }

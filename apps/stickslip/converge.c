@@ -2,6 +2,7 @@
 #include "converge.h"
 #include "commands.h"
 #include "output.h"
+#include "ranks.h"
 #include "report.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ typedef struct converge_options {
   overrides overrides;
   const char *scene, *steps, *schemes, *reference_scheme, *html;
   double reference, alpha, gamma; /* NAN: not given */
+  long threads;
   bool json;
 } converge_options;
 
@@ -36,6 +38,7 @@ static int parse_converge(int argc, char **argv, converge_options *o) {
        "events to be located: collision,stick-slip,take-off,facet or some of them; none"},
       {"set", OPTION_LIST, &o->overrides.set, "NAME=VALUE", "override a declared parameter; may be repeated"},
       {"json", OPTION_FLAG, &o->json, NULL, "print one JSON object"},
+      {"threads", OPTION_COUNT, &o->threads, "N", "do N rows at a time (default: 1, so that the times tell)"},
       {"html", OPTION_TEXT, &o->html, "OUT.html", "write the study as a document, like stickslip report"},
       {0}};
   const usage command_line = {
@@ -49,7 +52,8 @@ static int parse_converge(int argc, char **argv, converge_options *o) {
       "nest, --json adds the largest position error and the L1 norm of the velocity error over time. What the "
       "theorems\n"
       "promise stands beside it: the variation of the velocities and of the weighted velocities, the distance of the\n"
-      "weighted velocities' filled-in graphs, and the bound of the kinetic energy.",
+      "weighted velocities' filled-in graphs, and the bound of the kinetic energy. Started by mpirun, ranks share the "
+      "rows.",
       options,
       "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-11 --reference 2^-16\n"
       "  stickslip converge scenes/double-pendulum-wall.yaml --steps 2^-5:2^-8 --schemes trapezoidal,moreau --json\n"
@@ -57,6 +61,7 @@ static int parse_converge(int argc, char **argv, converge_options *o) {
   const int parsed = parse_options(&command_line, argc, argv, &o->scene);
   if (parsed != PARSE_GO_ON) return parsed;
   if (!o->steps) return usage_error("converge: --steps is missing; see stickslip converge --help");
+  if (o->threads < 1) return usage_error("--threads must be at least 1");
   if (!isnan(o->reference) && !(o->reference > 0)) return usage_error("--reference must be positive");
   return PARSE_GO_ON;
 }
@@ -168,27 +173,27 @@ static int study(const converge_options *o, session *s, const double *steps, int
   ss_status status = list_schemes(&list, o->schemes, s, &error);
   if (!status) status = apply_weights(o, &list, &s->simulation, &error);
   if (!status) status = run_reference(o, s, &list, finest_of(steps, n_steps), &r, &error);
-  for (int i = 0; !status && i < list.n; i++) status = converge_rows(&list.tables[i], s, &r, steps, n_steps, &error);
+  if (!status) status = converge_rows(list.tables, list.n, s, &r, steps, n_steps, o->threads, &error);
   int code = EXIT_DONE;
   if (status)
     code = report_error(&error);
-  else
+  else if (ranks_index() == 0)
     code = print_study(o, s, &r, &list);
-  if (code == EXIT_DONE && !(all_certified(&list) && r.certified)) code = EXIT_FAILED;
+  if (code == EXIT_DONE && ranks_index() == 0 && !(all_certified(&list) && r.certified)) code = EXIT_FAILED;
   reference_release(&r);
   release_schemes(&list);
   return code;
 }
 
-int command_converge(int argc, char **argv) {
-  converge_options o = {.overrides = overrides_none(), .reference = NAN, .alpha = NAN, .gamma = NAN};
+static int converge_on_ranks(int argc, char **argv) {
+  converge_options o = {.overrides = overrides_none(), .reference = NAN, .alpha = NAN, .gamma = NAN, .threads = 1};
   int code = parse_converge(argc, argv, &o);
   if (code == PARSE_GO_ON) {
     session s = {0};
     double *steps = NULL;
     int n_steps = 0;
     ss_error error = {0};
-    if (outputs_are_files(&o.scene, 1, &o.html, 1) || output_check(o.html)) code = EXIT_USAGE;
+    if (outputs_are_files(&o.scene, 1, &o.html, 1) || (ranks_index() == 0 && output_check(o.html))) code = EXIT_USAGE;
     ss_status status = steps_parse(o.steps, &steps, &n_steps, &error);
     if (!status) status = session_open_any(&s, o.scene, &o.overrides, &error);
     if (code == PARSE_GO_ON) code = status ? report_error(&error) : study(&o, &s, steps, n_steps);
@@ -197,4 +202,9 @@ int command_converge(int argc, char **argv) {
   }
   free((void *)o.overrides.set.items);
   return code;
+}
+
+int command_converge(int argc, char **argv) {
+  const int started = ranks_start();
+  return started != EXIT_DONE ? started : ranks_end(converge_on_ranks(argc, argv));
 }

@@ -80,12 +80,13 @@ typedef struct converge_table {
   int n;
 } converge_table;
 
-/* Fills in one table. A step size at which no certified step exists is a row without errors, reported on stderr. */
-ss_status converge_rows(converge_table *table, const session *s, const reference *r, const double *steps, int n,
-                        ss_error *error);
+/* Fills in all tables, on threads and ranks; those of the first rank are complete. A step size at which no certified step
+ * exists is a row without errors, reported on stderr. */
+ss_status converge_rows(converge_table *tables, int n_tables, const session *s, const reference *r, const double *steps,
+                        int n, long threads, ss_error *error);
 void converge_table_release(converge_table *table);
 
-/* Runs sim to its end under a progress line; *seconds is the wall time. */
+/* Runs sim to its end under a progress line (label NULL: without); *seconds is the wall time. */
 ss_status run_to_end(ss_sim *sim, const char *label, double *seconds, ss_error *error); /* converge_reference.c */
 
 /* ---- converge_weak.c ---- */

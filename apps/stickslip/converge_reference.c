@@ -30,7 +30,8 @@ double velocity_distance(const reference *r, const double *row, const ss_state *
 }
 
 ss_status run_to_end(ss_sim *sim, const char *label, double *seconds, ss_error *error) {
-  progress bar = progress_start(label);
+  progress bar = progress_start(label ? label : "");
+  bar.shown = bar.shown && label;
   const double start = wall_clock();
   ss_status status = SS_OK;
   while (!status && !ss_sim_done(sim)) {

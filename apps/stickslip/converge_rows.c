@@ -1,8 +1,17 @@
 #include "converge.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+typedef struct told_row {
+  converge_row row;
+  bool has_joints; /* they follow */
+  ss_status status;
+  ss_error error;
+} told_row;
 
 /* Sums up the errors of a run while it goes. The velocity's L1 norm is the sum of h |v - v_ref| over the ends of the
  * steps, ST Table 1. */
@@ -48,7 +57,8 @@ static ss_status fill_row(converge_row *row, const ss_sim *sim, const reference 
   return SS_OK;
 }
 
-static ss_status measure(converge_row *row, const session *s, const char *scheme, const reference *r, ss_error *error) {
+static ss_status measure(converge_row *row, const session *s, const char *scheme, const reference *r, bool quiet,
+                         ss_error *error) {
   ss_simulation simulation = s->simulation;
   simulation.scheme = scheme;
   simulation.step = row->h;
@@ -66,7 +76,7 @@ static ss_status measure(converge_row *row, const session *s, const char *scheme
     if (status == SS_ERROR_UNSUPPORTED) status = SS_OK;
   }
   if (!status && nested) status = ss_sim_observe(sim, &observer, error);
-  if (!status) status = run_to_end(sim, scheme, &row->seconds, error);
+  if (!status) status = run_to_end(sim, quiet ? NULL : scheme, &row->seconds, error);
   if (!status) status = fill_row(row, sim, r, error);
   if (!status && weak) {
     row->has_weak = true;
@@ -107,19 +117,87 @@ static converge_row empty_row(double h) {
                         .energy_excess = NAN};
 }
 
-ss_status converge_rows(converge_table *table, const session *s, const reference *r, const double *steps, int n,
-                        ss_error *error) {
-  table->rows = calloc((size_t)n, sizeof *table->rows);
-  if (!table->rows) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = 0; i < n; i++) {
+/* ---- all rows, on threads and ranks ---- */
+
+typedef struct row_work {
+  converge_table *tables;
+  int n_steps;
+  const session *session;
+  const reference *reference;
+  const double *steps;
+  int n_joints;
+  bool quiet;
+  told_row *told; /* [tables * steps], of the first rank */
+} row_work;
+
+static void *do_row(void *user, long index, size_t *size) {
+  const row_work *w = user;
+  const size_t joints = sizeof(double) * (size_t)w->n_joints;
+  *size = sizeof(told_row) + joints;
+  char *bytes = calloc(1, *size);
+  if (!bytes) ranks_abort("out of memory");
+  told_row told = {.row = empty_row(w->steps[index % w->n_steps])};
+  const char *scheme = w->tables[index / w->n_steps].scheme;
+  told.status = measure(&told.row, w->session, scheme, w->reference, w->quiet, &told.error);
+  if (told.row.joint_errors) memcpy(bytes + sizeof told, told.row.joint_errors, joints);
+  told.has_joints = told.row.joint_errors != NULL;
+  free(told.row.joint_errors);
+  told.row.joint_errors = NULL;
+  memcpy(bytes, &told, sizeof told);
+  return bytes;
+}
+
+static void take_row(void *user, long index, const void *bytes, size_t size) {
+  row_work *w = user;
+  told_row *told = &w->told[index];
+  memcpy(told, bytes, sizeof *told);
+  if (!told->has_joints) return;
+  told->row.joint_errors = calloc(1, size - sizeof *told + sizeof(double));
+  if (!told->row.joint_errors) ranks_abort("out of memory");
+  memcpy(told->row.joint_errors, (const char *)bytes + sizeof *told, size - sizeof *told);
+}
+
+static ss_status fill_tables(const row_work *w, int n_tables, ss_error *error) {
+  ss_status first = SS_OK;
+  for (int i = 0; i < n_tables * w->n_steps; i++) {
+    const told_row *told = &w->told[i];
+    converge_table *table = &w->tables[i / w->n_steps];
     converge_row *row = &table->rows[table->n++];
-    *row = empty_row(steps[i]);
-    const ss_status status = measure(row, s, table->scheme, r, error);
-    if (status && status != SS_ERROR_UNCERTIFIED) return status;
-    if (status) (void)fprintf(stderr, "stickslip: %s with step %g: %s\n", table->scheme, steps[i], error->message);
-    if (i > 0) row->order = observed_order(row - 1, row);
+    *row = told->row;
+    if (told->status == SS_ERROR_UNCERTIFIED)
+      (void)fprintf(stderr, "stickslip: %s with step %g: %s\n", table->scheme, row->h, told->error.message);
+    else if (told->status && !first)
+      first = told->status, *error = told->error;
+    if (i % w->n_steps > 0) row->order = observed_order(row - 1, row);
   }
-  return SS_OK;
+  return first;
+}
+
+ss_status converge_rows(converge_table *tables, int n_tables, const session *s, const reference *r, const double *steps,
+                        int n, long threads, ss_error *error) {
+  const size_t all = (size_t)n_tables * (size_t)n;
+  row_work w = {.tables = tables,
+                .n_steps = n,
+                .session = s,
+                .reference = r,
+                .steps = steps,
+                .n_joints = ss_model_joint_rows(s->model),
+                .quiet = threads > 1 || ranks_count() > 1,
+                .told = calloc(all, sizeof *w.told)};
+  bool good = w.told != NULL;
+  for (int i = 0; i < n_tables; i++) {
+    tables[i].rows = calloc((size_t)n, sizeof *tables[i].rows);
+    good = good && tables[i].rows;
+  }
+  if (!good) {
+    free(w.told);
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  const ranks_job job = {.n = (long)all, .threads = threads, .work = do_row, .take = take_row, .user = &w};
+  ranks_for(&job);
+  const ss_status status = ranks_index() == 0 ? fill_tables(&w, n_tables, error) : SS_OK;
+  free(w.told);
+  return status;
 }
 
 void converge_table_release(converge_table *table) {

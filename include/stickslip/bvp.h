@@ -41,6 +41,29 @@ ss_status ss_bvp_solve(const ss_scene *scene, const ss_simulation *options, cons
                        ss_bvp_result **out, ss_error *error);
 void ss_bvp_result_destroy(ss_bvp_result *result);
 
+/* The same in pieces, for threads and processes: each has a search of its own, tries the starts that are its share, and one of
+ * them concludes from all attempts, in the order of the starts. ss_bvp_solve does nothing else. A search is not for several
+ * threads at once. */
+typedef struct ss_bvp_search ss_bvp_search;
+typedef struct ss_bvp_attempt {
+  bool found;       /* `unknown` meets the conditions; else it is the best that was seen */
+  bool fitted;      /* multiple shooting: the segments fit together */
+  double residual;  /* of `unknown` */
+  double tear;      /* by how much initial velocities disagreed with the joints at most */
+  long simulations; /* how many were run */
+  char method[32];  /* what found it */
+  double *unknown;  /* [ss_bvp_unknowns], the caller's */
+} ss_bvp_attempt;
+
+/* Continuation is done here. starts: 0 is the scene's own number. */
+ss_status ss_bvp_search_create(const ss_scene *scene, const ss_simulation *options, const char *const *settings,
+                               int n_settings, ss_bvp_search **out, ss_error *error);
+void ss_bvp_search_destroy(ss_bvp_search *search);
+int ss_bvp_unknowns(const ss_bvp_search *search);
+ss_status ss_bvp_try(ss_bvp_search *search, int start, ss_bvp_attempt *attempt, ss_error *error);
+ss_status ss_bvp_conclude(ss_bvp_search *search, const ss_bvp_attempt *attempts, int n, ss_bvp_result **out,
+                          ss_error *error);
+
 /* Puts velocities into the scene's bodies, so that a model compiled from it starts with them. */
 void ss_bvp_apply(ss_scene *scene, const double *unknown);
 

@@ -50,7 +50,8 @@ typedef struct ss_bvp_solver {
   ss_bvp_result *result;
   double *scratch;
   double *binverse; /* [n][n]; NULL: no fixed point */
-  double *u;        /* [n] */
+  double *u;        /* [n]: the scene's velocities, or those that continuation has led to */
+  double *guess;    /* [n] */
 } ss_bvp_solver;
 
 /* (M_v + N_v + horizon N_q)^-1 on the unknowns, for as many conditions; false: singular. */

@@ -81,9 +81,8 @@ static ss_status add_solution(ss_bvp_solver *v, const double *u, ss_error *error
   for (int i = 0; i < r->n_solutions; i++)
     if (distance(r->solutions[i].unknown, u, s->n) < 1e-5 * size) return SS_OK;
   if (r->n_solutions == MOST_SOLUTIONS) return SS_OK;
-  ss_bvp_solution solution = {.method = s->method};
-  const ss_status status = make_solution(v, &solution, error);
-  if (status != SS_OK) return status;
+  ss_bvp_solution solution = {.method = ss_arena_strdup(v->arena, s->method)};
+  SS_TRY(solution.method ? make_solution(v, &solution, error) : out_of_memory(error));
   memcpy(solution.unknown, u, sizeof(double) * (size_t)s->n);
   if (!ss_shoot(s, u, solution.conditions)) return SS_OK;
   solution.residual = ss_largest(solution.conditions, s->m);
@@ -101,28 +100,19 @@ static ss_status add_solution(ss_bvp_solver *v, const double *u, ss_error *error
   return SS_OK;
 }
 
-static ss_status search(ss_bvp_solver *v, double *u, ss_error *error) {
+/* One plain fixed-point step from the scene's velocities, where there is one. */
+static ss_status guess_velocities(ss_bvp_solver *v, ss_error *error) {
   ss_shooting *s = v->shooting;
   const int n = s->n;
-  double *guess = SS_ARENA_ARRAY(v->arena, double, n), *f = SS_ARENA_ARRAY(v->arena, double, s->m);
-  double *own = SS_ARENA_ARRAY(v->arena, double, n);
-  if (!guess || !f || !own) return out_of_memory(error);
-  memcpy(own, u, sizeof(double) * (size_t)n);
-  memcpy(guess, u, sizeof(double) * (size_t)n);
+  double *f = SS_ARENA_ARRAY(v->arena, double, s->m);
+  v->guess = SS_ARENA_ARRAY(v->arena, double, n);
+  if (!v->guess || !f) return out_of_memory(error);
+  memcpy(v->guess, v->u, sizeof(double) * (size_t)n);
   s->method = "start";
-  if (v->binverse && ss_shoot(s, u, f))
+  if (v->binverse && ss_shoot(s, v->u, f))
     for (int i = 0; i < n; i++)
-      for (int j = 0; j < n; j++) guess[i] -= v->binverse[i * n + j] * f[j];
-  for (int k = 0; k < s->boundary->starts && s->status == SS_OK; k++) {
-    memcpy(u, own, sizeof(double) * (size_t)n);
-    choose_start(v, k, guess, u);
-    if (!attempt(v, k, u)) continue;
-    const ss_status status = add_solution(v, u, error);
-    if (status != SS_OK) return status;
-  }
-  if (s->status == SS_OK) return SS_OK;
-  if (error) *error = s->error;
-  return s->status;
+      for (int j = 0; j < n; j++) v->guess[i] -= v->binverse[i * n + j] * f[j];
+  return SS_OK;
 }
 
 /* ---- continuation ---- */
@@ -165,8 +155,17 @@ static ss_status continue_from(ss_bvp_solver *v, const ss_scene *scene, const ch
   return SS_OK;
 }
 
-static ss_status solve(ss_bvp_solver *v, const ss_scene *scene, const ss_simulation *options,
-                       const char *const *settings, int n_settings, ss_error *error) {
+/* ---- the search ---- */
+
+struct ss_bvp_search {
+  ss_bvp_solver solver;
+  double *trial;    /* [n] */
+  long simulations; /* of the preparation; likewise */
+  double tear;
+};
+
+static ss_status prepare(ss_bvp_solver *v, const ss_scene *scene, const ss_simulation *options,
+                         const char *const *settings, int n_settings, ss_error *error) {
   ss_status status = ss_shooting_create(scene, options, v->arena, &v->shooting, error);
   if (status == SS_OK && scene->boundary.exact_sensitivities) status = ss_jacobian_possible(v->shooting, error);
   if (status != SS_OK) return status;
@@ -183,29 +182,122 @@ static ss_status solve(ss_bvp_solver *v, const ss_scene *scene, const ss_simulat
   if (status == SS_OK) status = prepare_fixed_point(v, error);
   ss_shooting_start(s, v->u);
   if (status == SS_OK) status = continue_from(v, scene, settings, n_settings, v->u, error);
-  if (status == SS_OK) status = search(v, v->u, error);
-  return status == SS_OK ? ss_bvp_report(v, error) : status;
+  return status == SS_OK ? guess_velocities(v, error) : status;
 }
 
-ss_status ss_bvp_solve(const ss_scene *scene, const ss_simulation *options, const char *const *settings, int n_settings,
-                       ss_bvp_result **out, ss_error *error) {
+ss_status ss_bvp_search_create(const ss_scene *scene, const ss_simulation *options, const char *const *settings,
+                               int n_settings, ss_bvp_search **out, ss_error *error) {
   *out = NULL;
   if (!scene->boundary.given)
     return ss_fail_place(error, SS_ERROR_INPUT, scene->file, (ss_mark){0, 0}, "the scene has no section boundary:");
   if (scene->boundary.n_unknown == 0) return ss_fail(error, SS_ERROR_INPUT, "boundary: no velocity is unknown");
   ss_arena *arena = ss_arena_create();
+  ss_bvp_search *search = arena ? SS_ARENA_ARRAY(arena, ss_bvp_search, 1) : NULL;
   ss_bvp_result *result = arena ? SS_ARENA_ARRAY(arena, ss_bvp_result, 1) : NULL;
-  if (!result) {
-    ss_arena_destroy(arena);
-    return out_of_memory(error);
+  ss_status status = search && result ? SS_OK : out_of_memory(error);
+  if (status == SS_OK) {
+    result->arena = arena;
+    search->solver = (ss_bvp_solver){.arena = arena, .result = result};
+    status = prepare(&search->solver, scene, options, settings, n_settings, error);
   }
-  result->arena = arena;
-  ss_bvp_solver v = {.arena = arena, .result = result};
-  const ss_status status = solve(&v, scene, options, settings, n_settings, error);
+  if (status == SS_OK) {
+    search->trial = SS_ARENA_ARRAY(arena, double, search->solver.shooting->n);
+    if (!search->trial) status = out_of_memory(error);
+    search->simulations = search->solver.shooting->simulations;
+    search->tear = search->solver.shooting->tear;
+  }
   if (status == SS_OK)
-    *out = result;
+    *out = search;
   else
-    ss_bvp_result_destroy(result);
+    ss_arena_destroy(arena);
+  return status;
+}
+
+void ss_bvp_search_destroy(ss_bvp_search *search) {
+  if (search && search->solver.arena) ss_arena_destroy(search->solver.arena);
+}
+
+int ss_bvp_unknowns(const ss_bvp_search *search) { return search->solver.shooting->n; }
+
+/* What one start came to depends on nothing that was tried before it. */
+ss_status ss_bvp_try(ss_bvp_search *search, int start, ss_bvp_attempt *attempt_out, ss_error *error) {
+  ss_bvp_solver *v = &search->solver;
+  ss_shooting *s = v->shooting;
+  const size_t size = sizeof(double) * (size_t)s->n;
+  const long before = s->simulations;
+  s->fitted = false;
+  s->tear = 0;
+  s->best_residual = (double)INFINITY;
+  memcpy(search->trial, v->u, size);
+  choose_start(v, start, v->guess, search->trial);
+  const bool found = attempt(v, start, search->trial);
+  if (s->status != SS_OK) {
+    if (error) *error = s->error;
+    return s->status;
+  }
+  attempt_out->found = found;
+  attempt_out->fitted = s->fitted;
+  attempt_out->tear = s->tear;
+  attempt_out->residual = s->best_residual;
+  attempt_out->simulations = s->simulations - before;
+  memcpy(attempt_out->unknown, found ? search->trial : s->best_u, size);
+  (void)snprintf(attempt_out->method, sizeof attempt_out->method, "%s",
+                 found            ? s->method
+                 : s->best_method ? s->best_method
+                                  : "");
+  return SS_OK;
+}
+
+/* Shoots again what was found, and where nothing was the best: results rest on simulations of this search. */
+ss_status ss_bvp_conclude(ss_bvp_search *search, const ss_bvp_attempt *attempts, int n, ss_bvp_result **out,
+                          ss_error *error) {
+  ss_bvp_solver *v = &search->solver;
+  ss_shooting *s = v->shooting;
+  const ss_bvp_attempt *best = NULL;
+  double tear = search->tear;
+  bool fitted = false;
+  s->simulations = search->simulations;
+  s->best_residual = (double)INFINITY;
+  s->tear = 0;
+  for (int i = 0; i < n; i++) {
+    const ss_bvp_attempt *a = &attempts[i];
+    s->simulations += a->simulations;
+    tear = fmax(tear, a->tear);
+    fitted = fitted || a->fitted;
+    if (!best || a->residual < best->residual) best = a;
+    s->method = a->method;
+    if (a->found) SS_TRY(add_solution(v, a->unknown, error));
+  }
+  if (best && isfinite(best->residual)) {
+    s->method = ss_arena_strdup(v->arena, best->method);
+    if (!s->method) return out_of_memory(error);
+    (void)ss_shoot(s, best->unknown, v->scratch);
+  }
+  s->tear = fmax(s->tear, tear);
+  s->fitted = fitted;
+  if (s->status != SS_OK && error) *error = s->error;
+  SS_TRY(s->status);
+  SS_TRY(ss_bvp_report(v, error));
+  *out = v->result;
+  v->arena = NULL; /* the result's now */
+  return SS_OK;
+}
+
+ss_status ss_bvp_solve(const ss_scene *scene, const ss_simulation *options, const char *const *settings, int n_settings,
+                       ss_bvp_result **out, ss_error *error) {
+  *out = NULL;
+  ss_bvp_search *search = NULL;
+  SS_TRY(ss_bvp_search_create(scene, options, settings, n_settings, &search, error));
+  ss_bvp_solver *v = &search->solver;
+  const int starts = scene->boundary.starts, unknowns = ss_bvp_unknowns(search);
+  ss_bvp_attempt *attempts = SS_ARENA_ARRAY(v->arena, ss_bvp_attempt, starts + 1);
+  ss_status status = attempts ? SS_OK : out_of_memory(error);
+  for (int k = 0; k < starts && status == SS_OK; k++) {
+    attempts[k].unknown = SS_ARENA_ARRAY(v->arena, double, unknowns);
+    status = attempts[k].unknown ? ss_bvp_try(search, k, &attempts[k], error) : out_of_memory(error);
+  }
+  if (status == SS_OK) status = ss_bvp_conclude(search, attempts, starts, out, error);
+  if (status != SS_OK) ss_bvp_search_destroy(search);
   return status;
 }
 
