@@ -8,11 +8,13 @@ import { SceneView } from "./scene/view.js";
 import type { Theme } from "./theme.js";
 import { createCertificate } from "./ui/certificate.js";
 import { byId, element, iconButton, select } from "./ui/dom.js";
+import { fillHelp, taken } from "./ui/keyboard.js";
 import { createLegend } from "./ui/legend.js";
 import { PatchMap } from "./ui/patch_map.js";
 import { Plots } from "./ui/plots.js";
 import { Tabs } from "./ui/tabs.js";
 import { Toolbar } from "./ui/toolbar.js";
+import { Video, videoButton } from "./ui/video.js";
 
 interface LiveState {
   sequence: number;
@@ -184,8 +186,8 @@ class Inputs {
   }
 }
 
-// Dragging a body pulls it: a spring from the point that was grabbed to the pointer.
-function createPull(canvas: HTMLCanvasElement, view: SceneView, server: Server): void {
+// Dragging a body pulls it: a spring from the point that was grabbed to the pointer. A simulation that stands still is started.
+function createPull(canvas: HTMLCanvasElement, view: SceneView, server: Server, controls: Controls): void {
   let held: ReturnType<SceneView["grab"]> = null;
   let latest: Command | null = null;
   let sending = false;
@@ -222,6 +224,7 @@ function createPull(canvas: HTMLCanvasElement, view: SceneView, server: Server):
       view.camera.controls.enabled = false;
       canvas.setPointerCapture(event.pointerId);
       pull(event);
+      if (!controls.running()) controls.toggle();
     },
     { capture: true },
   );
@@ -270,6 +273,7 @@ class LiveEvents {
 interface Controls {
   update: (state: LiveState, t: number) => void;
   toggle: () => void;
+  running: () => boolean;
 }
 
 function createControls(root: HTMLElement, server: Server): Controls {
@@ -305,22 +309,44 @@ function createControls(root: HTMLElement, server: Server): Controls {
     play.title = `${name} (space)`;
     play.querySelector("path")?.setAttribute("d", running ? ICONS.pause : ICONS.play);
   };
-  return { update, toggle };
+  return { update, toggle, running: () => running };
 }
 
-function createKeys(server: Server, controls: Controls, theme: Theme): void {
-  const keys: Record<string, () => void> = {
-    " ": controls.toggle,
-    arrowright: () => void server.tell({ action: "step" }),
-    r: () => void server.tell({ action: "reset" }),
-    d: () => theme.toggle(),
-  };
+function createKeys(server: Server, controls: Controls, theme: Theme, view: SceneView, toolbar: Toolbar): void {
+  const help = byId("help") as HTMLDialogElement;
+  const keys: { key: string; shown: string; text: string; run: () => void }[] = [
+    { key: " ", shown: "space", text: "start, pause", run: controls.toggle },
+    { key: "arrowright", shown: "→", text: "one step", run: () => void server.tell({ action: "step" }) },
+    { key: "r", shown: "R", text: "reset", run: () => void server.tell({ action: "reset" }) },
+    { key: "f", shown: "F", text: "frame the whole scene", run: () => toolbar.frame(view.planar) },
+    { key: "1", shown: "1", text: "look from the front", run: () => toolbar.look("front") },
+    { key: "2", shown: "2", text: "look from the side", run: () => toolbar.look("side") },
+    { key: "3", shown: "3", text: "look from the top", run: () => toolbar.look("top") },
+    { key: "4", shown: "4", text: "look obliquely", run: () => toolbar.look("oblique") },
+    { key: "c", shown: "C", text: "contact forces", run: () => toolbar.toggle("contacts") },
+    { key: "v", shown: "V", text: "friction cones", run: () => toolbar.toggle("cones") },
+    { key: "n", shown: "N", text: "names", run: () => toolbar.toggle("labels") },
+    {
+      key: "m",
+      shown: "M",
+      text: "record a video, end it",
+      run: () => document.getElementById("video-button")?.click(),
+    },
+    { key: "d", shown: "D", text: "light or dark", run: () => theme.toggle() },
+    { key: "?", shown: "?", text: "this help", run: () => help.showModal() },
+  ];
+  fillHelp(
+    help,
+    keys,
+    "Mouse: drag a body to pull it with a spring, drag elsewhere to turn the view (planar scenes: to move), wheel to zoom.",
+  );
+  byId("help-button").addEventListener("click", () => help.showModal());
   document.addEventListener("keydown", (event) => {
-    const busy = event.target instanceof HTMLElement && /^(INPUT|SELECT|BUTTON)$/.test(event.target.tagName);
-    const run = keys[event.key.toLowerCase()];
-    if (!run || busy || event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target instanceof HTMLInputElement && event.target.type !== "range";
+    const entry = keys.find(({ key }) => key === event.key.toLowerCase());
+    if (!entry || typing || help.open || taken(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    run();
+    entry.run();
   });
 }
 
@@ -334,7 +360,15 @@ export function startLive(
   const canvas = byId("canvas") as HTMLCanvasElement;
   const view = new SceneView(canvas, byId("labels"), page, player, theme.palette);
   theme.onChange(() => view.setPalette(theme.palette));
-  new Toolbar(byId("toolbar"), page, view);
+  const toolbar = new Toolbar(byId("toolbar"), page, view);
+  if (Video.possible)
+    byId("toolbar").append(
+      videoButton(
+        new Video(view, page.model.name),
+        () => {},
+        () => false,
+      ),
+    );
   createLegend(byId("legend"), page, player);
   const message = element("p", { id: "message", role: "status" }, "Drag a body to pull it.");
   const server = new Server((text) => (message.textContent = text));
@@ -371,9 +405,8 @@ export function startLive(
   createSceneText(tabs.panel("scene"), page);
   byId("badge").addEventListener("click", () => tabs.show("certificate"));
   byId("theme-button").addEventListener("click", () => theme.toggle());
-  byId("help-button").hidden = true;
-  createPull(canvas, view, server);
-  createKeys(server, controls, theme);
+  createPull(canvas, view, server, controls);
+  createKeys(server, controls, theme, view, toolbar);
 
   let generation: number | null = null;
   let panelShown = -Infinity;

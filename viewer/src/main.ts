@@ -19,6 +19,7 @@ import { Tabs } from "./ui/tabs.js";
 import { Timeline } from "./ui/timeline.js";
 import { Toolbar } from "./ui/toolbar.js";
 import { createTransport } from "./ui/transport.js";
+import { Video, videoButton } from "./ui/video.js";
 import { startLive } from "./live.js";
 
 // For tests and for the curious, in the browser's console.
@@ -94,6 +95,23 @@ function drawnPose(view: SceneView, body: number): { position: number[]; orienta
   return { position: position.toArray(), orientation: [q.w, q.x, q.y, q.z] };
 }
 
+// From the start to the end of the run, at the chosen speed.
+function recordRun(page: Page, player: Player, view: SceneView): HTMLButtonElement {
+  let looped = false;
+  const begin = () => {
+    looped = player.loop;
+    player.setLoop(false);
+    player.seek(player.start);
+    player.setPlaying(true);
+  };
+  const over = () => {
+    if (player.playing) return false;
+    player.setLoop(looped);
+    return true;
+  };
+  return videoButton(new Video(view, page.model.name), begin, over);
+}
+
 function start(): void {
   const page = decodePage(byId("stickslip-data").textContent ?? "");
   const theme = new Theme();
@@ -114,6 +132,7 @@ function start(): void {
   createTransport(byId("transport"), page, player, jumper);
   new Timeline(byId("transport"), page, player, theme);
   const toolbar = new Toolbar(byId("toolbar"), page, view);
+  if (Video.possible) byId("toolbar").append(recordRun(page, player, view));
   createLegend(byId("legend"), page, player);
   const tabs = new Tabs(byId("tabs"), byId("panels"), [
     { id: "plots", label: "Plots" },

@@ -22,7 +22,11 @@ function component(page: Page, data: Float32Array, body: number, axis: number): 
   return Float32Array.from(page.time, (_, frame) => data[3 * (frame * n + body) + axis]);
 }
 
-// Coordinates that never move (locked ones of planar scenes, mostly) are left out, unless nothing moves at all.
+// Those of the plane, or all three.
+const coordinates = (page: Page): number[] =>
+  AXIS_NAMES.map((_, i) => i).filter((i) => !page.model.planar || page.model.planar.includes(AXIS_NAMES[i]));
+
+// Curves that never change are left out, unless none does.
 function moving(curves: Curve[]): Curve[] {
   const moves = curves.filter(({ values }) => Array.prototype.some.call(values, (v: number) => v !== values[0]));
   return moves.length > 0 ? moves : curves;
@@ -52,13 +56,11 @@ function vectorQuantity(
     label: `${name}: ${word}`,
     logarithmic: false,
     least,
-    curves: () =>
-      moving(
-        AXIS_NAMES.map((axis, i) => ({
-          name: symbol ? `${symbol}${axis}` : axis,
-          values: component(page, data, body, i),
-        })),
-      ),
+    curves: () => {
+      const curves = (axes: number[]) =>
+        axes.map((i) => ({ name: `${symbol}${AXIS_NAMES[i]}`, values: component(page, data, body, i) }));
+      return symbol === "ω" ? moving(curves([0, 1, 2])) : curves(coordinates(page));
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 // The controls of one page: keys, layers, themes, small screens, names for assistive technology, reduced motion.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { drawn, launch, near, open, pictureContent, seek, time } from "./browser.js";
@@ -43,6 +44,19 @@ test("keys: speed, views, theme, help", async () => {
   await page.keyboard.press("Escape");
   assert.ok(!(await page.locator("#help").isVisible()), "help closed");
   await drawn(page);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test("records a video", async () => {
+  const { page, complaints } = await open(browser, SCENE, { acceptDownloads: true });
+  await drawn(page);
+  await page.evaluate(() => globalThis.stickslip?.player.setSpeed(10));
+  const download = page.waitForEvent("download");
+  await page.keyboard.press("m");
+  const file = await (await download).path();
+  const head = readFileSync(file).subarray(0, 4).toString("hex");
+  assert.equal(head, "1a45dfa3", "WebM");
   assert.deepEqual(complaints, []);
   await page.context().close();
 });

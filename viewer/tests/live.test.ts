@@ -79,7 +79,14 @@ test("plots what it has seen, and lists events", async () => {
   await page.waitForFunction(() => globalThis.stickslip?.player.time === 0);
 });
 
-test("a dragged body follows the pointer", async () => {
+test("? shows the keys, also after a button was clicked", async () => {
+  await page.keyboard.press("?");
+  assert.ok(await page.locator("#help").isVisible(), "help");
+  assert.ok(await page.getByText("one step", { exact: true }).isVisible());
+  await page.keyboard.press("Escape");
+});
+
+test("a dragged body follows the pointer, from standing still", async () => {
   const place = await page.evaluate(() => {
     const handle = globalThis.stickslip;
     const canvas = document.querySelector("#canvas");
@@ -90,8 +97,7 @@ test("a dragged body follows the pointer", async () => {
     return { x: box.left + ((p.x + 1) / 2) * box.width, y: box.top + ((1 - p.y) / 2) * box.height };
   });
   assert.ok(place);
-  await page.getByRole("button", { name: "Start" }).click();
-  await page.mouse.move(place.x, place.y);
+  await page.mouse.move(place.x, place.y); // nothing was started: pulling does
   await page.mouse.down();
   await page.mouse.move(place.x + 150, place.y, { steps: 4 });
   await page.waitForFunction(() => (globalThis.stickslip?.drawn(0)?.position[0] ?? 0) > 0.1);

@@ -1,6 +1,6 @@
 // How large the scene is, without the few moments in which something flies away.
 import { Box3, Quaternion, Vector3 } from "three";
-import type { Page, ShapeData } from "../page.js";
+import type { Page, Planar, ShapeData, Vec3 } from "../page.js";
 import { shapesOf } from "./stand_in.js";
 
 export interface Extent {
@@ -9,11 +9,22 @@ export interface Extent {
   size: number; // diagonal
 }
 
-export function shapeReach(shape: ShapeData): number {
-  const offset = Math.hypot(...shape.position);
-  if (shape.size) return offset + Math.hypot(...shape.size) / 2;
+// How far a shape reaches from its body's origin; in planar scenes within the plane: depth is not seen.
+export function shapeReach(shape: ShapeData, planar: Planar | null = null): number {
+  const seen = (v: Vec3): Vec3 => [0, 1, 2].map((i) => (planar && !planar.includes("xyz"[i]) ? 0 : v[i])) as Vec3;
+  const offset = Math.hypot(...seen(shape.position));
+  if (shape.size) return offset + Math.hypot(...seen(shape.size)) / 2;
   if (shape.triangles) return offset + Math.max(...shape.triangles.map((corner) => Math.hypot(...corner)));
   return offset + (shape.radius ?? 0) + (shape.length ?? 0) / 2;
+}
+
+// The reach of the body in the middle of the list by size.
+export function typicalBody(page: Page): number {
+  const reaches = page.model.bodies
+    .map((body) => Math.max(0, ...shapesOf(page.model, body).map((shape) => shapeReach(shape, page.model.planar))))
+    .filter((reach) => reach > 0)
+    .sort((a, b) => a - b);
+  return reaches[Math.floor(reaches.length / 2)] ?? 0;
 }
 
 function quantile(sorted: number[], fraction: number): number {
@@ -60,7 +71,10 @@ function expandByVertices(box: Box3, shape: ShapeData, vertices: number[]): void
 }
 
 export function sceneExtent(page: Page): Extent {
-  const reaches = page.model.bodies.map((body) => Math.max(0, ...shapesOf(page.model, body).map(shapeReach)));
+  const { planar } = page.model;
+  const reaches = page.model.bodies.map((body) =>
+    Math.max(0, ...shapesOf(page.model, body).map((shape) => shapeReach(shape, planar))),
+  );
   const box = bodyBox(page, reaches);
   for (const shape of page.model.world) {
     if (shape.type === "half-space") continue;
@@ -68,7 +82,7 @@ export function sceneExtent(page: Page): Extent {
       expandByVertices(box, shape, shape.vertices);
       continue;
     }
-    const reach = shapeReach({ ...shape, position: [0, 0, 0] });
+    const reach = shapeReach({ ...shape, position: [0, 0, 0] }, planar);
     box.expandByPoint(new Vector3(...shape.position).addScalar(reach));
     box.expandByPoint(new Vector3(...shape.position).addScalar(-reach));
   }

@@ -55,6 +55,14 @@ export class SceneCamera {
     return Math.max(0.05 * this.extent.size, ...needed);
   }
 
+  // Width over height of the scene from where it is looked at first.
+  frontAspect(): number {
+    const corners = this.corners(viewDirection(this.axes, this.view));
+    const wide = Math.max(...corners.map((c) => Math.abs(c.x)));
+    const high = Math.max(...corners.map((c) => Math.abs(c.y)));
+    return high > 0 ? wide / high : 2;
+  }
+
   private distance(direction: Vector3): number {
     const tangent = Math.tan((FIELD_OF_VIEW * Math.PI) / 360);
     const needed = this.corners(direction).map(

@@ -17,7 +17,7 @@ import type { Palette } from "../theme.js";
 import { AppliedArrows } from "./applied.js";
 import { sceneAxes, type Axes, type ViewName } from "./axes.js";
 import { Bodies } from "./bodies.js";
-import { sceneExtent, type Extent } from "./bounds.js";
+import { sceneExtent, typicalBody, type Extent } from "./bounds.js";
 import { SceneCamera } from "./camera.js";
 import { ContactArrows } from "./contacts.js";
 import { Ground } from "./ground.js";
@@ -26,6 +26,7 @@ import { Links } from "./links.js";
 import { Motion } from "./motion.js";
 import { PatchTiles } from "./patches.js";
 
+const FINGER = 22; // pixels
 const SHADOWED_BODIES = 250; // shadows cost a second pass, smooth edges four samples; large scenes do without
 
 export type Layer = "contacts" | "cones" | "applied" | "patches" | "links" | "labels" | "grid";
@@ -35,6 +36,7 @@ export class SceneView {
   readonly bodies: Bodies;
   readonly axes: Axes;
   readonly extent: Extent;
+  readonly planar: boolean;
   readonly camera: SceneCamera;
   followed = -1;
   private readonly renderer: WebGLRenderer;
@@ -60,6 +62,7 @@ export class SceneView {
     const small = model.bodies.length <= SHADOWED_BODIES;
     const shadows = !model.planar && small;
     this.palette = palette;
+    this.planar = model.planar !== null;
     this.renderer = new WebGLRenderer({ canvas, antialias: small, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = shadows;
     this.renderer.shadowMap.type = PCFShadowMap;
@@ -69,7 +72,7 @@ export class SceneView {
     this.bodies = new Bodies(model, this.extent.size, shadows);
     this.ground = new Ground(model, this.axes, this.extent, shadows);
     this.links = new Links(model, this.motion, 0.006 * this.extent.size);
-    this.contacts = page.contacts ? new ContactArrows(page.contacts, this.extent.size) : null;
+    this.contacts = page.contacts ? new ContactArrows(page.contacts, this.extent.size, typicalBody(page)) : null;
     this.applied = page.applied ? new AppliedArrows(page, this.motion, this.extent.size) : null;
     this.patches = page.patches ? new PatchTiles(page.patches) : null;
     this.labels = new Labels(labelLayer, model);
@@ -83,6 +86,9 @@ export class SceneView {
     this.camera.controls.addEventListener("change", () => this.invalidate());
     player.onChange(() => this.invalidate());
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement ?? canvas);
+    // On a narrow screen the picture is as high as the scene needs (style.css).
+    const across = this.camera.frontAspect();
+    canvas.parentElement?.style.setProperty("--scene-aspect", String(Math.min(2, Math.max(0.75, across))));
     this.resize();
     this.camera.look(model.planar ? "front" : "oblique");
   }
@@ -139,7 +145,18 @@ export class SceneView {
     this.followed = body;
     this.camera.follow(null);
     this.bodies.setPalette(this.palette, body);
+    this.contacts?.follow(body);
     this.invalidate();
+  }
+
+  // How long arrows and cones are, 1: as long as a body.
+  setForceScale(scale: number): void {
+    this.contacts?.setScale(scale);
+    this.invalidate();
+  }
+
+  get canvasStream(): MediaStream {
+    return this.canvas.captureStream(30);
   }
 
   resize(): void {
@@ -163,10 +180,28 @@ export class SceneView {
 
   // The body at a place of the window and the point of it, in its own frame and in the world's.
   grab(clientX: number, clientY: number): { body: number; point: Vector3; at: Vector3 } | null {
-    const hit = this.bodies.hit(this.ray(clientX, clientY));
+    const hit = this.bodies.hit(this.ray(clientX, clientY)) ?? this.nearby(clientX, clientY);
     if (!hit || hit.body < 0) return null;
     const point = hit.point.clone().applyMatrix4(this.motion.matrices[hit.body].clone().invert());
     return { body: hit.body, point, at: hit.point };
+  }
+
+  // A body whose origin is within a finger's breadth: small and thin ones are hard to meet.
+  private nearby(clientX: number, clientY: number): { body: number; point: Vector3 } | null {
+    const box = this.canvas.getBoundingClientRect();
+    let best: { body: number; point: Vector3 } | null = null;
+    let nearest = FINGER;
+    this.motion.matrices.forEach((matrix, body) => {
+      const point = new Vector3().setFromMatrixPosition(matrix);
+      const seen = point.clone().project(this.camera.camera);
+      const x = box.left + ((seen.x + 1) / 2) * box.width;
+      const y = box.top + ((1 - seen.y) / 2) * box.height;
+      const away = Math.hypot(x - clientX, y - clientY);
+      if (away >= nearest) return;
+      nearest = away;
+      best = { body, point };
+    });
+    return best;
   }
 
   // Where a place of the window is on the plane through `at` that faces the viewer.

@@ -73,12 +73,18 @@ function keyTable(c: Controls): Key[] {
     { keys: ["j"], shown: "J", text: "joints and springs", run: () => toolbar.toggle("links") },
     { keys: ["n"], shown: "N", text: "names", run: () => toolbar.toggle("labels") },
     { keys: ["g"], shown: "G", text: "ground, grid and axes", run: () => toolbar.toggle("grid") },
+    { keys: ["m"], shown: "M", text: "record a video", run: () => document.getElementById("video-button")?.click() },
     { keys: ["d"], shown: "D", text: "light or dark", run: () => c.theme.toggle() },
     { keys: ["?"], shown: "?", text: "this help", run: () => c.help.showModal() },
   ];
 }
 
-function fillHelp(help: HTMLDialogElement, keys: Key[]): void {
+export interface HelpRow {
+  shown: string;
+  text: string;
+}
+
+export function fillHelp(help: HTMLDialogElement, keys: HelpRow[], mouse: string): void {
   const rows = keys.flatMap(({ shown, text }) => [
     element("dt", {}, element("kbd", {}, shown)),
     element("dd", {}, text),
@@ -87,17 +93,13 @@ function fillHelp(help: HTMLDialogElement, keys: Key[]): void {
   help.append(
     element("h2", {}, "Keyboard"),
     element("dl", {}, ...rows),
-    element(
-      "p",
-      { class: "note" },
-      "Mouse: drag to turn (planar scenes: to move), wheel to zoom, double click a body to follow it. Plots: click to go there, drag to zoom, double click to see all.",
-    ),
+    element("p", { class: "note" }, mouse),
     element("form", { method: "dialog" }, close),
   );
 }
 
 // Keys that the focused control needs itself.
-function taken(event: KeyboardEvent): boolean {
+export function taken(event: KeyboardEvent): boolean {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLSelectElement || target instanceof HTMLDialogElement) return true;
@@ -108,7 +110,11 @@ function taken(event: KeyboardEvent): boolean {
 
 export function createKeyboard(c: Controls): void {
   const keys = keyTable(c);
-  fillHelp(c.help, keys);
+  fillHelp(
+    c.help,
+    keys,
+    "Mouse: drag to turn (planar scenes: to move), wheel to zoom, double click a body to follow it. Plots: click to go there, drag to zoom, double click to see all.",
+  );
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || c.help.open || taken(event)) return;
     const key = keys.find((k) => k.keys.includes(event.key.toLowerCase()));

@@ -32,7 +32,8 @@ export class Toolbar {
     root.append(this.followed, element("span", { class: "gap" }));
     if (page.contacts) {
       this.addLayer(root, "contacts", "Forces", "Contact forces", "C", true);
-      this.addLayer(root, "cones", "Cones", "Friction cones", "V", true);
+      this.addLayer(root, "cones", "Cones", "Friction cones (few contacts, or of the followed body)", "V", true);
+      root.append(this.scale());
     }
     if (page.applied) this.addLayer(root, "applied", "Loads", "Applied forces and moments", "A", true);
     if (page.patches) this.addLayer(root, "patches", "Patches", "Pressure of compliant contacts", "P", true);
@@ -40,6 +41,22 @@ export class Toolbar {
       this.addLayer(root, "links", "Joints", "Joints and springs", "J", true);
     this.addLayer(root, "labels", "Names", "Names of the bodies", "N", false);
     this.addLayer(root, "grid", "Grid", "Ground, grid and axes", "G", true);
+  }
+
+  // A tenth to ten times.
+  private scale(): HTMLInputElement {
+    const slider = element("input", {
+      type: "range",
+      id: "force-scale",
+      min: "-1",
+      max: "1",
+      step: "0.05",
+      value: "0",
+      title: "Length of arrows and cones",
+      "aria-label": "Length of arrows and cones",
+    });
+    slider.addEventListener("input", () => this.view.setForceScale(10 ** Number(slider.value)));
+    return slider;
   }
 
   private tool(text: string, label: string, key: string, action: () => void): HTMLButtonElement {
