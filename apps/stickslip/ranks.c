@@ -4,9 +4,10 @@
  *     rank k -> 0   REPORT: how many are wanted, seconds spent, results of finished pieces
  *     rank 0 -> k   PIECES: numbers of pieces (none: there are no more), when to ask again
  *
- * Pieces are handed out in lots that take about a tenth of a second and get smaller towards the end, so that short ones
- * cost few messages (about one per hundred pieces of a millisecond) and long ones are balanced. Where lots are larger than
- * one piece a rank asks again before it runs dry. Waiting is done asleep, not spinning. */
+ * Pieces are handed out in lots that take about a tenth of a second, with more than a hundred ranks longer, so that the first
+ * rank hears a thousand reports a second at most. They get smaller towards the end: short pieces cost few messages and long
+ * ones are balanced. Where lots are larger than one piece a rank asks again before it runs dry. Waiting is done asleep, not
+ * spinning. */
 #include "ranks.h"
 
 #include "cli.h"
@@ -147,8 +148,8 @@ void ranks_abort(const char *message) {
 /* ---- several ranks: threads of one rank share a board ---- */
 
 enum { REPORT = 1, PIECES = 2 };
-static const double LOT_SECONDS = 0.1;                       /* of a thread */
-static const long LEAST_WAIT = 20000, LONGEST_WAIT = 500000; /* nanoseconds */
+static const double LOT_SECONDS = 0.1, REPORT_SECONDS = 1e-3; /* of a thread; between two reports to the first rank */
+static const long LEAST_WAIT = 20000, LONGEST_WAIT = 500000;  /* nanoseconds */
 
 typedef struct board {
   pthread_mutex_t mutex;
@@ -291,9 +292,10 @@ static bool receive(int tag, bool wait, buffer *m, int *source) {
 static long lot_size(const board *b, const report_head *head, long *low) {
   *low = 0;
   const double mean = b->pieces ? b->spent / (double)b->pieces : (double)INFINITY;
-  if (!(mean < LOT_SECONDS / 2)) return head->wanted;
+  const double seconds = fmax(LOT_SECONDS, REPORT_SECONDS * rank_count);
+  if (!(mean < seconds / 2)) return head->wanted;
   const double all = (double)b->threads * (double)rank_count;
-  const double by_time = LOT_SECONDS / fmax(mean, 1e-9), by_share = (double)(b->job->n - b->next) / (3 * all);
+  const double by_time = seconds / fmax(mean, 1e-9), by_share = (double)(b->job->n - b->next) / (3 * all);
   const double lot = fmin(fmin(by_time, by_share), 1e5) * (double)head->threads;
   if (lot <= (double)head->wanted) return head->wanted;
   *low = (long)lot / 2;
