@@ -96,14 +96,14 @@ static void test_frames_are_polydata(void **state) {
   run_require(ss_export_vtk(result, pvd, 4, &error), &error, "export");
   char *collection = read_file("r.pvd");
   int frames = 0;
-  for (const char *at = collection; (at = strstr(at, "-bodies-")); at++) frames++;
+  for (const char *at = collection; (at = strstr(at, "part=\"0\"")); at++) frames++;
   assert_int_equal(frames, 4); /* rows 0, 4, 8 and the last, 10 */
-  assert_non_null(strstr(collection, "timestep=\"0.10000000000000001\" part=\"0\" file=\"r-bodies-000010.vtp\""));
+  assert_non_null(strstr(collection, "timestep=\"0.10000000000000001\" part=\"0\" file=\"r-000010.vtp\""));
   free(collection);
 
-  char *bodies = read_file("r-bodies-000010.vtp");
-  const long points = header(bodies, "NumberOfPoints");
-  assert_int_equal(array(bodies, "Points", 0, numbers, MOST), 3 * points);
+  char *bodies = read_file("r-000010.vtp");
+  const long all = header(bodies, "NumberOfPoints"), points = all - 1; /* and one contact */
+  assert_int_equal(array(bodies, "Points", 0, numbers, MOST), 3 * all);
   ss_result *r;
   double x[11], y[11], z[11];
   run_require(ss_result_open(result, &r, &error), &error, "open");
@@ -115,22 +115,21 @@ static void test_frames_are_polydata(void **state) {
   const ss_vec3 first = v3(numbers[0], numbers[1], numbers[2]);
   assert_true(fabs(v3_norm(v3_sub(first, center)) - 0.5) < 1e-6);
   assert_true(numbers[3 * points - 3] == 5 && fabs(numbers[3 * points - 1] - 5) < 0.1); /* the dot, falling */
-  assert_int_equal(array(bodies, "velocity", 0, numbers, MOST), 3 * points);
+  assert_int_equal(array(bodies, "velocity", 0, numbers, MOST), 3 * all);
   const long vertices = header(bodies, "NumberOfVerts"), polygons = header(bodies, "NumberOfPolys");
-  assert_int_equal(vertices, 1);
+  assert_int_equal(vertices, 2);
   assert_int_equal(array(bodies, "body", 0, numbers, MOST), vertices + polygons);
-  assert_true(numbers[0] == 2 && numbers[1] == 0 && numbers[vertices + polygons - 1] == 1);
-  check_cells(bodies, 0, vertices, points);
+  assert_true(numbers[0] == 2 && numbers[1] == -1 && numbers[2] == 0 && numbers[vertices + polygons - 1] == 1);
+  check_cells(bodies, 0, vertices, all);
   check_cells(bodies, 1, polygons, points);
+  assert_int_equal(array(bodies, "force", 0, numbers, MOST), 3 * all);
+  assert_true(numbers[3 * points - 1] == 0); /* bodies have none */
+  assert_true(fabs(numbers[3 * points + 2] - 9.81) < 1e-4 &&
+              numbers[3 * points] < 0); /* weight and friction on the ball */
+  assert_int_equal(array(bodies, "a", 0, numbers, MOST), all);
+  assert_true(numbers[0] == -1 && numbers[points] == 0);
   free(bodies);
-
-  char *contacts = read_file("r-contacts-000010.vtp");
-  assert_int_equal(header(contacts, "NumberOfPoints"), 1);
-  assert_int_equal(array(contacts, "force", 0, numbers, MOST), 3);
-  assert_true(fabs(numbers[2] - 9.81) < 1e-4 && numbers[0] < 0); /* weight and friction on the ball */
-  check_cells(contacts, 0, 1, 1);
-  free(contacts);
-  char *world = read_file("r-world-000000.vtp");
+  char *world = read_file("r-world.vtp");
   assert_int_equal(header(world, "NumberOfPolys"), 1);
   free(world);
 }
@@ -187,7 +186,7 @@ static void test_convex_is_closed(void **state) {
       "     position: [0.5, 0, 0], points: [[0, 0, 0], [2, 0, 0], [0, 0, 1], [0, 3, 0], [2, 3, 0], [0, 3, 1]]}]}\n"
       "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n";
   double p[18], corner[24];
-  exported_surface(text, "w-bodies-000010.vtp", 6, p, 8, corner);
+  exported_surface(text, "w-000010.vtp", 6, p, 8, corner);
   const double volume = closed_volume(p, 6, corner, 8);
   assert_true(fabs(volume - 3) < 1e-5); /* written with nine digits */
 }
@@ -206,7 +205,7 @@ static void test_world_meshes(void **state) {
       "bodies: [{name: ball, mass: 1, position: [0, 0, 50], shapes: [{type: sphere, radius: 0.5}]}]\n"
       "simulation: {scheme: moreau, step: 0.01, duration: 0.02}\n";
   double p[30], corner[24];
-  exported_surface(text, "m-world-000000.vtp", 10, p, 8, corner);
+  exported_surface(text, "m-world.vtp", 10, p, 8, corner);
   assert_true(fabs(closed_volume(p, 4, corner, 4) - 4) < 1e-5);
   double far = 0; /* the edges from the corner at the origin keep their lengths and their corner its place */
   for (int k = 1; k < 4; k++) far += v3_norm(v3_sub(v3(p[3 * k], p[3 * k + 1], p[3 * k + 2]), v3(p[0], p[1], p[2])));

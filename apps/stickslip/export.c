@@ -36,7 +36,7 @@ int command_export(int argc, char **argv) {
       1,
       "Turns the HDF5 result of `stickslip run -o` into another format. VTK is what ParaView opens: OUT.pvd, and "
       "beside it\n"
-      "two files per frame: surfaces of the bodies with their velocities, contacts with their forces.",
+      "one file per frame: surfaces of the bodies with their velocities, contacts with their forces.",
       options,
       "  stickslip export pendulum.h5 --to csv -o pendulum.csv\n"
       "  stickslip export pendulum.h5 --to vtk -o pendulum.pvd --every 10\n"};

@@ -73,8 +73,8 @@ ss_status ss_snapshot_data(ss_snapshot *snapshot, FILE *stream, ss_error *error)
 ss_status ss_export_csv(const char *result, const char *csv, ss_error *error);
 ss_status ss_export_csv_stream(const char *result, FILE *csv, ss_error *error);
 
-/* HDF5 result to VTK: the collection `pvd` (....pvd), to be opened in ParaView, and beside it two files per frame (each
- * `every`-th one, and the last): the bodies' surfaces, the contacts. */
+/* HDF5 result to VTK: the collection `pvd` (....pvd), to be opened in ParaView, and beside it one file per frame (each
+ * `every`-th one, and the last) with the bodies' surfaces and the contacts. */
 ss_status ss_export_vtk(const char *result, const char *pvd, long every, ss_error *error);
 
 /* Saves everything a run needs to go on exactly as if it had not stopped, and takes it up again: read into a new sim of

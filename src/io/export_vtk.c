@@ -1,8 +1,8 @@
-/* HDF5 result to VTK: one PolyData file per frame for the bodies' surfaces and one for the contacts, a file for the world, and
- * a collection (.pvd) with the times, which is what one opens in ParaView.
+/* HDF5 result to VTK: one PolyData file per frame, a file for the world, and a collection (.pvd) with the times, which is what one
+ * opens in ParaView.
  *
- *     bodies    points with velocity, cells with the index of the body
- *     contacts  points with force, normal, friction, state (0 stick, 1 slip, 2 impact), bodies a and b */
+ *     points of the bodies' surfaces, then those of contacts; arrays of points: velocity (of bodies), force, normal, friction, state
+ *     (0 stick, 1 slip, 2 impact), bodies a and b (of contacts, zero and -1 elsewhere); cells: the index of the body, -1 for contacts */
 #include "core/arena.h"
 #include "core/words.h"
 #include "io/output_file.h"
@@ -59,7 +59,10 @@ static ss_status make_bodies(vtk_export *x) {
 /* ---- PolyData ---- */
 
 static FILE *open_file(vtk_export *x, const char *kind, hsize_t row, char *path, size_t size) {
-  (void)snprintf(path, size, "%.*s-%s-%06llu.vtp", (int)x->stem, x->pvd, kind, (unsigned long long)row);
+  if (kind)
+    (void)snprintf(path, size, "%.*s-%s.vtp", (int)x->stem, x->pvd, kind);
+  else
+    (void)snprintf(path, size, "%.*s-%06llu.vtp", (int)x->stem, x->pvd, (unsigned long long)row);
   FILE *f = fopen(path, "w");
   if (!f) (void)cannot_write(x, path);
   return f;
@@ -86,10 +89,10 @@ static ss_status put_end(vtk_export *x, FILE *f, const char *path) {
   return fclose(f) || failed ? cannot_write(x, path) : SS_OK;
 }
 
-static void put_vector(FILE *f, ss_vec3 v) { (void)fprintf(f, "%.9g %.9g %.9g\n", v.x, v.y, v.z); }
+static void put_vector(FILE *f, ss_vec3 v) { (void)fprintf(f, "%.7g %.7g %.7g\n", v.x, v.y, v.z); }
 
-/* Connectivity and offsets of meshes, one after the other; only points: a vertex each. */
-static void put_cells(FILE *f, const ss_mesh *meshes, hsize_t n, bool vertices) {
+/* Connectivity and offsets of meshes, one after the other; only points: a vertex each. Then those of contacts, which are vertices. */
+static void put_cells(FILE *f, const ss_mesh *meshes, hsize_t n, hsize_t contacts, bool vertices) {
   (void)fputs(vertices ? "<Verts>\n" : "<Polys>\n", f);
   begin_array(f, "Int64", "connectivity", 1);
   int first = 0;
@@ -99,6 +102,7 @@ static void put_cells(FILE *f, const ss_mesh *meshes, hsize_t n, bool vertices) 
     for (int k = 0; !vertices && k < meshes[i].n_numbers; k += meshes[i].polygons[k] + 1)
       for (int c = 1; c <= meshes[i].polygons[k]; c++) (void)fprintf(f, "%d ", first + meshes[i].polygons[k + c]);
   }
+  for (hsize_t k = 0; vertices && k < contacts; k++) (void)fprintf(f, "%d ", first++);
   end_array(f);
   begin_array(f, "Int64", "offsets", 1);
   int offset = 0;
@@ -108,19 +112,22 @@ static void put_cells(FILE *f, const ss_mesh *meshes, hsize_t n, bool vertices) 
     for (int k = 0; !vertices && k < meshes[i].n_numbers; k += meshes[i].polygons[k] + 1)
       (void)fprintf(f, "%d ", offset += meshes[i].polygons[k]);
   }
+  for (hsize_t k = 0; vertices && k < contacts; k++) (void)fprintf(f, "%d ", ++offset);
   end_array(f);
   (void)fputs(vertices ? "</Verts>\n" : "</Polys>\n", f);
 }
 
-/* Cells are the vertices, then the polygons: the bodies they belong to in that order. */
-static void put_owners(FILE *f, const ss_mesh *meshes, hsize_t n) {
+/* Cells are the vertices, those of contacts last, then the polygons: the bodies they belong to in that order. */
+static void put_owners(FILE *f, const ss_mesh *meshes, hsize_t n, hsize_t contacts) {
   (void)fputs("<CellData Scalars=\"body\">\n", f);
   begin_array(f, "Int32", "body", 1);
-  for (int polygons = 0; polygons < 2; polygons++)
+  for (int polygons = 0; polygons < 2; polygons++) {
     for (hsize_t i = 0; i < n; i++) {
       const int cells = polygons ? meshes[i].n_polygons : meshes[i].n_polygons == 0 ? meshes[i].n_points : 0;
       for (int k = 0; k < cells; k++) (void)fprintf(f, "%lld ", (long long)i);
     }
+    for (hsize_t k = 0; !polygons && k < contacts; k++) (void)fputs("-1 ", f);
+  }
   end_array(f);
   (void)fputs("</CellData>\n", f);
 }
@@ -132,35 +139,6 @@ static void count_cells(const ss_mesh *meshes, hsize_t n, int *points, int *vert
     *polygons += meshes[i].n_polygons;
     if (meshes[i].n_polygons == 0) *vertices += meshes[i].n_points;
   }
-}
-
-static ss_status put_bodies(vtk_export *x, hsize_t row, hsize_t in_block) {
-  char path[4096];
-  const hsize_t n = x->result->n_bodies;
-  int points, vertices, polygons;
-  FILE *f = open_file(x, "bodies", row, path, sizeof path);
-  if (!f) return SS_ERROR_IO;
-  count_cells(x->bodies, n, &points, &vertices, &polygons);
-  put_start(f, points, vertices, polygons);
-  for (int velocities = 1; velocities >= 0; velocities--) {
-    (void)fputs(velocities ? "<PointData Vectors=\"velocity\">\n" : "<Points>\n", f);
-    begin_array(f, "Float32", velocities ? "velocity" : "Points", 3);
-    for (hsize_t i = 0; i < n; i++) {
-      double m[SS_MOTION_COLUMNS];
-      ss_result_motion(x->result, in_block, i, m);
-      const ss_pose pose = {v3(m[0], m[1], m[2]), {m[3], m[4], m[5], m[6]}};
-      for (int k = 0; k < x->bodies[i].n_points; k++) {
-        const ss_vec3 at = pose_point(&pose, x->bodies[i].points[k]), arm = v3_sub(at, pose.position);
-        put_vector(f, velocities ? v3_add(v3(m[7], m[8], m[9]), v3_cross(v3(m[10], m[11], m[12]), arm)) : at);
-      }
-    }
-    end_array(f);
-    (void)fputs(velocities ? "</PointData>\n" : "</Points>\n", f);
-    if (velocities) put_owners(f, x->bodies, n);
-  }
-  put_cells(f, x->bodies, n, true);
-  put_cells(f, x->bodies, n, false);
-  return put_end(x, f, path);
 }
 
 /* ---- contacts ---- */
@@ -181,45 +159,78 @@ static bool read_contacts(vtk_export *x) {
          n[1] == x->n && n[2] == x->n && n[3] == x->n;
 }
 
-static void put_column(FILE *f, const char *type, const char *name, const double *values, hsize_t first, hsize_t end,
-                       int width) {
+/* ---- a frame ---- */
+
+/* Contacts `first` to `end` (excluded) of the columns. */
+typedef struct contact_range {
+  hsize_t first, end;
+} contact_range;
+
+static contact_range contacts_of(vtk_export *x, hsize_t row) {
+  while (x->at < x->n && x->frame[x->at] < (double)row) x->at++;
+  contact_range range = {x->at, x->at};
+  while (range.end < x->n && x->frame[range.end] == (double)row) range.end++;
+  return range;
+}
+
+/* Points or velocities of the bodies' surfaces. */
+static void put_surfaces(const vtk_export *x, FILE *f, hsize_t in_block, bool velocities) {
+  for (hsize_t i = 0; i < x->result->n_bodies; i++) {
+    double m[SS_MOTION_COLUMNS];
+    ss_result_motion(x->result, in_block, i, m);
+    const ss_pose pose = {v3(m[0], m[1], m[2]), {m[3], m[4], m[5], m[6]}};
+    for (int k = 0; k < x->bodies[i].n_points; k++) {
+      const ss_vec3 at = pose_point(&pose, x->bodies[i].points[k]), arm = v3_sub(at, pose.position);
+      put_vector(f, velocities ? v3_add(v3(m[7], m[8], m[9]), v3_cross(v3(m[10], m[11], m[12]), arm)) : at);
+    }
+  }
+}
+
+/* A column of contacts, behind as many `missing` as the bodies have points. */
+static void put_column(FILE *f, const char *type, const char *name, int points, const char *missing,
+                       const double *values, contact_range range, int width) {
   begin_array(f, type, name, width);
-  for (hsize_t i = first * (hsize_t)width; i < end * (hsize_t)width; i++) (void)fprintf(f, "%.9g ", values[i]);
+  for (int i = 0; i < points; i++) (void)fputs(missing, f);
+  for (hsize_t i = range.first * (hsize_t)width; values && i < range.end * (hsize_t)width; i++)
+    (void)fprintf(f, "%.7g ", values[i]);
   end_array(f);
 }
 
-static ss_status put_contacts(vtk_export *x, hsize_t row) {
+static void put_point_data(const vtk_export *x, FILE *f, hsize_t in_block, int points, contact_range range) {
+  (void)fputs("<PointData Vectors=\"velocity\">\n", f);
+  begin_array(f, "Float32", "velocity", 3);
+  put_surfaces(x, f, in_block, true);
+  for (hsize_t i = range.first; i < range.end; i++) (void)fputs("0 0 0 ", f);
+  end_array(f);
+  put_column(f, "Float32", "force", points, "0 0 0 ", x->force, range, 3);
+  put_column(f, "Float32", "normal", points, "0 0 0 ", x->normal, range, 3);
+  put_column(f, "Float32", "friction", points, "0 ", x->friction, range, 1);
+  put_column(f, "Int32", "state", points, "-1 ", x->state, range, 1);
+  put_column(f, "Int32", "a", points, "-1 ", x->a, range, 1);
+  put_column(f, "Int32", "b", points, "-1 ", x->b, range, 1);
+  (void)fputs("</PointData>\n", f);
+}
+
+static ss_status put_frame(vtk_export *x, hsize_t row, hsize_t in_block) {
   char path[4096];
-  FILE *f = open_file(x, "contacts", row, path, sizeof path);
+  const hsize_t n = x->result->n_bodies;
+  int points, vertices, polygons;
+  FILE *f = open_file(x, NULL, row, path, sizeof path);
   if (!f) return SS_ERROR_IO;
-  while (x->at < x->n && x->frame[x->at] < (double)row) x->at++;
-  const hsize_t first = x->at;
-  hsize_t end = first;
-  while (end < x->n && x->frame[end] == (double)row) end++;
-  put_start(f, (int)(end - first), (int)(end - first), 0);
-  (void)fputs("<PointData Vectors=\"force\">\n", f);
-  if (x->n > 0) {
-    put_column(f, "Float32", "force", x->force, first, end, 3);
-    put_column(f, "Float32", "normal", x->normal, first, end, 3);
-    put_column(f, "Float32", "friction", x->friction, first, end, 1);
-    put_column(f, "Int32", "state", x->state, first, end, 1);
-    put_column(f, "Int32", "a", x->a, first, end, 1);
-    put_column(f, "Int32", "b", x->b, first, end, 1);
-  }
-  (void)fputs("</PointData>\n<Points>\n", f);
-  if (x->n > 0) {
-    put_column(f, "Float32", "Points", x->point, first, end, 3);
-  } else {
-    begin_array(f, "Float32", "Points", 3);
-    end_array(f);
-  }
-  (void)fputs("</Points>\n<Verts>\n", f);
-  for (int offsets = 0; offsets < 2; offsets++) {
-    begin_array(f, "Int64", offsets ? "offsets" : "connectivity", 1);
-    for (hsize_t i = 0; i < end - first; i++) (void)fprintf(f, "%llu ", (unsigned long long)i + (unsigned)offsets);
-    end_array(f);
-  }
-  (void)fputs("</Verts>\n", f);
+  const contact_range range = contacts_of(x, row);
+  const hsize_t contacts = range.end - range.first;
+  count_cells(x->bodies, n, &points, &vertices, &polygons);
+  put_start(f, points + (int)contacts, vertices + (int)contacts, polygons);
+  put_point_data(x, f, in_block, points, range);
+  put_owners(f, x->bodies, n, contacts);
+  (void)fputs("<Points>\n", f);
+  begin_array(f, "Float32", "Points", 3);
+  put_surfaces(x, f, in_block, false);
+  for (hsize_t i = 3 * range.first; i < 3 * range.end; i++) (void)fprintf(f, "%.7g ", x->point[i]);
+  end_array(f);
+  (void)fputs("</Points>\n", f);
+  put_cells(f, x->bodies, n, contacts, true);
+  put_cells(f, x->bodies, n, 0, false);
   return put_end(x, f, path);
 }
 
@@ -230,10 +241,15 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+/* kind NULL: the frame of this row. */
 static void put_entry(vtk_export *x, FILE *f, double t, int part, const char *kind, hsize_t row) {
   const size_t folder = (size_t)(base_name(x->pvd) - x->pvd);
-  (void)fprintf(f, "<DataSet timestep=\"%.17g\" part=\"%d\" file=\"%.*s-%s-%06llu.vtp\"/>\n", t, part,
-                (int)(x->stem - folder), base_name(x->pvd), kind, (unsigned long long)row);
+  (void)fprintf(f, "<DataSet timestep=\"%.17g\" part=\"%d\" file=\"%.*s-", t, part, (int)(x->stem - folder),
+                base_name(x->pvd));
+  if (kind)
+    (void)fprintf(f, "%s.vtp\"/>\n", kind);
+  else
+    (void)fprintf(f, "%06llu.vtp\"/>\n", (unsigned long long)row);
 }
 
 /* What does not move; half-spaces reach as far as anything does. */
@@ -258,8 +274,8 @@ static ss_status put_world(vtk_export *x, bool *some) {
     for (int k = 0; k < mesh.n_points; k++) put_vector(f, mesh.points[k]);
     end_array(f);
     (void)fputs("</Points>\n", f);
-    put_cells(f, &mesh, 1, true);
-    put_cells(f, &mesh, 1, false);
+    put_cells(f, &mesh, 1, 0, true);
+    put_cells(f, &mesh, 1, 0, false);
     status = put_end(x, f, path);
   }
   ss_mesh_release(&mesh);
@@ -276,11 +292,9 @@ static ss_status put_frames(vtk_export *x, long every, FILE *pvd) {
     for (hsize_t k = 0; k < count; k++) {
       const hsize_t row = first + k;
       if (row % (hsize_t)every != 0 && row + 1 != r->n_rows) continue;
-      SS_TRY(put_bodies(x, row, k));
-      SS_TRY(put_contacts(x, row));
-      put_entry(x, pvd, r->t[k], 0, "bodies", row);
-      put_entry(x, pvd, r->t[k], 1, "contacts", row);
-      if (world) put_entry(x, pvd, r->t[k], 2, "world", 0);
+      SS_TRY(put_frame(x, row, k));
+      put_entry(x, pvd, r->t[k], 0, NULL, row);
+      if (world) put_entry(x, pvd, r->t[k], 1, "world", 0);
     }
   }
   return SS_OK;
