@@ -17,7 +17,9 @@ enum {
   MOST_ROWS = 1000,
   MOST_FAILURES = 300,
   NAME = 400,
-  BINS = 50
+  BINS = 50,
+  MOST_GROUPED = 32,
+  FEW_VALUES = 6
 };
 
 /* Columns of the runs that ended well, and how many different values they have. */
@@ -28,6 +30,7 @@ typedef struct report_data {
   double *x;      /* [n], one variation at a time */
   double *y;      /* [n], one observation at a time */
   double *sorted; /* [n] */
+  bool *grouped;  /* [MOST_GROUPED]: variations that divide a random study */
 } report_data;
 
 static int compare(const void *a, const void *b) {
@@ -42,7 +45,8 @@ static bool open_data(report_data *d, const sweep *s) {
   d->x = malloc(size * sizeof *d->x);
   d->y = malloc(size * sizeof *d->y);
   d->sorted = malloc(size * sizeof *d->sorted);
-  if (!d->run || !d->x || !d->y || !d->sorted) return false;
+  d->grouped = calloc(MOST_GROUPED, sizeof *d->grouped);
+  if (!d->run || !d->x || !d->y || !d->sorted || !d->grouped) return false;
   for (long i = 0; i < all; i++)
     if (sweep_done(&s->runs[i]) && s->runs[i].verdict <= SS_VERDICT_UNCERTIFIED) d->run[d->n++] = i;
   return true;
@@ -53,6 +57,7 @@ static void close_data(report_data *d) {
   free(d->x);
   free(d->y);
   free(d->sorted);
+  free(d->grouped);
 }
 
 /* False: words. */
@@ -97,9 +102,32 @@ static int best_axis(report_data *d) {
   return best;
 }
 
+/* By the quartiles: the least of many uniform numbers is as small as one likes. */
 static bool spans_decades(report_data *d) {
   const long n = sort_values(d, d->x);
-  return n > 0 && d->sorted[0] > 0 && d->sorted[n - 1] / d->sorted[0] >= 100;
+  return n > 0 && d->sorted[0] > 0 && d->sorted[3 * (n - 1) / 4] / d->sorted[(n - 1) / 4] >= 8;
+}
+
+/* Groups of a random study: the scene, the scheme, a load that was switched on or off. Words, or few numbers. */
+static void find_groups(report_data *d) {
+  for (int i = 0; i < ss_study_variations(d->sweep->study) && i < MOST_GROUPED; i++) {
+    const bool number = load_x(d, i);
+    const long n = number ? distinct(d, d->x) : 2;
+    d->grouped[i] = d->n > 0 && n > 1 && n <= FEW_VALUES;
+  }
+}
+
+static void group_name(const report_data *d, long run, char name[NAME]) {
+  size_t used = 0;
+  name[0] = '\0';
+  for (int i = 0; i < ss_study_variations(d->sweep->study) && i < MOST_GROUPED && used < NAME; i++) {
+    if (!d->grouped[i]) continue;
+    const ss_study_value v = ss_study_point(d->sweep->study, run, i);
+    const char *label = ss_study_variation_name(d->sweep->study, i), *separator = used ? ", " : "";
+    const int n = v.word ? snprintf(name + used, NAME - used, "%s%s", separator, v.word)
+                         : snprintf(name + used, NAME - used, "%s%s = %.4g", separator, label, v.number);
+    used += n > 0 ? (size_t)n : 0;
+  }
 }
 
 /* ---- lines of grids: everything but the axis makes one line each ---- */
@@ -168,7 +196,7 @@ static int compare_x(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void put_share(chart *c, pair *pairs, long n, long place) {
+static void put_share(chart *c, pair *pairs, long n, long place) { /* the mean is the last series */
   static const double part[3] = {0.1, 0.5, 0.9};
   double x = 0, mean = 0;
   for (long i = 0; i < n; i++) {
@@ -176,21 +204,22 @@ static void put_share(chart *c, pair *pairs, long n, long place) {
     mean += pairs[i].y / (double)n;
   }
   qsort(pairs, (size_t)n, sizeof *pairs, compare_pairs);
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < c->n; k++) {
     c->series[k].x[place] = x;
-    c->series[k].y[place] = k == 3 ? mean : pairs[(long)(part[k] * (double)(n - 1) + 0.5)].y;
+    c->series[k].y[place] = k == c->n - 1 ? mean : pairs[(long)(part[k] * (double)(n - 1) + 0.5)].y;
     c->series[k].n = place + 1;
   }
 }
 
 /* Shares with equally many points; a value of the axis that many runs have is not divided. */
-static void fill_shares(const report_data *d, chart *c) {
+static void fill_shares(report_data *d, chart *c) {
   static const char *const names[4] = {"10 %", "median", "90 %", "mean"};
+  const int least = distinct(d, d->y) <= 2 ? 3 : 0; /* quantiles of yes and no tell nothing */
   pair *pairs = malloc(sizeof *pairs * (size_t)(d->n + 1));
   long n = 0;
   for (long i = 0; pairs && i < d->n; i++)
     if (isfinite(d->x[i]) && isfinite(d->y[i])) pairs[n++] = (pair){d->x[i], d->y[i]};
-  for (int k = 0; k < 4; k++)
+  for (int k = least; k < 4; k++)
     if (!pairs || !chart_add(c, names[k], BINS + 1)) n = 0;
   for (int k = 0; k < c->n; k++) c->series[k].n = 0;
   if (n > 0) qsort(pairs, (size_t)n, sizeof *pairs, compare_x);
@@ -220,7 +249,8 @@ static void put_chart(report_data *d, FILE *f, int axis, int observation) {
   if (!chart_write(&c, f)) (void)fputs("<p class=\"note\">No run gave a number to draw.</p>", f);
   (void)fputs("</div>\n", f);
   if (random && many)
-    (void)fprintf(f, "<p class=\"note\">Mean and quantiles of %d shares with equally many runs.</p>\n", BINS);
+    (void)fprintf(f, "<p class=\"note\">%s of %d shares with equally many runs.</p>\n",
+                  c.n > 1 ? "Mean and quantiles" : "Mean", BINS);
   if (left_out)
     (void)fprintf(f, "<p class=\"note\">The first %d lines are drawn; %ld runs are in the table only.</p>\n",
                   MOST_SERIES, left_out);
@@ -229,38 +259,82 @@ static void put_chart(report_data *d, FILE *f, int axis, int observation) {
 
 /* ---- one observation ---- */
 
-/* Bars as an outline: of values where there are few, otherwise of equal intervals. */
-static void put_histogram(report_data *d, FILE *f, int observation) {
-  const long different = distinct(d, d->y), n = sort_values(d, d->y);
-  if (n < 30 || different < 2) return;
-  const bool few = different <= 30;
-  const long bars = few ? different : (long)fmin(60, ceil(2 * cbrt((double)n)));
-  chart c = {.x_label = ss_study_observation_name(d->sweep->study, observation), .y_label = "runs"};
-  chart_series *series = chart_add(&c, "", 4 * bars);
-  const double low = d->sorted[0], width = (d->sorted[n - 1] - low) / (double)bars;
-  double gap = (double)INFINITY;
-  for (long i = 1; few && i < n; i++)
-    if (d->sorted[i] > d->sorted[i - 1]) gap = fmin(gap, d->sorted[i] - d->sorted[i - 1]);
+/* Counts of a group in bars: of values where there are few, otherwise of equal intervals. */
+typedef struct bars {
+  long n;
+  double *edge;   /* [n + 1] of intervals, or values [n] */
+  bool few;       /* values */
+  double breadth; /* half the width of a bar, for values */
+} bars;
+
+/* Of n values in order, so many of them different. */
+static bool make_bars(const double *sorted, long n, long different, bars *b) {
+  if (n < 30 || different < 2) return false;
+  b->few = different <= 30;
+  b->n = b->few ? different : (long)fmin(60, ceil(2 * cbrt((double)n)));
+  b->edge = calloc((size_t)b->n + 1, sizeof *b->edge);
+  if (!b->edge) return false;
+  const double low = sorted[0], width = (sorted[n - 1] - low) / (double)b->n;
+  for (long i = 0; !b->few && i <= b->n; i++) b->edge[i] = low + width * (double)i;
+  b->breadth = (double)INFINITY;
   long at = 0;
-  for (long bar = 0, first = 0; series && bar < bars; bar++) {
-    long end = first;
-    const double value = first < n ? d->sorted[first] : 0;
-    if (few)
-      while (end < n && d->sorted[end] == value) end++;
+  for (long i = 0; b->few && i < n; i++) {
+    if (i > 0 && sorted[i] == sorted[i - 1]) continue;
+    if (at > 0) b->breadth = fmin(b->breadth, (sorted[i] - b->edge[at - 1]) / 3);
+    b->edge[at++] = sorted[i];
+  }
+  return true;
+}
+
+static long bar_of(const bars *b, double y) {
+  long low = 0, high = b->n; /* edge[low] <= y */
+  while (high - low > 1) {
+    const long middle = (low + high) / 2;
+    if (b->edge[middle] <= y)
+      low = middle;
     else
-      while (end < n && (bar == bars - 1 || d->sorted[end] < low + width * (double)(bar + 1))) end++;
-    const double from = few ? value - gap / 3 : low + width * (double)bar, to = few ? value + gap / 3 : from + width;
-    const double xs[4] = {from, from, to, to}, ys[4] = {0, (double)(end - first), (double)(end - first), 0};
-    for (int k = 0; k < 4; k++, at++) {
-      series->x[at] = xs[k];
-      series->y[at] = ys[k];
-    }
-    first = end;
+      high = middle;
+  }
+  return low;
+}
+
+/* An outline per group; counts stand in the y of every bar's second and third point. */
+static chart_series *outline(chart *c, const bars *b, const char *name) {
+  for (int i = 0; i < c->n; i++)
+    if (strcmp(c->series[i].name, name) == 0) return &c->series[i];
+  chart_series *series = c->n < MOST_SERIES ? chart_add(c, name, 4 * b->n) : NULL;
+  for (long i = 0; series && i < b->n; i++) {
+    const double from = b->few ? b->edge[i] - b->breadth : b->edge[i];
+    const double to = b->few ? b->edge[i] + b->breadth : b->edge[i + 1];
+    series->x[4 * i] = series->x[4 * i + 1] = from;
+    series->x[4 * i + 2] = series->x[4 * i + 3] = to;
+  }
+  return series;
+}
+
+static void put_histogram(report_data *d, FILE *f, int observation) {
+  bars b = {0};
+  const long different = distinct(d, d->y), n = sort_values(d, d->y);
+  if (!make_bars(d->sorted, n, different, &b)) {
+    free(b.edge);
+    return;
+  }
+  chart c = {.x_label = ss_study_observation_name(d->sweep->study, observation), .y_label = "runs"};
+  for (long i = 0; i < d->n; i++) {
+    char name[NAME] = "";
+    if (!isfinite(d->y[i])) continue;
+    if (ss_study_is_random(d->sweep->study)) group_name(d, d->run[i], name);
+    chart_series *series = outline(&c, &b, name);
+    if (!series) continue;
+    const long bar = bar_of(&b, d->y[i]);
+    series->y[4 * bar + 1]++;
+    series->y[4 * bar + 2]++;
   }
   (void)fputs("<div class=\"wide\">", f);
-  if (series) (void)chart_write(&c, f);
+  (void)chart_write(&c, f);
   (void)fputs("</div>\n", f);
   chart_release(&c);
+  free(b.edge);
 }
 
 static void put_observation(report_data *d, FILE *f, int observation, int axis, int *drawn) {
@@ -397,6 +471,7 @@ int sweep_write_html(const sweep *s, const char *path) {
   put_verdicts(s, f);
   put_statistics(&d, f);
   const int axis = best_axis(&d);
+  find_groups(&d);
   int drawn = 0;
   for (int i = 0; i < ss_study_observations(s->study); i++) put_observation(&d, f, i, axis, &drawn);
   put_failures(s, f);
