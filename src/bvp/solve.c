@@ -81,8 +81,8 @@ static ss_status add_solution(ss_bvp_solver *v, const double *u, ss_error *error
   for (int i = 0; i < r->n_solutions; i++)
     if (distance(r->solutions[i].unknown, u, s->n) < 1e-5 * size) return SS_OK;
   if (r->n_solutions == MOST_SOLUTIONS) return SS_OK;
-  ss_bvp_solution solution = {.method = ss_arena_strdup(v->arena, s->method)};
-  SS_TRY(solution.method ? make_solution(v, &solution, error) : out_of_memory(error));
+  ss_bvp_solution solution = {.method = s->method};
+  SS_TRY(make_solution(v, &solution, error));
   memcpy(solution.unknown, u, sizeof(double) * (size_t)s->n);
   if (!ss_shoot(s, u, solution.conditions)) return SS_OK;
   solution.residual = ss_largest(solution.conditions, s->m);
@@ -265,8 +265,9 @@ ss_status ss_bvp_conclude(ss_bvp_search *search, const ss_bvp_attempt *attempts,
     tear = fmax(tear, a->tear);
     fitted = fitted || a->fitted;
     if (!best || a->residual < best->residual) best = a;
-    s->method = a->method;
-    if (a->found) SS_TRY(add_solution(v, a->unknown, error));
+    if (!a->found) continue;
+    s->method = ss_arena_strdup(v->arena, a->method); /* the result outlives the attempts */
+    SS_TRY(s->method ? add_solution(v, a->unknown, error) : out_of_memory(error));
   }
   if (best && isfinite(best->residual)) {
     s->method = ss_arena_strdup(v->arena, best->method);
