@@ -14,3 +14,10 @@ ss_status ss_fail(ss_error *error, ss_status status, const char *format, ...) {
   error->file[0] = '\0';
   return status;
 }
+
+const char *ss_version(int *major, int *minor, int *patch) {
+  if (major) *major = SS_VERSION_MAJOR;
+  if (minor) *minor = SS_VERSION_MINOR;
+  if (patch) *patch = SS_VERSION_PATCH;
+  return SS_VERSION;
+}

@@ -1,7 +1,6 @@
 #include "io/csv.h"
 
 #include "io/recorder.h"
-#include "io/recorder_coordinates.h"
 
 #include <string.h>
 

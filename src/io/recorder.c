@@ -6,6 +6,8 @@
 const char *const ss_motion_column_names[SS_MOTION_COLUMNS] = {"x",  "y",  "z",  "qw", "qx", "qy", "qz",
                                                                "vx", "vy", "vz", "wx", "wy", "wz"};
 
+const char *const ss_coordinate_columns[SS_COORDINATE_COLUMNS] = {"q", "v"};
+
 void ss_motion_columns(const ss_motion *m, double columns[SS_MOTION_COLUMNS]) {
   const ss_vec3 p = m->pose.position, v = m->velocity, w = m->angular_velocity;
   const ss_quat o = m->pose.orientation;

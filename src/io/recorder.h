@@ -11,6 +11,10 @@ enum { SS_MOTION_COLUMNS = 13 };
 extern const char *const ss_motion_column_names[SS_MOTION_COLUMNS];
 void ss_motion_columns(const ss_motion *motion, double columns[SS_MOTION_COLUMNS]);
 
+/* Per coordinate of a user-defined system: its value and its rate. */
+enum { SS_COORDINATE_COLUMNS = 2 };
+extern const char *const ss_coordinate_columns[SS_COORDINATE_COLUMNS];
+
 /* A kind of recorder embeds this as its first member. */
 struct ss_recorder {
   const struct ss_recorder_kind *kind;

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-const char *const ss_coordinate_columns[SS_COORDINATE_COLUMNS] = {"q", "v"};
-
 static bool create_coordinate(ss_coordinate_table *t, hid_t group, const char *name, int index) {
   char *link = ss_hdf5_link_name(name);
   if (!link) return false;

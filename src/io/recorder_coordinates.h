@@ -3,12 +3,9 @@
 #define SS_IO_RECORDER_COORDINATES_H
 
 #include "io/hdf5_file.h"
+#include "io/recorder.h"
 
 #include <stickslip/system.h>
-
-/* The two columns of a coordinate: its value and its rate. */
-enum { SS_COORDINATE_COLUMNS = 2 };
-extern const char *const ss_coordinate_columns[SS_COORDINATE_COLUMNS];
 
 typedef struct ss_coordinate_table {
   int n;                   /* coordinates; 0: a model of bodies */

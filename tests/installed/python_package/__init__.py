@@ -1,0 +1,3 @@
+from .native import run
+
+__all__ = ["run"]
