@@ -281,8 +281,34 @@ static void checkpoints_contain_inputs(void **state) {
   assert_memory_equal(ss_sim_state(a.sim)->q, ss_sim_state(b.sim)->q, 7 * sizeof(double));
   assert_true(output(&a, "power") == output(&b, "power"));
   (void)unlink(path);
+  void *bytes = NULL; /* in memory */
+  size_t size = 0;
+  assert_int_equal(ss_checkpoint_save(a.sim, &bytes, &size, NULL), SS_OK);
+  steps(a.sim, 9);
+  assert_int_equal(ss_checkpoint_load(b.sim, bytes, size, NULL), SS_OK);
+  steps(b.sim, 9);
+  assert_memory_equal(ss_sim_state(a.sim)->q, ss_sim_state(b.sim)->q, 7 * sizeof(double));
+  ((char *)bytes)[size / 2] ^= 1;
+  assert_int_equal(ss_checkpoint_load(b.sim, bytes, size, NULL), SS_ERROR_INPUT);
+  ss_checkpoint_free(bytes);
   stop(&a);
   stop(&b);
+}
+
+static void options_by_text(void **state) {
+  (void)state;
+  ss_simulation o = ss_simulation_default();
+  ss_error error = {0};
+  static const char good[] = "{\"step\": 2^-3, \"friction\": {\"cone\": \"quadratic\"}, \"solver\": \"auto\"}";
+  assert_int_equal(ss_simulation_override(&o, good, strlen(good), &error), SS_OK);
+  assert_true(o.step == 0.125 && o.cone == SS_CONE_QUADRATIC);
+  static const char *const bad[] = {"{steps: 1}",     "{step: -1}", "[1]", "{step: 1, tolerance: 1}",
+                                    "{scheme: eulr}", "{"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    const ss_simulation before = o;
+    assert_int_equal(ss_simulation_override(&o, bad[i], strlen(bad[i]), &error), SS_ERROR_INPUT);
+    assert_memory_equal(&o, &before, sizeof o);
+  }
 }
 
 static void not_finite_is_refused(void **state) {
@@ -428,6 +454,7 @@ int main(void) {
       cmocka_unit_test(forces_of_one_step),
       cmocka_unit_test(bodies_put_elsewhere),
       cmocka_unit_test(checkpoints_contain_inputs),
+      cmocka_unit_test(options_by_text),
       cmocka_unit_test(not_finite_is_refused),
       cmocka_unit_test(feedback_and_the_step),
       cmocka_unit_test(scenes_in_c),

@@ -13,7 +13,7 @@ extern "C" {
 #define SS_VERSION_MAJOR 0
 #define SS_VERSION_MINOR 1
 #define SS_VERSION_PATCH 0
-#define SS_VERSION "0.1.0"
+#define SS_VERSION       "0.1.0"
 
 /* The library's own: those above are of the headers a program was compiled with. Either output may be NULL. */
 const char *ss_version(int *major, int *minor, int *patch);

@@ -19,6 +19,10 @@ ss_status ss_scene_load(const char *path, const char *const *settings, int n_set
 ss_status ss_scene_parse(const char *text, size_t length, const char *name, const char *const *settings, int n_settings,
                          ss_scene **out, ss_error *error);
 
+/* Changes options by a YAML or JSON mapping of keys of the section `simulation`, with the same messages as in a scene; none is
+ * required. {"step": 1e-3, "friction": {"cone": "quadratic"}} */
+ss_status ss_simulation_override(ss_simulation *simulation, const char *text, size_t length, ss_error *error);
+
 /* A URDF or MJCF model as a scene that compiles. The listener hears of everything that the scene leaves out or decides on
  * its own; where the model cannot be represented it fails. fixed_base: the base of a URDF robot is attached to the world
  * (otherwise it is free, if it has a mass). Files named by <include> are read, nothing else is. */
@@ -81,6 +85,10 @@ ss_status ss_export_vtk(const char *result, const char *pvd, long every, ss_erro
  * the same scene, scheme and step (its duration may be longer). */
 ss_status ss_checkpoint_write(const ss_sim *sim, const char *path, ss_error *error);
 ss_status ss_checkpoint_read(ss_sim *sim, const char *path, ss_error *error);
+/* The same in memory, to be freed by ss_checkpoint_free. */
+ss_status ss_checkpoint_save(const ss_sim *sim, void **bytes, size_t *size, ss_error *error);
+ss_status ss_checkpoint_load(ss_sim *sim, const void *bytes, size_t size, ss_error *error);
+void ss_checkpoint_free(void *bytes);
 
 #ifdef __cplusplus
 }

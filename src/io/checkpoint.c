@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char header[] = "stickslip checkpoint " SS_VERSION "\n";
@@ -52,25 +53,29 @@ static void list_pieces(ss_sim *sim, ss_fingerprint *print, piece out[PIECES]) {
   memcpy(out, all, sizeof all);
 }
 
+static bool put(const ss_sim *sim, FILE *stream) {
+  ss_sim readable = *sim; /* list_pieces serves reading too, and so asks for a sim it may write to */
+  ss_fingerprint print = ss_fingerprint_of(sim->model, &sim->options);
+  uint64_t hash = ss_hash_bytes(ss_hash_start, header, sizeof header - 1);
+  piece pieces[PIECES];
+  list_pieces(&readable, &print, pieces);
+  bool written = fwrite(header, sizeof header - 1, 1, stream) == 1;
+  for (int i = 0; i < PIECES; i++) {
+    const uint64_t size = pieces[i].size;
+    hash = ss_hash_bytes(ss_hash_bytes(hash, &size, sizeof size), pieces[i].bytes, pieces[i].size);
+    written &= fwrite(&size, sizeof size, 1, stream) == 1;
+    written &= size == 0 || fwrite(pieces[i].bytes, pieces[i].size, 1, stream) == 1;
+  }
+  return written && fwrite(&hash, sizeof hash, 1, stream) == 1;
+}
+
 ss_status ss_checkpoint_write(const ss_sim *sim, const char *path, ss_error *error) {
   ss_output_file file = {0};
   ss_status status = ss_output_file_create(&file, path, error);
   FILE *stream = status == SS_OK ? fopen(file.working, "wb") : NULL;
   if (status == SS_OK && !stream) status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
   if (status == SS_OK) {
-    ss_sim readable = *sim; /* list_pieces serves reading too, and so asks for a sim it may write to */
-    ss_fingerprint print = ss_fingerprint_of(sim->model, &sim->options);
-    uint64_t hash = ss_hash_bytes(ss_hash_start, header, sizeof header - 1);
-    piece pieces[PIECES];
-    list_pieces(&readable, &print, pieces);
-    bool written = fwrite(header, sizeof header - 1, 1, stream) == 1;
-    for (int i = 0; i < PIECES; i++) {
-      const uint64_t size = pieces[i].size;
-      hash = ss_hash_bytes(ss_hash_bytes(hash, &size, sizeof size), pieces[i].bytes, pieces[i].size);
-      written &= fwrite(&size, sizeof size, 1, stream) == 1;
-      written &= size == 0 || fwrite(pieces[i].bytes, pieces[i].size, 1, stream) == 1;
-    }
-    written &= fwrite(&hash, sizeof hash, 1, stream) == 1;
+    bool written = put(sim, stream);
     written &= fclose(stream) == 0;
     if (!written) status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
     if (status == SS_OK) status = ss_output_file_publish(&file, error);
@@ -79,6 +84,21 @@ ss_status ss_checkpoint_write(const ss_sim *sim, const char *path, ss_error *err
   ss_output_file_release(&file);
   return status;
 }
+
+ss_status ss_checkpoint_save(const ss_sim *sim, void **bytes, size_t *size, ss_error *error) {
+  char *text = NULL;
+  *bytes = NULL;
+  FILE *stream = open_memstream(&text, size);
+  const bool written = stream && put(sim, stream);
+  if (stream && fclose(stream) == 0 && written) {
+    *bytes = text;
+    return SS_OK;
+  }
+  free(text);
+  return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+}
+
+void ss_checkpoint_free(void *bytes) { free(bytes); } /* open_memstream's, which is malloc's */
 
 static ss_status damaged(const char *path, ss_error *error) {
   return ss_fail(error, SS_ERROR_INPUT, "'%s' is not a checkpoint of this version of the program, or is damaged", path);
@@ -140,6 +160,9 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   ss_basis_pose(sim, false);
   sim->has_push_force = false;
   for (int i = 0; i < 6 * sim->model->n_bodies; i++) sim->has_push_force |= sim->push_force[i] != 0;
+  sim->n_contacts = sim->n_active = 0; /* forces are those of a step that this simulation has not taken */
+  ss_deal_begin(sim);
+  ss_clear_impulses(sim);
   sim->problem.first_contact = 0; /* what was posed before has nothing to say about the next guess */
   /* A run that ended inside a step of its grid goes on with the rest of that step. */
   if (sim->options.tolerance == 0) sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
@@ -147,13 +170,21 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   return SS_OK;
 }
 
+static ss_status load(ss_sim *sim, const char *text, size_t length, const char *path, ss_error *error) {
+  piece found[PIECES];
+  return frame_holds(text, length, found) ? restore(sim, found, path, error) : damaged(path, error);
+}
+
 ss_status ss_checkpoint_read(ss_sim *sim, const char *path, ss_error *error) {
   char *text = NULL;
   size_t length = 0;
   ss_status status = ss_text_file_read(path, SS_TEXT_FILE_LIMIT, &text, &length, error);
   if (status != SS_OK) return status;
-  piece found[PIECES];
-  status = frame_holds(text, length, found) ? restore(sim, found, path, error) : damaged(path, error);
+  status = load(sim, text, length, path, error);
   ss_free(text);
   return status;
+}
+
+ss_status ss_checkpoint_load(ss_sim *sim, const void *bytes, size_t size, ss_error *error) {
+  return load(sim, bytes, size, "in memory", error);
 }

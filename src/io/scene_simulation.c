@@ -1,6 +1,8 @@
 /* How to simulate: the section `simulation`. */
 #include "io/scene_reader.h"
 
+#include <stickslip/io.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -262,4 +264,34 @@ ss_status ss_read_simulation(ss_reader *reader, const ss_yaml *node, void *scene
   SS_TRY(ss_read_section(reader, node, &ss_section_simulation, -1, NULL, simulation));
   SS_TRY(check_step(reader, node, simulation));
   return check_weights(reader, node, simulation);
+}
+
+/* The same keys on top of what is there: none is required, and a step takes the place of a tolerance. */
+static ss_status override_simulation(ss_reader *reader, const ss_yaml *map, ss_simulation *simulation) {
+  ss_key keys[sizeof simulation_keys / sizeof *simulation_keys];
+  memcpy(keys, simulation_keys, sizeof keys);
+  for (ss_key *key = keys; key->name; key++) key->required = false;
+  const ss_section section = {"simulation", keys};
+  SS_TRY(ss_read_section(reader, map, &section, -1, NULL, simulation));
+  const ss_yaml *step = ss_yaml_get(map, "step"), *tolerance = ss_yaml_get(map, "tolerance");
+  if (step && tolerance) return SS_READ_FAIL(reader, tolerance, "'step' and 'tolerance' exclude each other");
+  if (step) simulation->tolerance = 0;
+  return SS_OK;
+}
+
+ss_status ss_simulation_override(ss_simulation *simulation, const char *text, size_t length, ss_error *error) {
+  ss_error unwanted;
+  ss_reader reader = {.file = "simulation", .key = "simulation", .error = error ? error : &unwanted};
+  ss_simulation changed = *simulation;
+  ss_status status = ss_scene_create(&reader.scene, reader.error); /* numbers may name what it declares: nothing */
+  if (status != SS_OK) return status;
+  reader.scratch = ss_arena_create();
+  const ss_yaml *root = NULL;
+  status = reader.scratch ? ss_yaml_parse(text, length, reader.file, reader.scratch, &root, reader.error)
+                          : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  if (status == SS_OK) status = override_simulation(&reader, root, &changed);
+  ss_arena_destroy(reader.scratch);
+  ss_scene_destroy(reader.scene);
+  if (status == SS_OK) *simulation = changed;
+  return status;
 }
