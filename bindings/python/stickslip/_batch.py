@@ -1,0 +1,96 @@
+"""Many copies of one scene, stepped on several threads."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._scene import Scene, options_text
+
+Array = npt.NDArray[np.float64]
+
+
+class Batch:
+    """n copies of a scene. `t` [n], `q`, `v`, `outputs` [n, ...] are views that every step renews; `inputs` [n, inputs] is written to
+    before a step. Results do not depend on the number of threads. A copy whose step fails is marked in `failed` and stands still until
+    it is reset; the others go on."""
+
+    def __init__(self, scene: Scene, n: int, threads: int | None = None, **options: Any) -> None:
+        self.scene = scene
+        self.n = n
+        self.threads = threads or os.cpu_count() or 1
+        self._core = _core.Batch(scene._model, options_text(options), n)
+        views = [np.asarray(memoryview(view)) for view in self._core.views()]
+        self.t: Array = views[0]
+        self.q: Array = views[1]
+        self.v: Array = views[2]
+        self.inputs: Array = views[3]
+        self.outputs: Array = views[4]
+        self.failed: npt.NDArray[np.bool_] = views[5]
+        self.input_names = list(scene.inputs)
+        self.output_names = list(scene.outputs)
+
+    def step(self, n: int = 1, threads: int | None = None) -> None:
+        """Advances all copies by n steps, with the inputs as they stand. Raises the first copy's error where one fails anew."""
+        self._core.step(n, threads or self.threads)
+
+    def input(self, name: str) -> Array:
+        """The column of `inputs` with this name, to be written to."""
+        return self.inputs[:, self.input_names.index(name)]
+
+    def output(self, name: str) -> Array:
+        return self.outputs[:, self.output_names.index(name)]
+
+    @property
+    def motions(self) -> Array:
+        """[n, bodies, 13]: position, orientation (w x y z), velocity, angular velocity of the bodies' frames."""
+        return np.frombuffer(self._core.motions(), dtype=np.float64).reshape(self.n, len(self.scene.bodies), 13)
+
+    def _part(self, body: str, first: int, width: int) -> Array:
+        return self.motions[:, self.scene.bodies.index(body), first : first + width]
+
+    def position(self, body: str) -> Array:
+        """[n, 3]"""
+        return self._part(body, 0, 3)
+
+    def orientation(self, body: str) -> Array:
+        """[n, 4], w x y z"""
+        return self._part(body, 3, 4)
+
+    def velocity(self, body: str) -> Array:
+        return self._part(body, 7, 3)
+
+    def angular_velocity(self, body: str) -> Array:
+        return self._part(body, 10, 3)
+
+    def place(self, motions: npt.ArrayLike) -> None:
+        """Puts the bodies of all copies where `motions` [n, bodies, 13] says; refused like `Simulation.place`."""
+        numbers = np.ascontiguousarray(motions, dtype=np.float64)
+        if numbers.shape != (self.n, len(self.scene.bodies), 13):
+            raise ValueError(f"motions must have the shape {(self.n, len(self.scene.bodies), 13)}, not {numbers.shape}")
+        for i in range(self.n):
+            self._core.place(i, numbers[i].tobytes())
+
+    def reset(self, which: npt.ArrayLike | None = None) -> None:
+        """Back to the scene's start: all copies, those of a mask, or those with these numbers."""
+        chosen = np.arange(self.n) if which is None else np.asarray(which)
+        for i in np.flatnonzero(chosen) if chosen.dtype == bool else chosen:
+            self._core.reset(int(i))
+
+    def certificate(self, copy: int) -> dict[str, Any]:
+        return self._core.certificate(copy)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return f"<stickslip.Batch of {self.n} copies of {self.scene.name!r}, {self.threads} threads>"
+
+
+def batch(scene: Scene, n: int, threads: int | None = None, **options: Any) -> Batch:
+    """n copies of a scene, with any key of `simulation`."""
+    return Batch(scene, n, threads, **options)

@@ -1,0 +1,377 @@
+"""Scenes and simulations."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._errors import Error
+from ._result import Result
+
+Vector = npt.ArrayLike
+Array = npt.NDArray[np.float64]
+
+#: The type of `Simulation.contacts()`: `force` is `impulse` over the length of the last step, both on `body[0]`; -1 is the world.
+CONTACT = np.dtype(
+    [
+        ("body", "<i4", 2),
+        ("point", "<f8", 3),
+        ("normal", "<f8", 3),
+        ("gap", "<f8"),
+        ("force", "<f8", 3),
+        ("impulse", "<f8", 3),
+        ("friction", "<f8"),
+        ("stuck", "?"),
+        ("padding", "u1", 7),
+    ]
+)
+
+
+def _unknown(kind: str, name: str, known: list[str]) -> KeyError:
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; did you mean '{near[0]}'?" if near else f" (there are {', '.join(known) or 'none'})"
+    return KeyError(f"there is no {kind} '{name}'{hint}")
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Keys of `simulation` as the library reads them."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.generic):
+            return value.item()
+        return list(value) if isinstance(value, (tuple, set)) else value
+
+    return json.dumps({key: plain(value) for key, value in options.items()}, default=plain)
+
+
+class Scene:
+    """A scene, compiled. `Scene.load("x.yaml", mu=0.3)` reads a file, `Scene.from_text(text, mu=0.3)` a text; what follows are
+    values of declared parameters and defaults of inputs, numbers or expressions."""
+
+    def __init__(self, model: _core.Model, text: str, settings: Mapping[str, Any]) -> None:
+        self._model = model
+        self.text = text
+        self.settings = dict(settings)
+        names = model.names()
+        self.name: str = names["name"]
+        self.bodies: list[str] = names["bodies"]
+        self._joints: list[tuple[str, bool, bool]] = names["joints"]
+        self.joints: list[str] = [name for name, _, _ in self._joints]
+        self.inputs: dict[str, float] = dict(names["inputs"])
+        self.outputs: list[str] = names["outputs"]
+        self.parameters: dict[str, float] = dict(names["parameters"])
+        self.step: float = names["step"]
+        self.duration: float = names["duration"]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **settings: Any) -> Scene:
+        file = os.fspath(path)
+        model = _core.Model(file, file, True, _settings(settings))
+        with open(file, encoding="utf-8") as stream:
+            return cls(model, stream.read(), settings)
+
+    @classmethod
+    def from_text(cls, text: str, name: str = "scene", **settings: Any) -> Scene:
+        return cls(_core.Model(text, name, False, _settings(settings)), text, settings)
+
+    def simulation(self, **options: Any) -> Simulation:
+        """A simulation, with any key of the section `simulation` instead of the scene's. Without `duration` it has no end."""
+        return Simulation(self, _core.Sim(self._model, options_text(options), "duration" not in options))
+
+    def run(self, *, every: int = 1, inputs: Mapping[str, float] | None = None, **options: Any) -> Result:
+        """Simulates to the end (`duration`) and returns what happened, every n-th step of it."""
+        sim = Simulation(self, _core.Sim(self._model, options_text(options), False))
+        for name, value in (inputs or {}).items():
+            sim.inputs[name] = value
+        if every < 1:
+            raise ValueError("every must be at least 1")
+        numbers, width = sim._core.record(every)
+        rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
+        return Result(self, sim, rows, options, dict(inputs or {}))
+
+    def _repr_html_(self) -> str:
+        return page_frame(self.simulation(), False)
+
+    def __repr__(self) -> str:
+        return f"<stickslip.Scene {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints>"
+
+
+def _settings(settings: Mapping[str, Any]) -> list[str]:
+    def text(value: Any) -> str:
+        return value if isinstance(value, str) else format(float(value), ".17g")
+
+    return [f"{name}={text(value)}" for name, value in settings.items()]
+
+
+def page_frame(sim: Simulation, steps: bool) -> str:
+    """The page in a frame, for notebooks; where the library has no viewer, a line that says so."""
+    import html
+
+    try:
+        return f'<iframe srcdoc="{html.escape(page_of(sim, steps))}" style="width:100%;height:560px;border:0"></iframe>'
+    except Error as error:
+        return f"<pre>{html.escape(repr(sim.scene))}\n{html.escape(error.message)}</pre>"
+
+
+def page_of(sim: Simulation, steps: bool) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "page.html")
+        sim._core.page(path, steps)
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+
+
+class Inputs(MutableMapping[str, float]):
+    """The inputs of a simulation by name. A value holds until it is changed."""
+
+    def __init__(self, names: list[str], core: _core.Sim) -> None:
+        self._index = {name: i for i, name in enumerate(names)}
+        self._core = core
+
+    def __getitem__(self, name: str) -> float:
+        try:
+            return self._core.input(self._index[name])
+        except KeyError:
+            raise _unknown("input", name, list(self._index)) from None
+
+    def __setitem__(self, name: str, value: float) -> None:
+        try:
+            self._core.set_input(self._index[name], value)
+        except KeyError:
+            raise _unknown("input", name, list(self._index)) from None
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("inputs cannot be removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class Outputs(Mapping[str, float]):
+    """The outputs of a simulation by name, at the present state."""
+
+    def __init__(self, names: list[str], core: _core.Sim) -> None:
+        self._index = {name: i for i, name in enumerate(names)}
+        self._core = core
+
+    def __getitem__(self, name: str) -> float:
+        try:
+            return self._core.output(self._index[name])
+        except KeyError:
+            raise _unknown("output", name, list(self._index)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class Body:
+    """A body's own frame (not its centre of mass), in the world's axes. Setting a property puts the body there, if its joints hold
+    then and nothing overlaps; several bodies at once: `Simulation.place`."""
+
+    def __init__(self, sim: Simulation, index: int, name: str) -> None:
+        self._sim = sim
+        self._index = index
+        self.name = name
+
+    def _motion(self) -> Array:
+        return np.frombuffer(self._sim._core.motion(self._index), dtype=np.float64)
+
+    def _place(self, first: int, width: int, value: Vector) -> None:
+        motion = self._motion().copy()
+        motion[first : first + width] = _vector(value, width)
+        self._sim._core.place(np.array([self._index], dtype=np.intc).tobytes(), motion.tobytes())
+
+    @property
+    def position(self) -> Array:
+        return self._motion()[0:3]
+
+    @position.setter
+    def position(self, value: Vector) -> None:
+        self._place(0, 3, value)
+
+    @property
+    def orientation(self) -> Array:
+        """Unit quaternion w, x, y, z."""
+        return self._motion()[3:7]
+
+    @orientation.setter
+    def orientation(self, value: Vector) -> None:
+        self._place(3, 4, value)
+
+    @property
+    def velocity(self) -> Array:
+        return self._motion()[7:10]
+
+    @velocity.setter
+    def velocity(self, value: Vector) -> None:
+        self._place(7, 3, value)
+
+    @property
+    def angular_velocity(self) -> Array:
+        return self._motion()[10:13]
+
+    @angular_velocity.setter
+    def angular_velocity(self, value: Vector) -> None:
+        self._place(10, 3, value)
+
+    def apply(self, force: Vector = (0, 0, 0), torque: Vector = (0, 0, 0)) -> None:
+        """A force at the frame's origin and a torque, in the next step only."""
+        self._sim._core.apply(self._index, *_vector(force, 3), *_vector(torque, 3))
+
+    def __repr__(self) -> str:
+        return f"<stickslip.Body {self.name!r} at {self.position}>"
+
+
+def _vector(value: Vector, width: int) -> Array:
+    numbers = np.asarray(value, dtype=np.float64)
+    if numbers.shape != (width,):
+        raise ValueError(f"expected {width} numbers, not an array of shape {numbers.shape}")
+    return numbers
+
+
+class Joint:
+    """A joint. `position` and `speed` are NAN for types without such a coordinate; `force` is its motor's."""
+
+    def __init__(self, sim: Simulation, index: int, name: str) -> None:
+        self._core = sim._core
+        self._index = index
+        self.name = name
+
+    @property
+    def position(self) -> float:
+        return self._core.joint(self._index, 0)
+
+    @property
+    def speed(self) -> float:
+        return self._core.joint(self._index, 1)
+
+    @property
+    def force(self) -> float:
+        return self._core.joint(self._index, 2)
+
+    @property
+    def reaction(self) -> Array:
+        """Force on the first body, mean over the last step."""
+        return np.array(self._core.reaction(self._index)[0])
+
+    @property
+    def moment(self) -> Array:
+        """Moment on the first body about the joint's anchor, mean over the last step."""
+        return np.array(self._core.reaction(self._index)[1])
+
+    def __repr__(self) -> str:
+        return f"<stickslip.Joint {self.name!r}>"
+
+
+class Simulation:
+    """A simulation that is stepped from here. `q` and `v` are read-only views of the state (7 numbers per body: centre of mass,
+    orientation w x y z; velocity coordinates), valid as long as the simulation or the view lives."""
+
+    def __init__(self, scene: Scene, core: _core.Sim) -> None:
+        self.scene = scene
+        self._core = core
+        q, v = core.views()
+        self.q: Array = np.asarray(memoryview(q))
+        self.v: Array = np.asarray(memoryview(v))
+        self.inputs = Inputs(list(scene.inputs), core)
+        self.outputs = Outputs(scene.outputs, core)
+
+    def step(self, n: int = 1) -> None:
+        """Advances by n steps. The GIL is released meanwhile; Ctrl-C ends it with the state before the step that was begun."""
+        self._core.step(n)
+
+    @property
+    def t(self) -> float:
+        return self._core.t
+
+    @property
+    def steps(self) -> int:
+        """Steps done."""
+        return self._core.steps
+
+    @property
+    def done(self) -> bool:
+        """Whether the duration is reached."""
+        return self._core.done
+
+    def body(self, name: str) -> Body:
+        try:
+            return Body(self, self.scene.bodies.index(name), name)
+        except ValueError:
+            raise _unknown("body", name, self.scene.bodies) from None
+
+    def joint(self, name: str) -> Joint:
+        try:
+            return Joint(self, self.scene.joints.index(name), name)
+        except ValueError:
+            raise _unknown("joint", name, self.scene.joints) from None
+
+    def place(self, bodies: Mapping[str, Mapping[str, Vector]]) -> None:
+        """Puts bodies elsewhere, all at once: {"arm": {"position": ..., "orientation": ..., "velocity": ...,
+        "angular_velocity": ...}}; what is left out stays. Error, and nothing has changed, where joints would not hold or shapes
+        would overlap."""
+        parts = {"position": (0, 3), "orientation": (3, 4), "velocity": (7, 3), "angular_velocity": (10, 3)}
+        indices, motions = [], []
+        for name, changes in bodies.items():
+            body = self.body(name)
+            motion = body._motion().copy()
+            for part, value in changes.items():
+                if part not in parts:
+                    raise _unknown("part of a motion", part, list(parts))
+                first, width = parts[part]
+                motion[first : first + width] = _vector(value, width)
+            indices.append(body._index)
+            motions.append(motion)
+        self._core.place(np.array(indices, dtype=np.intc).tobytes(), np.array(motions, dtype=np.float64).tobytes())
+
+    def contacts(self) -> np.ndarray:
+        """The contacts with the forces of the last step, as an array of type `stickslip.CONTACT`."""
+        return np.frombuffer(self._core.contacts(), dtype=CONTACT)
+
+    def save(self) -> bytes:
+        """The state, with everything that is needed to go on bit by bit as if nothing had happened."""
+        return self._core.save()
+
+    def restore(self, state: bytes) -> None:
+        """Goes back to a state that this simulation, or one of the same scene, scheme and step, has saved."""
+        self._core.restore(state)
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        return self._core.certificate
+
+    @property
+    def energy(self) -> dict[str, float]:
+        return self._core.energy
+
+    @property
+    def events(self) -> dict[str, Any]:
+        return self._core.events
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+    def __repr__(self) -> str:
+        return f"<stickslip.Simulation of {self.scene.name!r} at t = {self.t:g}, {self.steps} steps>"

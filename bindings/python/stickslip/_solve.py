@@ -1,0 +1,110 @@
+"""Complementarity problems alone: w = G z + g, each block of (z, w) in its declared relation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+
+_KINDS = {"free": 0, "nonnegative": 1, "box": 2, "friction": 3}
+_CONES = {"polyhedral": 0, "pyramid": 1, "quadratic": 2}
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """`status` is "solved" only if the judge, which shares no code with any solver, accepts z; `residual` is what it says."""
+
+    z: Array
+    w: Array
+    status: str
+    residual: float
+    solver: str
+    iterations: int
+    seconds: float
+    no_solution: bool
+
+    @property
+    def solved(self) -> bool:
+        return self.status == "solved"
+
+
+def _block(block: Any) -> tuple[int, int, float, float, int, int, float, float]:
+    if isinstance(block, str):
+        block = {"kind": block}
+    if isinstance(block, Sequence):
+        kind, *rest = block
+        if kind == "box":
+            block = {"kind": kind, "lower": rest[0], "upper": rest[1]}
+        elif kind == "friction" and len(rest) > 1:
+            block = {"kind": kind, "size": rest[0], "mu": rest[1]} | (rest[2] if len(rest) > 2 else {})
+        else:
+            block = {"kind": kind, "size": rest[0] if rest else 1}
+    if not isinstance(block, Mapping) or block.get("kind") not in _KINDS:
+        raise ValueError(f"a block is one of {', '.join(_KINDS)} with a size, not {block!r}")
+    unknown = set(block) - {"kind", "size", "lower", "upper", "cone", "directions", "mu", "extra"}
+    if unknown:
+        raise ValueError(f"a block has no {', '.join(sorted(unknown))}")
+    kind = str(block["kind"])
+    cone = str(block.get("cone", "quadratic"))
+    if cone not in _CONES:
+        raise ValueError(f"a cone is one of {', '.join(_CONES)}, not {cone!r}")
+    return (
+        _KINDS[kind],
+        int(block.get("size", 3 if kind == "friction" else 1)),
+        float(block.get("lower", -np.inf)),
+        float(block.get("upper", np.inf)),
+        _CONES[cone],
+        int(block.get("directions", 8)),
+        float(block.get("mu", 0)),
+        float(block.get("extra", 0)),
+    )
+
+
+def solve(
+    G: Any,
+    g: npt.ArrayLike,
+    blocks: Sequence[Any] | None = None,
+    *,
+    solver: str = "auto",
+    tolerance: float | None = None,
+    iteration_limit: int = 0,
+    guess: npt.ArrayLike | None = None,
+) -> Solution:
+    """Solves w = G z + g. G is a matrix of numpy or of scipy.sparse. Blocks follow one another over all rows; without any the problem
+    is a linear complementarity problem. A block is ("free", n), ("nonnegative", n), ("box", lower, upper), ("friction", n, mu) or
+    ("friction", n, mu, {"cone": "polyhedral", "directions": 8}), or a dictionary with these words as keys."""
+    vector = np.ascontiguousarray(g, dtype=np.float64)
+    if vector.ndim != 1:
+        raise ValueError("g must be a vector")
+    n = len(vector)
+    indptr = indices = b""
+    if hasattr(G, "tocsr"):
+        matrix = G.tocsr().astype(np.float64)
+        matrix.sum_duplicates()
+        matrix.sort_indices()
+        shape, values = matrix.shape, np.ascontiguousarray(matrix.data)
+        indptr = np.ascontiguousarray(matrix.indptr, dtype=np.intc).tobytes()
+        indices = np.ascontiguousarray(matrix.indices, dtype=np.intc).tobytes()
+    else:
+        values = np.ascontiguousarray(G, dtype=np.float64)
+        shape = values.shape
+    if shape != (n, n):
+        raise ValueError(f"G must be {n} x {n}, as g has {n} numbers, not of shape {shape}")
+    rows = [("nonnegative", n)] if blocks is None else list(blocks)
+    parsed = [_block(block) for block in rows] if n else []
+    if sum(block[1] for block in parsed) != n:
+        raise ValueError(f"the blocks have {sum(block[1] for block in parsed)} rows together, the problem has {n}")
+    start = b"" if guess is None else np.ascontiguousarray(guess, dtype=np.float64).tobytes()
+    answer = _core.solve(
+        n, values.tobytes(), indptr, indices, vector.tobytes(), parsed, solver, tolerance or 0.0, iteration_limit, start
+    )
+    z = np.frombuffer(answer.pop("z"), dtype=np.float64)
+    w = np.frombuffer(answer.pop("w"), dtype=np.float64)
+    return Solution(z=z, w=w, **answer)
