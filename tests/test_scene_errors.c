@@ -170,6 +170,24 @@ static const row material_rows[] = {
      "both a body and a material"},
 };
 
+/* Words of other programs point to ours. */
+static const row foreign_rows[] = {
+    {JOINT("type: hinge, between: [ann, bert], at: [0, 0, 0], axis: z"), BAD, 3, 17, "'hinge': write 'revolute'"},
+    {JOINT("type: slider, between: [ann, bert], axis: z"), BAD, 3, 17, "'slider': write 'prismatic'"},
+    {JOINT("type: fixed, between: [ground, bert], at: [0, 0, 0]"), BAD, 3, 34, "'ground': write 'world'"},
+    {JOINT("type: fixed, between: [static, bert], at: [0, 0, 0]"), BAD, 3, 34, "'static': write 'world'"},
+    {JOINT("type: fixed, parent: ann, child: bert"), BAD, 3, 24, "'parent': write 'between': [parent, child]"},
+    {SHAPE("type: plane"), BAD, 1, 45, "'plane': write 'half-space'"},
+    {SHAPE("type: cube"), BAD, 1, 45, "'cube': write 'box'"},
+    {FORCE("type: force, on: ann"), BAD, 3, 17, "'force': write 'applied'"},
+    {"bodies: [{name: a, mass: 1, static: true}]\n" SIM, BAD, 1, 29, "what does not move is no body"},
+    {BALL SIM "ground: 0\n", BAD, 3, 1, "'ground': write world: {shapes:"},
+    {BALL "simulation: {dt: 0.1, duration: 1}\n", BAD, 2, 14, "'dt': write 'step'"},
+    {BALL SIM "forces: [{type: applied, on: a, force: [0, 0, 0], at: [-10*a.x, 0, 0]}]\n", BAD, 3, 60,
+     "'a.x' is part of the state, which only applied forces and torques, motors and outputs can use"},
+    {"bodies: [{name: a, mass: 1, position: [t, 0, 0]}]\n" SIM, BAD, 1, 40, "'t' (time) can only be used in applied"},
+};
+
 static const row body_rows[] = {
     {"bodies: {}\n" SIM, BAD, 1, 9, "'bodies' must be a list of bodies, not a mapping"},
     {"bodies:\n" SIM, BAD, 1, 8, "'bodies' must be a list of bodies, not a single value"},
@@ -255,7 +273,7 @@ static const row shape_rows[] = {
 static const row joint_rows[] = {
     {PAIR SIM "joints: 1\n", BAD, 3, 9, "'joints' must be a list of joints"},
     {PAIR SIM "joints: [1]\n", BAD, 3, 10, "expected a mapping that describes a joint"},
-    {JOINT("type: hinge, between: [ann, bert]"), BAD, 3, 17, "unknown joint type 'hinge' (one of distance, revolute"},
+    {JOINT("type: hinge, between: [ann, bert]"), BAD, 3, 17, "unknown joint type 'hinge': write 'revolute'"},
     {JOINT("type: fixed"), BAD, 3, 10, "the fixed joint lacks the key 'between'"},
     {JOINT("type: fixed, between: ann"), BAD, 3, 33, "'between' must be a list of two names of bodies"},
     {JOINT("type: fixed, between: [ann]"), BAD, 3, 33, "two names of bodies, not 1"},
@@ -397,6 +415,7 @@ static void check_rows(const row *rows, size_t count) {
 CHECK_ROWS(document)
 CHECK_ROWS(top)
 CHECK_ROWS(material)
+CHECK_ROWS(foreign)
 CHECK_ROWS(body)
 CHECK_ROWS(shape)
 CHECK_ROWS(joint)
@@ -458,17 +477,10 @@ static void messages_are_printable(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(document),
-      cmocka_unit_test(top),
-      cmocka_unit_test(material),
-      cmocka_unit_test(body),
-      cmocka_unit_test(shape),
-      cmocka_unit_test(joint),
-      cmocka_unit_test(force),
-      cmocka_unit_test(simulation),
-      cmocka_unit_test(settings),
-      cmocka_unit_test(alias_bombs),
-      cmocka_unit_test(messages_are_printable),
+      cmocka_unit_test(document), cmocka_unit_test(top),         cmocka_unit_test(material),
+      cmocka_unit_test(foreign),  cmocka_unit_test(body),        cmocka_unit_test(shape),
+      cmocka_unit_test(joint),    cmocka_unit_test(force),       cmocka_unit_test(simulation),
+      cmocka_unit_test(settings), cmocka_unit_test(alias_bombs), cmocka_unit_test(messages_are_printable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,8 @@ ss_status ss_read_body(ss_reader *reader, const ss_yaml *node, void *index) {
     ss_word_list_add(&all, reader->scene->bodies[i].name);
   }
   const ss_printable_text shown = ss_printable(name);
+  const char *ours = ss_our_word("body", name);
+  if (ours) return SS_READ_FAIL(reader, node, "unknown body '%s': write %s", shown.text, ours);
   if (nearest.best)
     return SS_READ_FAIL(reader, node, "unknown body '%s'; did you mean '%s'?", shown.text,
                         ss_printable(nearest.best).text);

@@ -29,6 +29,10 @@ static ss_status fail_unknown_key(ss_reader *reader, const ss_yaml *key, const s
     if (belongs(row, type)) ss_nearest_offer(&nearest, row->name);
   const ss_word_list allowed = keys_of(section, type);
   const ss_printable_text shown = ss_printable(key->text);
+  char where[32];
+  (void)snprintf(where, sizeof where, "key %s", section->name);
+  const char *ours = ss_our_word(where, key->text);
+  if (ours) return SS_READ_FAIL(reader, key, "unknown key '%s': write %s", shown.text, ours);
   if (nearest.best)
     return SS_READ_FAIL(reader, key, "unknown key '%s'; did you mean '%s'? (keys of %s %s: %s)", shown.text,
                         nearest.best, ss_article(title), title, allowed.text);
@@ -115,6 +119,8 @@ ss_status ss_read_word(ss_reader *reader, const ss_yaml *node, const ss_words *w
     return SS_OK;
   }
   const ss_printable_text shown = ss_printable(node->text);
+  const char *ours = ss_our_word(words->name, node->text);
+  if (ours) return SS_READ_FAIL(reader, node, "unknown %s '%s': write %s", what.text, shown.text, ours);
   if (nearest.best)
     return SS_READ_FAIL(reader, node, "unknown %s '%s'; did you mean '%s'? (one of %s)", what.text, shown.text,
                         nearest.best, all.text);

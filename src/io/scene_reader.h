@@ -68,6 +68,10 @@ typedef struct ss_words {
   const ss_word *rows;
 } ss_words;
 
+/* What to write instead of a word of other programs ("hinge"), where it stands for a row of a table of words, a body, or a key of a
+ * section ("key joint"); NULL: it is none that is known. */
+const char *ss_our_word(const char *where, const char *theirs);
+
 ss_status ss_read_word(ss_reader *reader, const ss_yaml *node, const ss_words *words, int *value);
 /* Reads the key `type` of a map; *name is the word. */
 ss_status ss_read_type(ss_reader *reader, const ss_yaml *map, const ss_section *section, const ss_words *words,
