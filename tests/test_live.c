@@ -16,10 +16,13 @@ static const char scene_text[] = "name: Pendulum\n"
                                  "parameters: {g: 9.81, L: 1}\n"
                                  "planar: xy\n"
                                  "gravity: [0, -g]\n"
+                                 "inputs: {push: 0}\n"
                                  "bodies:\n"
                                  "  - {name: bob, mass: 1, freedom: [x, y], position: [0, -L],\n"
                                  "     shapes: [{type: sphere, radius: 0.1}]}\n"
                                  "joints: [{type: distance, between: [world, bob], length: L}]\n"
+                                 "forces: [{type: applied, on: bob, force: [push, 0]}]\n"
+                                 "outputs: [{name: lever, value: 2*push}]\n"
                                  "simulation: {scheme: trapezoidal, step: 2^-8, duration: 10}\n";
 
 enum { PATIENCE = 20 }; /* seconds until a test gives up */
@@ -211,6 +214,13 @@ static void test_parameters(void **state) {
   (void)state;
   const view before_change = look(-1);
   assert_true(before_change.steps > 0);
+  tell("{\"action\": \"input\", \"name\": \"push\", \"value\": 0.25}", ""); /* at once, without compiling */
+  expect_refusal("{\"action\": \"input\", \"name\": \"pull\", \"value\": 1}", "no input 'pull'");
+  int code;
+  json_t *root = body_of(get("/state?after=-1", "127.0.0.1", &code));
+  assert_true(number(json_object_get(root, "inputs"), "push") == 0.25);
+  assert_non_null(json_object_get(json_object_get(root, "frame"), "signals"));
+  json_decref(root);
   tell("{\"action\": \"set\", \"name\": \"g\", \"value\": 1.5}", "the motion goes on");
   view v = look(-1);
   assert_true(v.g == 1.5);

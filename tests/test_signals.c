@@ -378,6 +378,20 @@ static void scenes_in_c(void **state) {
   assert_int_equal(ss_scene_add_output(scene, "twice", "a.x", &error), SS_ERROR_INPUT);
   assert_int_equal(ss_scene_add_output(scene, "b", "b.x", &error), SS_ERROR_INPUT);
   run r = {.scene = scene};
+  assert_int_equal(ss_scene_write(scene, stdout, &error), SS_ERROR_UNSUPPORTED); /* forces are written by hand */
+  scene->n_forces = 0;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream(&text, &size);
+  assert_int_equal(ss_scene_write(scene, stream, &error), SS_OK);
+  assert_int_equal(fclose(stream), 0);
+  ss_scene *again = NULL;
+  if (ss_scene_parse(text, size, "written", NULL, 0, &again, &error)) fail_msg("%s\n%s", error.message, text);
+  assert_true(again->n_inputs == 1 && again->inputs[0].value == 2 && again->n_outputs == 1);
+  assert_string_equal(again->outputs[0].text, "2*a.x");
+  ss_scene_destroy(again);
+  free(text);
+  scene->n_forces = 1;
   assert_int_equal(ss_model_create(scene, &r.model, &error), SS_OK);
   assert_int_equal(ss_sim_create(r.model, NULL, &r.sim, &error), SS_OK);
   steps(r.sim, 2);

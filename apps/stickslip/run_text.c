@@ -170,6 +170,13 @@ static void print_events(const run_result *r) {
     (void)printf("            ... and %ld more (--events N)\n", total - r->events->n);
 }
 
+static void print_outputs(const ss_sim *sim) {
+  const ss_model *model = ss_sim_model(sim);
+  for (int i = 0; i < ss_model_outputs(model); i++)
+    (void)printf("  %s %s = %.6g\n", i ? "         " : "outputs  ", ss_model_output_name(model, i),
+                 ss_sim_output(sim, i));
+}
+
 static void print_timings(const double *seconds) {
   double total = 0;
   for (int i = 0; i < SS_STAGES; i++) total += seconds[i];
@@ -187,6 +194,7 @@ void run_print_text(const run_result *r) {
   else
     print_bodies(r->sim);
   print_certificate(r);
+  print_outputs(r->sim);
   print_energy(&report->energy);
   print_events(r);
   (void)printf("  contacts  %ld at most, %.3g on average\n", report->contacts_maximum, report->contacts_mean);

@@ -361,6 +361,7 @@ typedef struct ss_variable {
 /* A number of interest at every instant: recorded, printed, plotted. */
 typedef struct ss_output_def {
   const char *name;
+  const char *text; /* the expression as it was written */
   const ss_expression *value;
   ss_mark mark;
 } ss_output_def;

@@ -46,13 +46,15 @@ ss_status ss_read_signal(ss_reader *reader, const ss_yaml *node, bool output, co
   return ss_place_expression_error(reader, node, status);
 }
 
-static ss_status read_value(ss_reader *reader, const ss_yaml *node, void *expression) {
-  return ss_read_signal(reader, node, true, expression);
+static ss_status read_value(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_output_def *output = object;
+  output->text = node->text;
+  return ss_read_signal(reader, node, true, &output->value);
 }
 
 static const ss_key output_keys[] = {
     {"name", ss_read_name, offsetof(ss_output_def, name), true, 0},
-    {"value", read_value, offsetof(ss_output_def, value), true, 0},
+    {"value", read_value, 0, true, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_output = {"output", output_keys};

@@ -248,6 +248,25 @@ static void put_contacts(FILE *f, const ss_scene *scene) {
   }
 }
 
+static void put_inputs(FILE *f, const ss_scene *scene) {
+  for (int i = 0; i < scene->n_inputs; i++) {
+    (void)fprintf(f, "%s%s: ", i ? ", " : "inputs: {", scene->inputs[i].name);
+    put_number(f, scene->inputs[i].value);
+  }
+  if (scene->n_inputs > 0) (void)fputs("}\n", f);
+}
+
+static void put_outputs(FILE *f, const ss_scene *scene) {
+  if (scene->n_outputs > 0) (void)fputs("outputs:\n", f);
+  for (int i = 0; i < scene->n_outputs; i++) {
+    (void)fputs("  - {name: ", f);
+    put_name(f, scene->outputs[i].name);
+    put_key(f, "value");
+    put_name(f, scene->outputs[i].text); /* in quotes: it may contain a comma */
+    (void)fputs("}\n", f);
+  }
+}
+
 static bool has_only_what_is_written(const ss_scene *s) {
   bool good = s->planar == SS_SPATIAL && s->n_forces == 0 && s->n_parameters == 0 && !s->compliance.given;
   for (int i = 0; i < s->n_contacts; i++) good = good && !s->contacts[i].collide && !s->contacts[i].compliance;
@@ -269,6 +288,7 @@ ss_status ss_scene_write(const ss_scene *scene, FILE *f, ss_error *error) {
     put_name(f, scene->name);
     (void)fputc('\n', f);
   }
+  put_inputs(f, scene);
   (void)fputs("gravity: ", f);
   put_vector(f, scene->gravity);
   (void)fputc('\n', f);
@@ -282,6 +302,7 @@ ss_status ss_scene_write(const ss_scene *scene, FILE *f, ss_error *error) {
   put_contacts(f, scene);
   if (scene->n_joints > 0) (void)fputs("joints:\n", f);
   for (int i = 0; i < scene->n_joints; i++) put_joint(f, scene, &scene->joints[i]);
+  put_outputs(f, scene);
   (void)fprintf(f, "simulation: {scheme: %s, step: ", scene->simulation.scheme);
   put_number(f, scene->simulation.step);
   (void)fputs(", duration: ", f);

@@ -4,6 +4,8 @@
 
 #include "cp/tokens.h"
 
+#ifdef SS_WITHOUT_HDF5
+
 static ss_status refuse(ss_error *error) {
   return ss_fail(error, SS_ERROR_UNSUPPORTED, "this library was built without HDF5: results and FCLIB files need it");
 }
@@ -61,3 +63,5 @@ ss_status read_fclib(const char *path, ss_arena *arena, ss_cp_file *out, ss_erro
   (void)path, (void)arena, (void)out;
   return refuse(error);
 }
+
+#endif

@@ -232,10 +232,11 @@ ss_status ss_scene_add_output_def(ss_scene *scene, const ss_output_def *output, 
       return ss_fail(error, SS_ERROR_INPUT, "the output '%s' is defined twice", ss_printable(output->name).text);
   ss_output_def *grown = SS_ARENA_ARRAY(scene->arena, ss_output_def, scene->n_outputs + 1);
   const char *copy = ss_arena_strdup(scene->arena, output->name);
-  if (!grown || !copy) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  const char *text = ss_arena_strdup(scene->arena, output->text);
+  if (!grown || !copy || !text) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   if (scene->n_outputs) memcpy(grown, scene->outputs, sizeof *grown * (size_t)scene->n_outputs);
   scene->outputs = grown;
-  scene->outputs[scene->n_outputs++] = (ss_output_def){copy, output->value, output->mark};
+  scene->outputs[scene->n_outputs++] = (ss_output_def){copy, text, output->value, output->mark};
   return SS_OK;
 }
 
@@ -253,7 +254,7 @@ ss_status ss_scene_expression(ss_scene *scene, const char *text, const ss_expres
 }
 
 ss_status ss_scene_add_output(ss_scene *scene, const char *name, const char *text, ss_error *error) {
-  ss_output_def output = {.name = name};
+  ss_output_def output = {.name = name, .text = text};
   if (!name || !name[0]) return ss_fail(error, SS_ERROR_INPUT, "an output needs a name");
   SS_TRY(parse(scene, text, true, &output.value, error));
   return ss_scene_add_output_def(scene, &output, error);
