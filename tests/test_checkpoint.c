@@ -93,6 +93,28 @@ static void resumes_inside_a_step(void **state) {
   (void)unlink(file);
 }
 
+/* An impact at the start of a step asks what the part before it did: of a pendulum that comes to rest at its wall. */
+static void resumes_between_bounces(void **state) {
+  (void)state;
+  const change slow = {.step = 1. / 1024, .duration = 20};
+  run whole;
+  ss_error error = {0};
+  run_open(&whole, "double-pendulum-wall", &slow);
+  while (ss_sim_state(whole.sim)->step < 19400) run_step(&whole);
+  for (int k = 0; k < 30; k++) { /* the bounces are 28 steps apart */
+    run rest;
+    run_open(&rest, "double-pendulum-wall", &slow);
+    run_require(ss_checkpoint_write(whole.sim, file, &error), &error, "write");
+    run_require(ss_checkpoint_read(rest.sim, file, &error), &error, "read");
+    run_step(&rest);
+    run_step(&whole);
+    check_identical(&whole, &rest);
+    run_close(&rest);
+  }
+  run_close(&whole);
+  (void)unlink(file);
+}
+
 static void refuse(ss_sim *sim, const char *bytes, size_t size, const char *what) {
   FILE *stream = fopen(file, "wb");
   assert_non_null(stream);
@@ -196,8 +218,11 @@ static void says_what_differs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(resumes_bit_by_bit),    cmocka_unit_test(resumes_after_a_shorter_duration),
-      cmocka_unit_test(resumes_inside_a_step), cmocka_unit_test(refuses_damage_and_strangers),
+      cmocka_unit_test(resumes_bit_by_bit),
+      cmocka_unit_test(resumes_between_bounces),
+      cmocka_unit_test(resumes_after_a_shorter_duration),
+      cmocka_unit_test(resumes_inside_a_step),
+      cmocka_unit_test(refuses_damage_and_strangers),
       cmocka_unit_test(says_what_differs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 17 };
+enum { PIECES = 22 };
 
 /* The pieces in their order; those of variable length last, after the counts that tell it. */
 static void list_pieces(ss_sim *sim, ss_fingerprint *print, piece out[PIECES]) {
@@ -47,6 +47,11 @@ static void list_pieces(ss_sim *sim, ss_fingerprint *print, piece out[PIECES]) {
       {sim->free_guess, sizeof(double) * ss_free_rows(model)},
       {sim->input, sizeof(double) * (size_t)model->n_inputs},
       {sim->push_force, sizeof(double) * 6 * (size_t)model->n_bodies},
+      {sim->joint_impulse, sizeof(double) * (size_t)model->n_joint_rows}, /* of the last step: reactions are read off */
+      {sim->motor_impulse, sizeof(double) * (size_t)model->n_motors},
+      {&sim->t_saved, sizeof sim->t_saved},
+      {sim->delta, nv}, /* what the last part changed, and in which time: decides what counts as a landing */
+      {&sim->last_attempt, sizeof sim->last_attempt},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
       {s->patch, sizeof *s->patch * (size_t)s->n_patch},
   };
