@@ -8,7 +8,8 @@
  *   - each output must be what it was before, or complete: equal to that of the undisturbed run, or, where it holds times of
  *     the clock, readable to its end; after exit code 0 all of them are complete. Of a run that fails half-way the rows so far
  *     are kept, which is what it promises.
- * Allocations are those of our own code, of libyaml, jansson and expat; HDF5, cairo and the C library have their own. */
+ * Allocations are those of our own code, of libyaml, jansson (but for its parser) and expat; HDF5, cairo and the C library have
+ * their own. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -67,6 +68,17 @@ unsigned char *yaml_strdup(const unsigned char *text) {
 WRAP(XML_Parser, XML_ParserCreate, const XML_Char *encoding) {
   static const XML_Memory_Handling_Suite suite = {__wrap_malloc, __wrap_realloc, free};
   return XML_ParserCreate_MM(encoding, &suite, NULL);
+}
+
+/* jansson's parser writes through a wild pointer after one of its own allocations has failed (2.14, libjansson.so.4 + 0x4b00):
+ * it fails as a whole. */
+WRAP(json_t *, json_loads, const char *text, size_t flags, json_error_t *error) {
+  if (fails(ALLOCATION)) return NULL;
+  const bool armed = shared->armed;
+  shared->armed = false;
+  json_t *value = __real_json_loads(text, flags, error);
+  shared->armed = armed;
+  return value;
 }
 
 static bool full(kind k, FILE *stream) {
