@@ -221,14 +221,14 @@ static void try_all(const solid *upper, const solid *lower, int stride) {
   }
 }
 
-static int stride = 13;
+static int stride = 23;
 static const char *only[2]; /* upper, lower */
 
 static void try_pairs(const solid *solids, int n) {
   for (int u = 0; u < n; u++)
     for (int l = 0; l < n; l++) {
       bool swapped;
-      if (solids[u].flat > 0 || solids[u].shape.mesh || (solids[l].shape.mesh && solids[l].flat == 0)) continue;
+      if (solids[u].flat > 0 || solids[u].shape.mesh) continue;
       if (!ss_pair_find(solids[u].shape.type, solids[l].shape.type, &swapped)) continue;
       if ((only[0] && strcmp(only[0], solids[u].name) != 0) || (only[1] && strcmp(only[1], solids[l].name) != 0))
         continue;

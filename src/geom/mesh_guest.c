@@ -9,10 +9,11 @@
 static const double exact = 1e-9;      /* sine: slack of the normals of round shapes, which fit one edge only */
 static const double flat = 0.02;       /* sine: of polyhedra, which lie on several edges and corners at once */
 static const double parallel = 0.02;   /* sine: edges that do not cross */
-static const double similar = 0.9;     /* cosine: an end that lies on a facet */
 static const double standing = 0.3;    /* sine of a cylinder's tilt */
+static const double shallow = 1e-6;    /* of the size: what is deeper looks for the shortest way out */
 static const double deep = 0.05;       /* of the size: edges that have passed each other further do not count */
 static const double within = 1 - 1e-9; /* of an edge's half length */
+static const double until = 1 + 1e-9;  /* of edges that cross in an end */
 
 static int none(const ss_guest *g) {
   (void)g;
@@ -30,7 +31,9 @@ static ss_vec3 to_guest(const ss_guest *g, ss_vec3 p) {
 
 /* The guest's point x has the mesh's point `foot` next to it; its surface is the radius nearer. */
 static void fill_round(double radius, ss_vec3 x, ss_vec3 foot, ss_vec3 fallback, ss_contact_point *out) {
-  out->gap = length_and_direction(v3_sub(x, foot), fallback, &out->normal) - radius;
+  const double distance = length_and_direction(v3_sub(x, foot), fallback, &out->normal);
+  if (distance <= 1e-12 * v3_norm(x)) out->normal = fallback; /* rounding is no direction */
+  out->gap = distance - radius;
   out->point_b = foot;
   out->point_a = v3_axpy(foot, out->gap, out->normal);
 }
@@ -184,19 +187,22 @@ static bool hull_at_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge
   out->gap = d;
   out->point_b = segment_point(&e, t);
   out->point_a = v3_axpy(out->point_b, d, out->normal);
-  return v3_norm(v3_cross(a.axis, e.axis)) > parallel && fabs(s) < a.half * within && fabs(t) < e.half * within &&
-         crosses_inside(g, mesh, edge, out) && ss_mesh_edge_admits(mesh, edge, out->normal, flat) &&
+  const bool crossed = fabs(v3_dot(out->normal, a.axis)) < 1e-6 && fabs(v3_dot(out->normal, e.axis)) < 1e-6;
+  return v3_norm(v3_cross(a.axis, e.axis)) > parallel && crossed && fabs(s) < a.half * until &&
+         fabs(t) < e.half * until && crosses_inside(g, mesh, edge, out) &&
+         ss_mesh_edge_admits(mesh, edge, out->normal, flat) &&
          hull_edge_admits(g->hull, k, own.axis, quat_rotate(quat_conjugate(g->turn), v3_neg(out->normal)));
 }
 
-/* The corner at y (in the hull's frame) counts for face k where it is over it and may touch it; inside, for the nearest face. */
+/* The corner at y (in the hull's frame) counts for face k where it is over it and may touch it; deep inside, for the nearest
+ * face. */
 static bool hull_vertex_counts(const ss_guest *g, const struct ss_mesh *mesh, int vertex, ss_vec3 y, int k) {
   const double own = hull_height(g->hull, k, y);
   double highest = own;
   for (int i = 0; i < g->hull->n_faces; i++) highest = fmax(highest, hull_height(g->hull, i, y));
-  if (highest <= g->margin) return own >= highest * (1 + 1e-9);
+  if (own < -shallow * g->size) return highest <= g->margin && own >= highest * (1 + 1e-9);
   const ss_vec3 normal = v3_neg(quat_rotate(g->turn, g->hull->face[k].normal));
-  return own >= -g->margin && ss_mesh_vertex_admits(mesh, vertex, normal, flat);
+  return (highest <= g->margin || own >= -g->margin) && ss_mesh_vertex_admits(mesh, vertex, normal, flat);
 }
 
 /* Face k; one more, for the edges and corners of the hull: the distance from it. */
@@ -289,7 +295,40 @@ static bool cylinder_point(const ss_guest *g, int k, ss_vec3 normal, ss_vec3 *ou
 
 static int cylinder_edges(const ss_guest *g) {
   (void)g;
-  return 5;
+  return 8;
+}
+
+static int cylinder_surfaces(const ss_guest *g) {
+  (void)g;
+  return SS_CYLINDER_SIDE + 2;
+}
+
+/* The mesh's point y over a surface of the cylinder, whose height there does not end at the rim; or, over none, its distance. */
+static bool over_surface(const ss_guest *g, ss_vec3 y, int surface, ss_contact_point *out) {
+  const ss_cylinder c = cylinder_of(g->shape);
+  ss_vec3 n, foot;
+  const bool none = surface > SS_CYLINDER_SIDE, over = !none && ss_cylinder_over(c, y, surface, g->margin);
+  const double distance = over ? ss_cylinder_height(c, y, surface, &n, &foot) : ss_cylinder_distance(c, y, &n, &foot);
+  fill_point(g, y, distance, n, out);
+  return over || none;
+}
+
+/* An edge over the side, where the common perpendicular with the axis is between the ends of both. */
+static bool edge_over_side(const ss_guest *g, const ss_segment *e, ss_contact_point *out) {
+  const ss_cylinder c = cylinder_of(g->shape);
+  const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), c.half};
+  double t, x;
+  ss_vec3 n;
+  return segment_perpendicular(e, &axis, &t, &x, &n) && fabs(t) < e->half * within && fabs(x) <= c.half + g->margin &&
+         over_surface(g, segment_point(e, t), SS_CYLINDER_SIDE, out);
+}
+
+/* Where an edge along the side crosses the plane of an end. */
+static bool edge_at_end(const ss_guest *g, const ss_segment *e, int end, ss_contact_point *out) {
+  const ss_cylinder c = cylinder_of(g->shape);
+  const bool along = hypot(e->axis.y, e->axis.z) < flat;
+  const double t = along ? ((end ? c.half : -c.half) - e->center.x) / e->axis.x : 0;
+  return over_surface(g, segment_point(e, clamp(t, e->half)), SS_CYLINDER_SIDE, out) && along && fabs(t) < e->half;
 }
 
 /* Where the edge crosses the rim of an end that it lies on, nearly: its height over the end. */
@@ -301,33 +340,32 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
   const bool crosses = ss_cylinder_chord(c, e, k & 1, g->margin / 2, &t);
   const ss_vec3 y = segment_point(e, clamp(t, e->half));
   fill_point(g, y, side * y.x - c.half, v3(side, 0, 0), out);
-  const ss_mesh_edge *sides = &mesh->edge[edge];
-  const ss_vec3 left = left_normal(mesh, edge);
-  const ss_vec3 right = sides->right < 0 ? left : mesh->facet[mesh->triangle[sides->right].facet].normal;
-  if (fmax(v3_dot(out->normal, left), v3_dot(out->normal, right)) < similar) return false;
   return crosses && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
          ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
-/* 0: the line; 1 to 4: chords. */
+static bool edge_beside(const ss_guest *g, const ss_segment *e, ss_contact_point *out) {
+  ss_vec3 n, foot;
+  const double distance = ss_cylinder_line(cylinder_of(g->shape), e->center, e->axis, &n, &foot);
+  fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
+  return fabs(v3_dot(e->axis, v3_sub(foot, e->center))) < e->half * within;
+}
+
+/* 0: over the side; 1 to 4: chords; 5, 6: along the side, at the ends; 7: beside a rim. */
 static bool cylinder_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, int k, ss_contact_point *out) {
   const ss_segment e = edge_in_guest(g, mesh, edge);
-  if (k > 0) return cylinder_chord(g, mesh, edge, &e, k - 1, out);
-  ss_vec3 n, foot;
-  const double distance = ss_cylinder_line(cylinder_of(g->shape), e.center, e.axis, &n, &foot);
-  const double t = v3_dot(e.axis, v3_sub(foot, e.center));
-  fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
-  return fabs(t) < e.half * within && crosses_inside(g, mesh, edge, out) &&
-         ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+  if (k > 0 && k < 5) return cylinder_chord(g, mesh, edge, &e, k - 1, out);
+  bool valid = false;
+  if (k == 0) valid = edge_over_side(g, &e, out) && out->gap >= -shallow * g->size;
+  if (k == 5 || k == 6) valid = edge_at_end(g, &e, k - 5, out);
+  if (k == 7 || (k == 0 && !valid)) valid = edge_beside(g, &e, out) && k == 7;
+  return valid && crosses_inside(g, mesh, edge, out) && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
 static bool cylinder_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
-  (void)k;
-  const ss_vec3 y = to_guest(g, mesh->vertex[vertex]);
-  ss_vec3 n, foot;
-  const double distance = ss_cylinder_distance(cylinder_of(g->shape), y, &n, &foot);
-  fill_point(g, y, distance, n, out);
-  return ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
+  const bool over = over_surface(g, to_guest(g, mesh->vertex[vertex]), k, out);
+  if (out->gap < -shallow * g->size && k <= SS_CYLINDER_SIDE) return false; /* the distance knows the shortest way */
+  return over && ss_mesh_vertex_admits(mesh, vertex, out->normal, k <= SS_CYLINDER_SIDE ? flat : exact);
 }
 
 static double cylinder_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
@@ -335,8 +373,10 @@ static double cylinder_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_cylinder_distance(cylinder_of(g->shape), y, n, &foot);
 }
 
-static const ss_guest_kind cylinder_kind = {cylinder_points,    2,   cylinder_point,  cylinder_edges,
-                                            cylinder_edge,      one, cylinder_vertex, cylinder_distance,
+static const ss_guest_kind cylinder_kind = {cylinder_points,    2,
+                                            cylinder_point,     cylinder_edges,
+                                            cylinder_edge,      cylinder_surfaces,
+                                            cylinder_vertex,    cylinder_distance,
                                             cylinder_is_pierced};
 
 /* ---- */

@@ -17,6 +17,8 @@ enum { FACET, EDGE, CORNER, POINT, CENTER = 0x3ff, SWALLOWED = 0x3ff };
 
 static uint32_t encode(uint32_t kind, int element, int k) { return kind << 30 | (uint32_t)element << 10 | (uint32_t)k; }
 
+static const double shallow = 1e-6; /* of the shape's size */
+
 enum { MOST_POINTS = 256 }; /* of a shape; hulls have 200 corners at most */
 
 /* Signed distances of the shape's points from the mesh, computed once where they are needed. */
@@ -107,23 +109,29 @@ static bool same_facet(uint32_t a, uint32_t b) { return a >> 30 == FACET && a >>
 /* A contact that is there already, by its number or its place, is not added again. */
 static void collect(collector *c, const ss_contact_point *contact) {
   if (!(contact->gap <= c->reach)) return;
-  const double near = 4 * c->g->margin;
+  /* where an edge touches a rim, several of them are close to each other */
+  const bool spare = contact->feature >> 30 == EDGE && c->g->shape->type == SS_SHAPE_CYLINDER;
+  const double near = spare ? 1e-3 * c->g->size : 4 * c->g->margin, alike = spare ? 1e-4 : 1e-12;
   for (int i = 0; i < c->count; i++) {
-    const ss_contact_point *o = &c->out[i];
+    ss_contact_point *o = &c->out[i];
     if (o->feature == contact->feature) return;
     if (same_facet(o->feature, contact->feature)) continue;
-    if (v3_norm(v3_sub(o->point_a, contact->point_a)) <= near &&
-        v3_norm(v3_sub(o->point_b, contact->point_b)) <= near && v3_dot(o->normal, contact->normal) > 1 - 1e-12)
-      return;
+    const bool same = v3_norm(v3_sub(o->point_a, contact->point_a)) <= near &&
+                      v3_norm(v3_sub(o->point_b, contact->point_b)) <= near &&
+                      v3_dot(o->normal, contact->normal) > 1 - alike;
+    if (!same || (spare && contact->gap <= o->gap - c->g->margin)) continue;
+    if (contact->feature >> 30 == FACET) *o = *contact; /* knows the plane, not only the edge */
+    return;
   }
   c->count = contact_add(c->out, c->count, contact, c->reach);
 }
 
 /* May point k, at p and behind a facet by so much, count for it? Only if there is no shorter way out of the solid: one facet
- * where it is convex; both sides of a hollow edge, which is further away than their planes. */
+ * where it is convex; both sides of a hollow edge, which is further away than their planes. What is not deep counts for every
+ * facet that it touches: the shortest way out of a border is to the side. */
 static bool counts_behind(collector *c, double height, int k, ss_vec3 p) {
   depth *d = &c->depths[k];
-  if (height >= -c->g->margin) return true;
+  if (height >= -fmax(c->g->margin, shallow * c->g->size)) return true;
   if (!d->known || k < c->g->kind->first_fixed) {
     ss_vec3 normal, foot;
     d->distance = ss_mesh_distance(c->mesh, p, c->g->beyond + c->g->margin - height, &normal, &foot);
@@ -140,6 +148,17 @@ static bool is_above(const collector *c, int triangle, double reach) {
                            reach + flat);
 }
 
+/* At the border of a triangle the shape may go on behind its plane, beside the solid: a box that lies flush on another one is
+ * level with its sides. A point counts there only if the shape has none that is much lower. */
+static bool counts_at_border(const collector *c, int triangle, double height, ss_vec3 p) {
+  static const double flat = 0.02; /* sine */
+  const double border = fabs(height) < shallow * c->g->size ? 4 * shallow * c->g->size : c->g->margin;
+  if (ss_triangle_over(c->mesh, triangle, p, -border, 0)) return true;
+  const int facet = c->mesh->triangle[triangle].facet;
+  const ss_vec3 down = v3_sub(lowest_over(c->g, c->mesh, facet), p);
+  return v3_dot(down, c->mesh->facet[facet].normal) >= -flat * v3_norm(down) - c->g->margin;
+}
+
 static void collect_facet(collector *c, int triangle) {
   const ss_guest *g = c->g;
   const struct ss_mesh *mesh = c->mesh;
@@ -149,7 +168,7 @@ static void collect_facet(collector *c, int triangle) {
     if (!g->kind->point(g, k, mesh->facet[facet].normal, &p)) continue;
     const double height = facet_height(mesh, facet, p);
     if (height - g->radius > c->reach || !ss_triangle_over(mesh, triangle, p, g->margin, g->beyond)) continue;
-    if (!counts_behind(c, height, k, p)) continue;
+    if (!counts_behind(c, height, k, p) || !counts_at_border(c, triangle, height, p)) continue;
     ss_contact_point contact = {.feature = encode(FACET, facet, k)};
     fill_height(g, mesh, facet, p, &contact);
     collect(c, &contact);
