@@ -263,10 +263,34 @@ static void test_all(void **unused) {
   try_pairs(solids, sizeof solids / sizeof *solids);
 }
 
+/* A capsule in the inside of a box or a hull, along one of its faces: the way out is through that face, by the depth of the axis and
+ * the radius. */
+static void test_deep_capsules(void **unused) {
+  (void)unused;
+  const solid solids[] = {solid_box(1, 1, 1), solid_prism(6, 0.5, 1), solid_prism(3, 0.9, 0.4)};
+  const solid capsule = solid_capsule(0.25, 0.3);
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 40; k++) {
+      setting s = {.upper = &capsule, .lower = &solids[i], .frame = random_pose(1), .reach = 0};
+      const double depth = uniform(0.001, 0.1);
+      s.pl = pose_identity();
+      s.pu = (ss_pose){v3(uniform(-0.05, 0.05), uniform(-0.05, 0.05), 0), quat_exp(v3(0, 0, uniform(-3, 3)))};
+      s.pu.position.z = (i == 2 ? 0.2 : 0.5) - depth;
+      ss_contact_point c[SS_PAIR_CONTACTS];
+      const int n = contacts_of(&s, c);
+      double least = INFINITY;
+      for (int j = 0; j < n; j++) {
+        least = fmin(least, c[j].gap);
+        if (c[j].gap < -0.25) assert_near3(c[j].normal, v3(0, 0, 1), 1e-9);
+      }
+      assert_near(least, -(depth + 0.25), 1e-9);
+    }
+}
+
 /* Arguments: of how many positions one is tried, the upper and the lower shape. */
 int main(int argc, char **argv) {
   if (argc > 1) stride = atoi(argv[1]);
   for (int i = 0; i < 2 && i + 2 < argc; i++) only[i] = argv[i + 2];
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_deep_capsules)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,36 @@ static void test_parallel_axis(void **unused) {
   for (int j = 0; j < 6; j++) assert_near(inertia[j], p.inertia[j], 1e-15);
 }
 
+/* The whole tensor of tetrahedra: the integral of r_i r_j about the centroid is V/20 times the sum over the corners. */
+static void test_tetrahedra(void **unused) {
+  (void)unused;
+  for (int k = 0; k < 20; k++) {
+    ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+    ss_vec3 corner[4], centroid = v3(0, 0, 0);
+    for (int i = 0; i < 4; i++) {
+      corner[i] = v3_axpy(random_vector(0.5), 1, v3(i == 1, i == 2, i == 3));
+      centroid = v3_axpy(centroid, 0.25, corner[i]);
+    }
+    const ss_vec3 u = v3_sub(corner[1], corner[0]), v = v3_sub(corner[2], corner[0]), w = v3_sub(corner[3], corner[0]);
+    const double volume = fabs(v3_dot(u, v3_cross(v, w))) / 6;
+    if (volume < 0.01) continue;
+    d.points = corner;
+    d.n_points = 4;
+    const ss_shape shape = compiled(&d);
+    const ss_mass_properties p = ss_shape_mass(&shape);
+    double expected[6] = {0};
+    for (int i = 0; i < 4; i++) {
+      const ss_vec3 r = v3_sub(corner[i], centroid);
+      const double terms[6] = {
+          r.y * r.y + r.z * r.z, r.x * r.x + r.z * r.z, r.x * r.x + r.y * r.y, -r.x * r.y, -r.x * r.z, -r.y * r.z};
+      for (int j = 0; j < 6; j++) expected[j] += volume / 20 * terms[j];
+    }
+    assert_near(p.volume, volume, 1e-14);
+    assert_near3(p.centroid, centroid, 1e-14);
+    for (int j = 0; j < 6; j++) assert_near(p.inertia[j], expected[j], 1e-14);
+  }
+}
+
 static void test_nothing(void **unused) {
   (void)unused;
   const ss_shape_type types[] = {SS_SHAPE_POINT, SS_SHAPE_HALF_SPACE};
@@ -160,6 +190,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round),         cmocka_unit_test(test_box),     cmocka_unit_test(test_monte_carlo),
       cmocka_unit_test(test_parallel_axis), cmocka_unit_test(test_nothing), cmocka_unit_test(test_hull_of_box),
+      cmocka_unit_test(test_tetrahedra),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

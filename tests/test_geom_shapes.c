@@ -26,6 +26,38 @@ static void refused(const ss_shape_def *given, const char *word) {
   assert_non_null(strstr(error.message, "must be"));
 }
 
+static void refuse_meshes(void) {
+  static const int triangles[3] = {0, 1, 2};
+  const double bad[] = {0, -1, (double)NAN, (double)INFINITY};
+  for (int i = 0; i < 4; i++) {
+    ss_shape_def field = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+    field.spacing.x = bad[i];
+    refused(&field, "spacing");
+    field.spacing = v3(1, bad[i], 0);
+    refused(&field, "spacing");
+  }
+  ss_shape_def mesh = shape_definition(SS_SHAPE_MESH), field = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+  mesh.n_triangles = 1;
+  refused(&mesh, "triangles"); /* there are none */
+  mesh.triangles = triangles;
+  mesh.n_triangles = 0;
+  refused(&mesh, "triangles");
+  mesh.n_triangles = 1;
+  mesh.n_points = 2;
+  refused(&mesh, "vertices");
+  mesh.points = NULL;
+  mesh.n_points = 3;
+  refused(&mesh, "vertices");
+  field.rows = 1;
+  refused(&field, "heights");
+  field.rows = 2;
+  field.columns = 1;
+  refused(&field, "heights");
+  field.columns = 3;
+  field.heights = NULL;
+  refused(&field, "heights");
+}
+
 static void test_refusals(void **unused) {
   (void)unused;
   const double bad[] = {0, -1, (double)NAN, (double)INFINITY};
@@ -60,6 +92,7 @@ static void test_refusals(void **unused) {
   refused(&flat, "points");
   cylinder.length = 0;
   refused(&cylinder, "length");
+  refuse_meshes();
   ss_shape_def plane = shape_definition(SS_SHAPE_HALF_SPACE), capsule = shape_definition(SS_SHAPE_CAPSULE);
   plane.normal = capsule.axis = v3(0, 0, 0);
   refused(&plane, "normal");

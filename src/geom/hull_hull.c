@@ -69,19 +69,22 @@ static void lowest_over(const struct ss_hull *of, ss_vec3 n, ss_vec3 *vertex) {
   }
 }
 
-static void slab(const couple *c, bool of_a, int face, ss_contact_point *out) {
+/* A face and the other's lowest vertex over it; returns their distance, without the radius. */
+static double slab(const couple *c, bool of_a, int face, ss_contact_point *out) {
   ss_vec3 v = v3(0, 0, 0);
   if (of_a) { /* b's lowest vertex over a face of a */
     const ss_vec3 n = quat_rotate(c->turn, c->a->face[face].normal);
     lowest_over(c->b, n, &v);
-    fill(c, hull_height(c->a, face, to_a(c, v)), v3_neg(n), v, out);
-    return;
+    const double d = hull_height(c->a, face, to_a(c, v));
+    fill(c, d, v3_neg(n), v, out);
+    return d;
   }
   const ss_vec3 n = c->b->face[face].normal;
   lowest_over(c->a, quat_rotate(quat_conjugate(c->turn), n), &v);
   const ss_vec3 p = from_a(c, v);
   const double d = hull_height(c->b, face, p);
   fill(c, d, n, v3_axpy(p, -d, n), out);
+  return d;
 }
 
 /* Is p, which is below the face, out of the solid again? */
@@ -149,7 +152,7 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
     break;
   }
   default:
-    slab(c, feature >> 20 == SLAB_A, i, out);
+    (void)slab(c, feature >> 20 == SLAB_A, i, out);
   }
   out->feature = feature;
   return !valid ? OUTSIDE : grazing ? GRAZING : border ? BORDER : SOUND;
@@ -185,10 +188,10 @@ static search best_normal(const couple *c) {
   ss_contact_point contact;
   for (int of_a = 0; of_a < 2; of_a++)
     for (int i = 0; i < (of_a ? c->a : c->b)->n_faces; i++) {
-      slab(c, of_a, i, &contact);
-      if (contact.gap + c->radius <= s.separation) continue;
+      const double d = slab(c, of_a, i, &contact);
+      if (d <= s.separation) continue;
       const uint32_t feature = encode(of_a ? SLAB_A : SLAB_B, i, 0);
-      s = (search){contact.normal, contact.gap + c->radius, feature, feature};
+      s = (search){contact.normal, d, feature, feature};
     }
   for (int i = 0; i < c->a->n_vertices; i++) consider(c, encode(VERTEX_A, i, NO_FACE), &s);
   for (int j = 0; j < c->b->n_vertices; j++) consider(c, encode(VERTEX_B, j, NO_FACE), &s);
