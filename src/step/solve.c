@@ -182,6 +182,15 @@ static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+/* Asked between the solvers that are tried. Where the energy has blown up, a step may try a few only. */
+static bool has_to_stop(void *user) {
+  enum { MOST_TRIED = 16 };
+  ss_sim *sim = user;
+  if (sim->stop && sim->stop(sim->stop_user)) return true;
+  sim->spent = ++sim->tried > MOST_TRIED && ss_has_blown_up(sim);
+  return sim->spent;
+}
+
 /* With a solver that knows of complementarity; in natural units. */
 static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   ss_problem *p = &sim->problem;
@@ -193,8 +202,8 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   const ss_cp_options options = {.solver = sim->options.solver,
                                  .tolerance = sim->options.residual,
                                  .iteration_limit = sim->iteration_limit,
-                                 .stop = sim->stop,
-                                 .stop_user = sim->stop_user};
+                                 .stop = has_to_stop,
+                                 .stop_user = sim};
   ss_cp_result result = {0};
   const double start = ss_seconds();
   double residual = 0;
@@ -216,7 +225,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   if (p->divided && status == SS_OK && *certified) ss_rest_end(sim);
   p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
   p->unit = s;
-  return status;
+  return status == SS_ERROR_STOPPED && sim->spent ? ss_fail_of_work(sim, error) : status;
 }
 
 ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {

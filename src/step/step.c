@@ -370,6 +370,14 @@ static void finish(ss_sim *sim, double end) {
   sim->state.t = end;
 }
 
+ss_status ss_fail_of_work(const ss_sim *sim, ss_error *error) {
+  return ss_fail(error, SS_ERROR_UNCERTIFIED,
+                 "step %ld has used up its work at t = %.9g: speeds have grown to %.2g, and nearly all of the energy "
+                 "(%.2g) came from nowhere; try a smaller step, or a linearly implicit scheme for springs",
+                 sim->state.step + 1, sim->state.t, sim->mechanics->largest_speed(sim, sim->state.v),
+                 sim->mechanics->kinetic_energy(sim, sim->state.v));
+}
+
 /* The work of a step is bounded: when it is used up, the rest of the step locates nothing. Where the energy has blown up there is
  * nothing left to be followed, bodies hit each other thousands of times in a step, and the run ends. */
 static ss_status check_work(ss_sim *sim, int parts, ss_error *error) {
@@ -377,11 +385,7 @@ static ss_status check_work(ss_sim *sim, int parts, ss_error *error) {
   const long most = MOST_LOOKS + (long)LOOKS_PER_CONTACT * sim->n_contacts;
   sim->exhausted |= parts >= MOST_PARTS || sim->looks > most;
   if (sim->looks <= most / BLOWN_UP || !ss_has_blown_up(sim)) return SS_OK;
-  return ss_fail(error, SS_ERROR_UNCERTIFIED,
-                 "step %ld has used up its work at t = %.9g, in %d parts: speeds have grown to %.2g, and nearly all of "
-                 "the energy (%.2g) came from nowhere; try a smaller step, or a linearly implicit scheme for springs",
-                 sim->state.step + 1, sim->state.t, parts, sim->mechanics->largest_speed(sim, sim->state.v),
-                 sim->mechanics->kinetic_energy(sim, sim->state.v));
+  return ss_fail_of_work(sim, error);
 }
 
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
@@ -390,7 +394,8 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   sim->h = end - sim->state.t;
   sim->drift_time = sim->options.tolerance > 0 ? sim->options.largest_step : sim->h;
   sim->exhausted = false;
-  sim->looks = 0;
+  sim->looks = sim->tried = 0;
+  sim->spent = false;
   sim->transitions = sim->stops_at_events ? sim->control.transitions : 0;
   if (sim->system) ss_forgive(sim);
   sim->mechanics->begin_step(sim);

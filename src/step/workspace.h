@@ -140,6 +140,8 @@ struct ss_sim {
   double h;             /* its full size */
   double last_attempt;  /* size of the part solved last, to which delta belongs; 0: delta is an impact's */
   long looks;           /* pairs searched and gaps followed in this step: its work, beside the solver's */
+  int tried;            /* solvers in this step */
+  bool spent;           /* more than a step may try whose energy has blown up */
   bool not_finite;      /* where the last part would have led */
   bool exhausted;       /* too many parts, or an impact without solution: the rest of the step locates nothing */
   double push;          /* share of their drift that they take back in that time, in this part (step/push.c) */
@@ -571,6 +573,9 @@ void ss_bound_part(ss_sim *sim, double h); /* LIT Theorem 9.1 */
 void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
 void ss_measure_variation(ss_sim *sim, bool collided);
+
+/* The end of a run whose energy has blown up and whose step has used up its work. */
+ss_status ss_fail_of_work(const ss_sim *sim, ss_error *error);
 
 ss_status ss_audit_step(ss_sim *sim, ss_error *error); /* where one is due */
 
