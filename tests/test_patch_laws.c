@@ -141,11 +141,33 @@ static void final_deformations(void **state) {
   check_near(2 * error[1] - error[0], 0, 1e-4 * wanted_velocity(0.3), "extrapolated to h = 0");
 }
 
+/* K(q): ground that becomes stiffer lifts what lies on it, by the work (m g)^2 / 2 (1/K0 - 1/K1). */
+static void stiffness_of_the_place(void **state) {
+  (void)state;
+  run r;
+  ss_error error = {0};
+  run_open(&r, "soft-to-hard-ground", NULL);
+  run_finish(&r);
+  check_near(run_position(&r, 0).y, 0.1 - 9.81 / 2e4, 1e-6, "depth");
+  const double work = 9.81 * 9.81 / 2 * (1e-4 - 0.5e-4);
+  check_near(ss_sim_report(r.sim)->energy.work, work, 0.01 * work, "work");
+  assert_true(fabs(ss_sim_report(r.sim)->energy.remainder) < 1e-3 * work);
+  run_close(&r);
+  char text[2048]; /* it must stay positive */
+  run_parse(&r, with("compliance: {stiffness: [1e4, 1e4], damping: [40, 40], stiffness_factor: 1 - 20*t}\n", text),
+            NULL);
+  ss_status status = SS_OK;
+  while (status == SS_OK && !ss_sim_done(r.sim)) status = ss_sim_step(r.sim, &error);
+  assert_int_equal(status, SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "must be positive"));
+  run_close(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(matrices_are_checked), cmocka_unit_test(friction_per_element),
       cmocka_unit_test(begins_pressed_in),    cmocka_unit_test(given_deformations),
-      cmocka_unit_test(final_deformations),
+      cmocka_unit_test(final_deformations),   cmocka_unit_test(stiffness_of_the_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

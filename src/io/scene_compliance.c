@@ -168,6 +168,10 @@ static ss_status read_transport(ss_reader *reader, const ss_yaml *node, void *ob
   return ss_read_boolean(reader, node, &c->transport);
 }
 
+static ss_status read_factor(ss_reader *reader, const ss_yaml *node, void *expression) {
+  return ss_read_signal(reader, node, false, expression);
+}
+
 static const ss_key compliance_keys[] = {
     {"young", ss_read_positive, offsetof(ss_compliance_def, elastic.young), false, 0},
     {"poisson", read_poisson, offsetof(ss_compliance_def, elastic.poisson), false, 0},
@@ -180,6 +184,8 @@ static const ss_key compliance_keys[] = {
     {"transport", read_transport, 0, false, 0},
     {"stiffness", read_stiffness, 0, false, 0},
     {"damping", read_damping, 0, false, 0},
+    {"stiffness_factor", read_factor, offsetof(ss_compliance_def, stiffness_factor), false, 0},
+    {"damping_factor", read_factor, offsetof(ss_compliance_def, damping_factor), false, 0},
     {"friction", read_friction, 0, false, 0},
     {"delta", read_delta, 0, false, 0},
     {NULL, NULL, 0, false, 0},

@@ -37,6 +37,8 @@ static ss_compliance_def complete(const ss_compliance_def *pair, const ss_compli
   if (pair->datum > 0) c.datum = pair->datum;
   if (pair->has_coupling) c.has_coupling = true, c.coupling = pair->coupling;
   if (pair->has_transport) c.transport = pair->transport;
+  if (pair->stiffness_factor) c.stiffness_factor = pair->stiffness_factor;
+  if (pair->damping_factor) c.damping_factor = pair->damping_factor;
   if (pair->n_friction) c.friction = pair->friction, c.n_friction = pair->n_friction;
   if (pair->n_delta) c.delta = pair->delta, c.n_delta = pair->n_delta;
   return c;
@@ -103,7 +105,9 @@ static ss_status compile(ss_model *model, const ss_scene *scene, ss_compliance_l
   if (!copy_numbers(model->arena, &law->def.stiffness, law->def.n_stiffness) ||
       !copy_numbers(model->arena, &law->def.damping, law->def.n_damping) ||
       !copy_numbers(model->arena, &law->def.friction, law->def.n_friction) ||
-      !copy_numbers(model->arena, &law->def.delta, law->def.n_delta))
+      !copy_numbers(model->arena, &law->def.delta, law->def.n_delta) ||
+      !ss_expression_copy(law->def.stiffness_factor, model->arena, &law->def.stiffness_factor) ||
+      !ss_expression_copy(law->def.damping_factor, model->arena, &law->def.damping_factor))
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   return check(model, scene, &law->def, error);
 }

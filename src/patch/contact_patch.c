@@ -135,6 +135,8 @@ static double quadratic(const double *matrix, const double *x, const double *y, 
   return sum;
 }
 
+double ss_patch_stored(const ss_patch *p, const double *delta) { return quadratic(p->K, delta, NULL, p->n) / 2; }
+
 double ss_patches_energy(const ss_sim *sim) {
   double sum = 0;
   for (int i = 0; i < sim->n_contacts; i++)

@@ -206,6 +206,25 @@ static ss_status check(const ss_compliance_def *def, const ss_surface side[2], s
   return SS_OK;
 }
 
+static ss_status keep_base(ss_patch *p, ss_arena *arena, ss_error *error) {
+  const size_t square = (size_t)p->n * (size_t)p->n;
+  double *base = SS_ARENA_ARRAY(arena, double, 2 * square);
+  if (!base) return out_of_memory(error);
+  memcpy(base, p->K, sizeof(double) * 2 * square); /* C follows K */
+  p->K0 = base;
+  p->C0 = base + square;
+  p->factor[0] = p->factor[1] = 1;
+  return SS_OK;
+}
+
+void ss_patch_scale(ss_patch *p, const double factor[2]) {
+  if (p->factor[0] == factor[0] && p->factor[1] == factor[1]) return;
+  const size_t square = (size_t)p->n * (size_t)p->n;
+  for (size_t i = 0; i < square; i++) p->K[i] = factor[0] * p->K0[i], p->C[i] = factor[1] * p->C0[i];
+  memcpy(p->factor, factor, sizeof p->factor);
+  p->h = 0; /* flexibility and recovery are no longer those */
+}
+
 ss_status ss_patch_create(const ss_compliance_def *def, const ss_surface side[2], bool turned, int directions,
                           ss_arena *arena, ss_patch **out, ss_error *error) {
   ss_status status = check(def, side, error);
@@ -232,6 +251,7 @@ ss_status ss_patch_create(const ss_compliance_def *def, const ss_surface side[2]
   if (status == SS_OK) status = fill_elements(p, def, turned, arena, error);
   if (status == SS_OK) measure_sides(p, def, side);
   if (status == SS_OK && p->transport) status = ss_patch_prepare_transport(p, def, side, arena, error);
+  if (status == SS_OK && (def->stiffness_factor || def->damping_factor)) status = keep_base(p, arena, error);
   *out = p;
   return status;
 }

@@ -17,6 +17,9 @@ typedef struct ss_patch {
   int n_elements, n_directions, n; /* n = n_elements n_directions; component = element n_directions + direction */
   double *place;                   /* [n_elements][2] along the two tangents */
   double *K, *C;                   /* [n][n] */
+  const double *K0, *C0;           /* [n][n] without the factors below; NULL: there are none */
+  double factor[2];                /* K = factor[0] K0, C = factor[1] C0: at the start of the step (patch_rows.c) */
+  double kept;                     /* factor[0] in the last part that was accepted; 0: none yet */
   double *friction;                /* [n_elements] coefficients; NULL: the pair's for all */
   double *delta;                   /* [n] deformations at t = 0; NULL: not given */
   int side;                        /* elements along a side */
@@ -55,6 +58,9 @@ ss_status ss_patch_prepare_transport(ss_patch *patch, const ss_compliance_def *d
                                      struct ss_arena *arena, ss_error *error);
 /* delta[n] as it is at the elements after material has moved by `shift` (in units of the spacing, along the tangents). */
 void ss_patch_shift(const ss_patch *patch, const double shift[2], double *delta);
+
+/* K and C with these factors; needs K0. */
+void ss_patch_scale(ss_patch *patch, const double factor[2]);
 
 /* flexibility and recovery for steps of size h. */
 ss_status ss_patch_prepare(ss_patch *patch, double h, ss_error *error);

@@ -3,6 +3,7 @@
  * Normal condition of an element with gap Psi_e (contact point's gap plus Hertz's paraboloid):
  *   compliant        0 <= s_n for elements that carry force (DCC 2.3); an element that is open may close its gap
  *   compliant-theta  0 <= (Psi + delta)/h + s_n for all (BVP (16)) */
+#include "core/words.h"
 #include "step/workspace.h"
 
 #include <string.h>
@@ -42,9 +43,28 @@ static void element_rows(ss_sim *sim, const ss_contact *c, const ss_pose pose[2]
   }
 }
 
+/* K(q) and C(q) at the start of the step, BVP (16). */
+static ss_status scale_law(const ss_sim *sim, const ss_contact *c, ss_error *error) {
+  const ss_compliance_def *def = &c->law->compliance->def;
+  const ss_expression *const expressions[2] = {def->stiffness_factor, def->damping_factor};
+  static const char *const names[2] = {"stiffness_factor", "damping_factor"};
+  double factor[2] = {1, 1};
+  for (int i = 0; i < 2; i++) {
+    if (expressions[i]) factor[i] = ss_signal_value(sim, expressions[i], sim->state.t);
+    if (!(factor[i] > 0) || !isfinite(factor[i]))
+      return ss_fail_place(error, SS_ERROR_INPUT, sim->model->file, def->mark,
+                           "compliance: '%s' is %g at t = %.9g: it must be positive", names[i], factor[i],
+                           sim->state.t);
+  }
+  ss_patch_scale(c->patch, factor);
+  return SS_OK;
+}
+
 ss_status ss_patch_rows(ss_sim *sim, ss_contact *c, double h, ss_error *error) {
   const double usual = sim->options.step; /* ends of steps are rounded: one set of matrices for all of them */
-  const ss_status status = ss_patch_prepare(c->patch, fabs(h - usual) <= 1e-12 * usual ? usual : h, error);
+  ss_status status = c->patch->K0 ? scale_law(sim, c, error) : SS_OK;
+  if (status != SS_OK) return status;
+  status = ss_patch_prepare(c->patch, fabs(h - usual) <= 1e-12 * usual ? usual : h, error);
   if (status != SS_OK) return status;
   ss_vec3 flow[2];
   const bool flows = c->patch->transport && c->patch->n_elements > 1;

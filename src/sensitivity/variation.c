@@ -25,6 +25,10 @@ static ss_status out_of_memory_here(ss_error *error) { return ss_fail(error, SS_
 
 enum { MOST_ROWS = 1500 };
 
+static bool law_varies(const ss_compliance_law *law) {
+  return law->def.transport || law->def.stiffness_factor || law->def.damping_factor;
+}
+
 ss_status ss_variation_possible(const ss_sim *sim, ss_error *error) {
   if (sim->scheme->iterated)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities are not available for the scheme %s",
@@ -38,11 +42,12 @@ ss_status ss_variation_possible(const ss_sim *sim, ss_error *error) {
   if (sim->model->n_held)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "exact sensitivities are not available for forces that depend on the state: use differences");
-  bool transport = sim->model->compliance.def.transport;
+  bool varies = law_varies(&sim->model->compliance);
   for (int i = 0; i < sim->model->n_overrides; i++)
-    transport |= sim->model->overrides[i].compliance && sim->model->overrides[i].compliance->def.transport;
-  if (sim->scheme->compliant && transport)
-    return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities are not available with transport through patches");
+    varies |= sim->model->overrides[i].compliance && law_varies(sim->model->overrides[i].compliance);
+  if (sim->scheme->compliant && varies)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "exact sensitivities are not available with transport through patches or factors of their laws");
   return SS_OK;
 }
 

@@ -533,7 +533,8 @@ int ss_patch_find_deformation(const ss_sim *sim, int a, int b, int element, int 
 ss_status ss_patch_store(ss_sim *sim, const ss_contact *contact, ss_touch *touch, ss_error *error);
 /* Largest overlap of the deformed surfaces at the end of the step. */
 double ss_patch_overlap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at);
-double ss_patches_energy(const ss_sim *sim); /* of all contacts at the end of the step */
+double ss_patch_stored(const ss_patch *patch, const double *delta); /* elastic energy */
+double ss_patches_energy(const ss_sim *sim);                        /* of all contacts at the end of the step */
 void ss_patch_losses(ss_sim *sim, const ss_contact *contact, double h);
 /* ... how material flows through them (patch/flow.c): velocities of both sides relative to the contact point, and what
  * they do to the gap of an element ... */
