@@ -150,7 +150,7 @@ double ss_patches_energy(const ss_sim *sim) {
 /* Energy that flows out of the patch with its material: what the bodies lose to the patch beyond what it stores and what
  * its dampers and friction take: stored energy before and after the transport, what the implicit law counts for the way
  * back, and the normal forces' work on the way that the gap of a place and the deformation of the material that comes there
- * make (flow.c). In steady rolling these cancel but for what the elements do not resolve. */
+ * make (patch_rows.c). In steady rolling these cancel but for what the elements do not resolve. */
 static double carried_away(const ss_sim *sim, const ss_contact *c, double h) {
   const ss_patch *p = c->patch;
   const ss_touch *touch = p->transport && c->row >= 0 ? ss_touch_find(&sim->state, c->key) : NULL;

@@ -27,7 +27,7 @@ typedef struct ss_patch {
   double thickness; /* of line contact; 0: no half-plane */
   double share[2];  /* of the two surfaces in the compliance */
   double modulus;   /* E* of half-spaces: 1 / sum of (1 - nu^2) / E; 0: springs, or a matrix that is given */
-  bool transport;   /* material flows through (flow.c) */
+  bool transport;   /* material flows through (patch_rows.c) */
   double *ghost;    /* [n_ghost n_directions][n] deformations around the patch from those in it; NULL: they are zero */
   double *ring;     /* [(side + 4)^2 n_directions] scratch: the patch with two rings around it; planar: a line */
   double h;         /* of the matrices below */

@@ -43,6 +43,76 @@ static void element_rows(ss_sim *sim, const ss_contact *c, const ss_pose pose[2]
   }
 }
 
+/* ---- how material flows through a patch ----
+ *
+ * The elements of a patch are places around the contact point and go with it, while the bodies' material passes through
+ * them: a wheel that rolls at the speed V has the flow -V. Velocities of surfaces in the step's rows are those of material
+ * points; the gap of an element is that of a place,
+ *
+ *     d Psi/dt = n.(v_a - v_b) - u_a.grad z_a + u_b.grad z_b      u: flow of a side, z: height of its surface over the tangent plane
+ *
+ * so that the normal row of an element has the offset - sum of u.kappa r over both sides, kappa the curvature, r the place.
+ * Without it the front of a rolling patch is pressed in by the turning of the wheel, the rear is lifted.
+ *
+ * Deformations belong to material, too. With transport, those at the start of a step are those that the flow brings to
+ * the elements, delta(r - h u), so that (delta+ - delta*)/h is the rate of a material point and steady rolling has creep
+ * (Carter; Vermeulen and Johnson; Kalker). The field is interpolated by cubics; around the patch it is what the forces on
+ * the elements make of the half-space there, or zero for springs. u is the mean of both sides' by their compliances.
+ *
+ * u comes from where the contact point and the material at it were a step before at the present velocities. */
+
+/* u_a and u_b, world frame, in the tangent plane. */
+void ss_patch_flow(const ss_sim *sim, const ss_contact *c, double h, ss_vec3 u[2]) {
+  ss_pose now[2], before[2];
+  for (int side = 0; side < 2; side++) {
+    now[side] = ss_pose_of(sim->state.q, c->body[side]);
+    before[side] = ss_advance_body(sim, c->body[side], NULL, -h, 1);
+  }
+  ss_contact_point at;
+  ss_contact_at(sim->model, c, &before[0], &before[1], &at);
+  const ss_vec3 point = v3_scale(0.5, v3_add(c->at.point_a, c->at.point_b));
+  const ss_vec3 was = v3_scale(0.5, v3_add(at.point_a, at.point_b));
+  for (int side = 0; side < 2; side++) {
+    const ss_vec3 material = pose_point(&before[side], pose_local(&now[side], point));
+    const ss_vec3 flow = v3_scale(1 / h, v3_sub(was, material));
+    u[side] = v3_axpy(flow, -v3_dot(flow, c->at.normal), c->at.normal);
+  }
+}
+
+/* u.kappa r of a side. */
+static double bend(const ss_sim *sim, const ss_contact *c, int side, const ss_pose *body, ss_vec3 u, ss_vec3 r) {
+  const ss_shape *shape = &sim->model->shapes[c->shape[side]];
+  const ss_pose pose = ss_shape_pose(shape, body);
+  const ss_vec3 outward = side == 0 ? v3_neg(c->at.normal) : c->at.normal;
+  const double speed = v3_norm(u), size = v3_norm(r);
+  if (!(speed > 0) || !(size > 0)) return 0;
+  const ss_vec3 step = v3_scale(size / speed, u); /* as long as r: the form is quadratic */
+  return speed / size *
+         (ss_shape_curvature(shape, &pose, outward, v3_add(r, step)) -
+          ss_shape_curvature(shape, &pose, outward, v3_sub(r, step))) /
+         4;
+}
+
+double ss_patch_convection(const ss_sim *sim, const ss_contact *c, const ss_pose body[2], const ss_vec3 u[2], int e) {
+  const ss_vec3 r = ss_element_shift(c, e);
+  return bend(sim, c, 0, &body[0], u[0], r) + bend(sim, c, 1, &body[1], u[1], r);
+}
+
+const double *ss_patch_transport(ss_sim *sim, const ss_contact *c, double h, const ss_vec3 u[2]) {
+  const ss_touch *touch = ss_touch_find(&sim->state, c->key);
+  const ss_patch *p = c->patch;
+  if (!touch || touch->n_patch != 2 * p->n) return NULL; /* it has just appeared */
+  const ss_vec3 flow = v3_add(v3_scale(p->share[0], u[0]), v3_scale(p->share[1], u[1]));
+  const double shift[2] = {h * v3_dot(flow, c->direction[1]) / p->spacing,
+                           h * v3_dot(flow, c->direction[2]) / p->spacing};
+  double *delta = ss_patch_start(sim, c);
+  memcpy(delta, sim->state.patch + touch->patch, sizeof(double) * (size_t)p->n);
+  ss_patch_shift(p, shift, delta);
+  return sim->state.patch + touch->patch;
+}
+
+/* ---- rows ---- */
+
 /* K(q) and C(q) at the start of the step, BVP (16). */
 static ss_status scale_law(const ss_sim *sim, const ss_contact *c, ss_error *error) {
   const ss_compliance_def *def = &c->law->compliance->def;

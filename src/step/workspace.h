@@ -521,7 +521,7 @@ ss_status ss_patch_find_law(ss_sim *sim, ss_contact *c, ss_error *error);
 
 /* ... patches of contacts (patch/contact_patch.c) ... */
 ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
-void ss_patch_drop_travelling(ss_sim *sim);                       /* contacts that repeat others (patch/travelling.c) */
+void ss_patch_drop_travelling(ss_sim *sim);                       /* contacts that repeat others (step/travelling.c) */
 ss_vec3 ss_element_shift(const ss_contact *contact, int element); /* from the contact point, world */
 double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at, int element);
 double ss_element_gap_at(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at,
@@ -536,14 +536,14 @@ double ss_patch_overlap(const ss_sim *sim, const ss_contact *contact, const ss_c
 double ss_patch_stored(const ss_patch *patch, const double *delta); /* elastic energy */
 double ss_patches_energy(const ss_sim *sim);                        /* of all contacts at the end of the step */
 void ss_patch_losses(ss_sim *sim, const ss_contact *contact, double h);
-/* ... how material flows through them (patch/flow.c): velocities of both sides relative to the contact point, and what
+/* ... how material flows through them (patch/patch_rows.c): velocities of both sides relative to the contact point, and what
  * they do to the gap of an element ... */
 void ss_patch_flow(const ss_sim *sim, const ss_contact *contact, double h, ss_vec3 u[2]);
 double ss_patch_convection(const ss_sim *sim, const ss_contact *contact, const ss_pose body[2], const ss_vec3 u[2],
                            int element);
 /* ... by which deformations at the start are carried along in a step; those before, or NULL where there were none ... */
 const double *ss_patch_transport(ss_sim *sim, const ss_contact *contact, double h, const ss_vec3 u[2]);
-/* ... what speaks against them (patch/watch.c) ... */
+/* ... what speaks against them (observe/patch_watch.c) ... */
 void ss_patches_watch(ss_sim *sim, double h);
 /* ... and in the step's problem (patch/patch_rows.c). */
 int ss_patch_elements(const ss_sim *sim); /* of all active contacts together */

@@ -5,7 +5,7 @@
  * the patch itself says what touches, as a single element does.
  *
  * The normal condition of `compliant` is on velocities of material points, which pass through a patch whose gaps belong to
- * places in it (flow.c): what rolls is pressed in at the front and lifted at the rear, without end. */
+ * places in it (patch/patch_rows.c): what rolls is pressed in at the front and lifted at the rear, without end. */
 #include "patch/patch.h"
 #include "step/workspace.h"
 
