@@ -136,6 +136,55 @@ static void lose_contacts(ss_sim *sim) {
   sim->n_contacts = kept;
 }
 
+static bool is_listed(const ss_sim *sim, uint64_t key) {
+  for (int i = 0; i < sim->n_contacts; i++)
+    if (sim->contacts[i].key == key) return true;
+  return false;
+}
+
+/* Features of one pair that are too deep at the end, and new, as they are at the start. */
+static ss_status follow_back(ss_sim *sim, const ss_candidate *candidate, const double *q_end, double deep, int *added,
+                             ss_error *error) {
+  const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
+  static const double share = 2e-4; /* of the smaller shape: what may be left for the next step to push back */
+  ss_pose body[2] = {ss_pose_of(q_end, a->body), ss_pose_of(q_end, b->body)};
+  ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
+  ss_contact_point points[SS_PAIR_CONTACTS], start;
+  if (ss_shapes_are_apart(a, &pa, b, &pb, 0)) return SS_OK;
+  const int n = candidate->pair->collide(a, &pa, b, &pb, 0, points);
+  body[0] = ss_pose_of(sim->state.q, a->body);
+  body[1] = ss_pose_of(sim->state.q, b->body);
+  pa = ss_shape_pose(a, &body[0]);
+  pb = ss_shape_pose(b, &body[1]);
+  for (int i = 0; i < n; i++) {
+    if (points[i].gap >= -deep || is_listed(sim, ss_contact_key(candidate, points[i].feature))) continue;
+    candidate->pair->gap(a, &pa, b, &pb, points[i].feature, &start);
+    /* an edge that is turned away may have any gap and any normal: nothing can be held by it */
+    const bool there = start.gap >= -deep && start.gap <= sim->found.reach;
+    if (!there || v3_dot(start.normal, points[i].normal) < 0.9) {
+      sim->overlooked |= points[i].gap < -share * fmin(a->reach, b->reach);
+      continue;
+    }
+    const ss_status status = add_contact(sim, candidate, &start, body, error);
+    if (status != SS_OK) return status;
+    ++*added;
+  }
+  return SS_OK;
+}
+
+ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *added, ss_error *error) {
+  const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
+  ss_status status = SS_OK;
+  sim->overlooked = false;
+  *added = 0;
+  for (int k = 0; k < list->n && status == SS_OK && sim->model->planar == SS_SPATIAL; k++) {
+    const ss_shape *a = &sim->model->shapes[list->items[k].shape[0]], *b = &sim->model->shapes[list->items[k].shape[1]];
+    const bool smooth = a->type <= SS_SHAPE_SPHERE || b->type <= SS_SHAPE_SPHERE; /* one feature that is always there */
+    if (!smooth && !a->mesh && !b->mesh) status = follow_back(sim, &list->items[k], q_end, deep, added, error);
+  }
+  return status;
+}
+
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
   const double reach = 2 * h * sim->speed_bound + SS_NEAR * sim->model->length;

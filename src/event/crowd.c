@@ -58,7 +58,9 @@
  * are busy and something collides, the rest of the step is one problem instead, with alpha = gamma = 1 and contacts at position
  * level (ST (3)): Phi/h + n.v+ >= 0 for all contacts that may close. A gap of spheres is a convex function of their places, so
  * that none of them ends below zero; other shapes turn, and overlap by (h w)^2 times their size, which is pushed back
- * (step/push.c). Contacts that turn out to close though nothing said so are added, and the problem is solved again.
+ * (step/push.c). Contacts that turn out to close though nothing said so are added, and the problem is solved again; so are
+ * features that meet only at the end of the step, as they are at its start. Where they are not to be followed back there and
+ * the shapes end in each other by more than 2e-4 of their size, the part is halved.
  * Bodies that nothing holds keep the scheme's own gamma: they fly as they do in any other step.
  *
  * Restitution: a contact that meets at the speed v within the step parts with n.v+ >= e v (Moreau), if gravity does not take that
@@ -308,10 +310,12 @@ void ss_crowd_begin(ss_sim *sim, double h) {
   }
 }
 
-/* Holds the contacts that overlap at the end of the solved part; how many. */
-static int hold_overlooked(ss_sim *sim, double h) {
+/* Holds the contacts that overlap at the end of the solved part, by features that were not there at its start, too; how many. */
+static ss_status hold_overlooked(ss_sim *sim, double h, int *held, ss_error *error) {
   const double deep = 1e-3 * h * h * sim->acceleration + ss_touch_gap(sim);
-  int n = 0;
+  int n = 0, added;
+  const ss_status status = ss_add_features(sim, sim->q_end, deep, &added, error);
+  if (status != SS_OK) return status;
   for (int i = 0; i < sim->n_contacts; i++) {
     ss_contact *c = &sim->contacts[i];
     if (c->active) continue;
@@ -321,7 +325,8 @@ static int hold_overlooked(ss_sim *sim, double h) {
     hold(sim, c);
     n++;
   }
-  return n;
+  *held = n;
+  return SS_OK;
 }
 
 /* Faster than without contacts; positions that are pushed back are step/push.c's affair. */
@@ -337,7 +342,8 @@ static bool gains(ss_sim *sim) {
 ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error) {
   enum { ROUNDS = 6 };
   for (int round = 0; round < ROUNDS; round++) {
-    const ss_status status = ss_attempt(sim, h, certified, error);
+    int held = 0;
+    ss_status status = ss_attempt(sim, h, certified, error);
     if (status != SS_OK) return status;
     if (!*certified || gains(sim)) {
       bool any = false;
@@ -349,7 +355,8 @@ ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error)
       sim->report.solves.unreturned++;
       continue;
     }
-    if (hold_overlooked(sim, h) == 0) return SS_OK;
+    status = hold_overlooked(sim, h, &held, error);
+    if (status != SS_OK || held == 0) return status;
   }
   return SS_OK;
 }

@@ -177,7 +177,7 @@ static ss_status solve_part(ss_sim *sim, bool collides, double *h, double *speed
       *h /= 2;
       continue;
     }
-    if (cuts < MOST_SINKS && sinks(sim, *h)) {
+    if (cuts < MOST_SINKS && (sinks(sim, *h) || (sim->dense && sim->overlooked))) {
       cuts++;
       sim->report.solves.cuts++;
       *h /= 2;
@@ -293,6 +293,8 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (status == SS_OK && sim->weak) status = ss_weak_part(sim, tau, error);
   if (status != SS_OK) return status;
   ss_lap(sim, SS_STAGE_EVENTS);
+  const double open = sim->dense ? ss_ledger_open(sim) : 0, energy = sim->dense ? ss_total_energy(sim) : 0;
+  const double work = sim->report.energy.work;
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
   ss_add_motor_impulses(sim, tau / h);
@@ -301,6 +303,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   judge_contacts(sim, speed_tolerance);
   if (sim->model->moments_anywhere && tau == h) ss_note_ends(sim);
   accept(sim, h, tau);
+  if (sim->dense) ss_ledger_crowd(sim, open, energy, work);
   if (sim->arrested && tau == h && ss_velocities_alternate(sim)) ss_make_consistent(sim);
   if (sim->model->moments_anywhere && tau == h) ss_tell_ends(sim);
   *taken = tau;

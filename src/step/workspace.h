@@ -149,6 +149,7 @@ struct ss_sim {
   bool calmed;          /* the problem stops bodies at rest (event/crowd.c) */
   bool calm_fails;      /* not in this part: it would give them energy */
   bool dense;           /* the part is a crowd's whole step (event/crowd.c) */
+  bool overlooked;      /* and shapes end in each other by features that it could not hold: it is too long */
   bool *touched;        /* [n_bodies] rows: has contacts in the problem */
   bool *rests;          /* [n_bodies] solve: at rest, and stays there */
   bool starts;          /* nothing of the step has happened yet */
@@ -264,7 +265,10 @@ ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
 bool ss_bounds_meet(const ss_sim *sim, const int shape[2]);
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error); /* after it */
-ss_status ss_limits_append(ss_sim *sim, ss_error *error);          /* as contacts */
+/* Features that overlap by more than `deep` at positions q_end and are not among the contacts join them, as they are at the start
+ * of the part; how many. */
+ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *added, ss_error *error);
+ss_status ss_limits_append(ss_sim *sim, ss_error *error); /* as contacts */
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
 void ss_keep_guess(ss_sim *sim); /* free_guess, from the problem as it stands */
@@ -570,6 +574,9 @@ void ss_ledger_start(ss_sim *sim);
 double ss_total_energy(const ss_sim *sim);
 void ss_ledger_part(ss_sim *sim, double h, double fraction);
 void ss_ledger_step(ss_sim *sim);
+/* The energy that no column explains so far; after a crowd's part the impacts explain what was not open before it. */
+double ss_ledger_open(const ss_sim *sim);
+void ss_ledger_crowd(ss_sim *sim, double open, double energy, double work);
 void ss_bound_part(ss_sim *sim, double h); /* LIT Theorem 9.1 */
 void ss_certify_problem(ss_sim *sim, double residual);
 void ss_certify_position(ss_sim *sim);
