@@ -172,6 +172,7 @@ static inline void put_simulation(random_scene *s, bool moments) {
   s->scheme = word(s, schemes);
   const char *cone = word(s, cones), *located = word(s, events), *law = word(s, laws);
   s->stabilization = word(s, stabilizations);
+  if (strcmp(s->stabilization, "none") == 0 && s->state >> 40 & 1) s->stabilization = "exact";
   const double step = steps[pick(s, 3)];
   if (moments && !s->planar && strcmp(cone, "polyhedral") == 0) cone = "pyramid";
   const bool contacts_moved = strcmp(s->scheme, "moreau") == 0 || strcmp(s->scheme, "gavrea") == 0;

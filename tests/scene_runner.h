@@ -27,6 +27,7 @@ typedef struct change {
   int directions;      /* of the polyhedral cone, which it chooses */
   ss_cone cone;
   ss_restitution restitution;
+  bool unstabilized;  /* stabilization: none */
   const char *set[6]; /* name=value */
 } change;
 
@@ -72,6 +73,7 @@ static inline void run_compile(run *r, const change *c) {
   if (c && c->directions) options.directions = c->directions, options.cone = SS_CONE_POLYHEDRAL;
   if (c && c->cone) options.cone = c->cone;
   if (c && c->restitution) options.restitution = c->restitution;
+  if (c && c->unstabilized) options.stabilization = SS_STABILIZATION_NONE;
   run_require(ss_model_create(r->scene, &r->model, &error), &error, "compile");
   run_require(ss_sim_create(r->model, &options, &r->sim, &error), &error, "create");
   const ss_observer observer = {.user = r, .step = run_ignore_step, .event = run_note_event};

@@ -54,6 +54,62 @@ static void without_it_the_chain_drifts(void **state) {
   run_close(&r);
 }
 
+/* Joints hold to 1e-10 and the energy stays, though the links turn by half a radian per step. */
+static void exact_chain_keeps_joints_and_energy(void **state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    run r;
+    open_chain(&r, 20, SS_STABILIZATION_EXACT,
+               &(change){.step = 1. / 240, .duration = 10, .scheme = k ? "moreau" : NULL});
+    run_finish(&r);
+    const ss_report *report = ss_sim_report(r.sim);
+    check_below(report->certificate.joint_drift, 1e-10, "drift");
+    check_below(ss_sim_joint_velocity_residual(r.sim), 1e-8, "drift of velocities");
+    if (!k) check_below(fabs(report->energy.final - report->energy.initial), 0.01 * 20 * G * 10, "energy");
+    run_check(&r);
+    run_close(&r);
+  }
+}
+
+/* A chain that flies freely: no external force but gravity, so that its centre of mass flies a parabola and its angular momentum
+ * about it stays, corrected or not. */
+static void exact_keeps_momentum(void **state) {
+  (void)state;
+  static const char text[] =
+      "bodies:\n"
+      "  - {name: a, mass: 1, inertia: [0.01, 0.03, 0.02], position: [0, 0, 0], velocity: [1, 2, 3], angular_velocity: "
+      "[0, 9, 0]}\n"
+      "  - {name: b, mass: 2, inertia: [0.02, 0.03, 0.04], position: [0.4, 0, 0], velocity: [1, 2, 3]}\n"
+      "  - {name: c, mass: 0.5, inertia: [0.01, 0.01, 0.02], position: [0.8, 0, 0], velocity: [1, 2, 3]}\n"
+      "joints:\n"
+      "  - {type: spherical, between: [a, b], at: [0, 0, 0]}\n"
+      "  - {type: universal, between: [b, c], at: [0.6, 0, 0], axes: [[0, 1, 0], [0, 0, 1]]}\n"
+      "simulation: {step: 0.01, duration: 2}\n";
+  static const double mass[3] = {1, 2, 0.5};
+  run r;
+  run_parse(&r, text, NULL);
+  ss_vec3 start[2] = {{0}};
+  for (int pass = 0; pass < 2; pass++) {
+    ss_vec3 p = {0}, x = {0};
+    for (int k = 0; k < 3; k++) {
+      p = v3_axpy(p, mass[k], run_velocity(&r, k));
+      x = v3_axpy(x, mass[k], run_position(&r, k));
+    }
+    if (!pass) {
+      start[0] = p, start[1] = x;
+      run_finish(&r);
+      continue;
+    }
+    check_near(p.x, start[0].x, 1e-11, "momentum");
+    check_near(p.y, start[0].y, 1e-11, "momentum");
+    check_near(p.z, start[0].z - 3.5 * G * 2, 1e-10, "momentum");
+    check_near(x.x, start[1].x + 2 * start[0].x, 1e-10, "centre of mass");
+    check_near(x.z, start[1].z + 2 * start[0].z - 3.5 * G * 2, 1e-10, "centre of mass");
+  }
+  check_below(ss_sim_report(r.sim)->certificate.joint_drift, 1e-10, "drift");
+  run_close(&r);
+}
+
 /* A pendulum over many periods: the drift of `none` grows, those of the others stay, all have their order. */
 static double pendulum_drift(ss_stabilization stabilization, const char *scheme, double step, double duration,
                              double *position) {
@@ -85,10 +141,11 @@ static void drift_stays_bounded(void **state) {
 /* Terms of third order, which the corrections add, have died down at these steps. */
 static void order_two_is_kept(void **state) {
   (void)state;
-  const ss_stabilization kinds[] = {SS_STABILIZATION_NONE, SS_STABILIZATION_ANITESCU_HART, SS_STABILIZATION_PROJECTION};
+  const ss_stabilization kinds[] = {SS_STABILIZATION_NONE, SS_STABILIZATION_ANITESCU_HART, SS_STABILIZATION_PROJECTION,
+                                    SS_STABILIZATION_EXACT};
   double exact;
   (void)pendulum_drift(SS_STABILIZATION_PROJECTION, "trapezoidal", ldexp(1, -16), 2, &exact);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 4; k++) {
     double last = 0;
     for (int i = 0; i < 3; i++) {
       double x;
@@ -195,7 +252,7 @@ static void penetration_is_removed(void **state) {
 /* The double pendulum with its wall under all kinds: the same collisions, a ledger that adds up. */
 static void collisions_with_stabilisation(void **state) {
   (void)state;
-  for (int kind = 0; kind < 3; kind++) {
+  for (int kind = 0; kind < 4; kind++) {
     run r;
     ss_error error = {0};
     r = (run){0};
@@ -298,6 +355,8 @@ int main(void) {
       cmocka_unit_test(long_chain_does_not_drift),
       cmocka_unit_test(without_it_the_chain_drifts),
       cmocka_unit_test(drift_stays_bounded),
+      cmocka_unit_test(exact_chain_keeps_joints_and_energy),
+      cmocka_unit_test(exact_keeps_momentum),
       cmocka_unit_test(order_two_is_kept),
       cmocka_unit_test(anitescu_hart_is_refused_where_it_does_not_fit),
       cmocka_unit_test(anitescu_hart_makes_no_ball_jump),

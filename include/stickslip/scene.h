@@ -264,7 +264,8 @@ enum { SS_EVENT_COLLISION = 1, SS_EVENT_STICK_SLIP = 2, SS_EVENT_TAKE_OFF = 4, S
 typedef enum ss_stabilization {
   SS_STABILIZATION_NONE,
   SS_STABILIZATION_ANITESCU_HART, /* the residual enters the velocity constraint's right side */
-  SS_STABILIZATION_PROJECTION     /* positions and velocities are projected in the mass norm after each step */
+  SS_STABILIZATION_PROJECTION,    /* positions and velocities are projected in the mass norm after each step */
+  SS_STABILIZATION_EXACT          /* joints hold after each step, with the energy that the step left; the default */
 } ss_stabilization;
 
 /* How automatic steps know their error (docs/steps.md). */

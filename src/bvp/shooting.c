@@ -145,7 +145,8 @@ static ss_status run(ss_shooting *s, ss_sim *sim, ss_error *error) {
 
 static void note_scheme(ss_shooting *s, const ss_sim *sim) {
   const ss_report *report = ss_sim_report(sim);
-  const bool corrected = s->options.stabilization != SS_STABILIZATION_NONE;
+  const bool corrected = s->options.stabilization == SS_STABILIZATION_PROJECTION ||
+                         s->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
   s->shot = (ss_shot_report){
       .touched = report->contacts_maximum > 0,
       .velocity_level = !sim->scheme->compliant && !sim->scheme->position_level && !corrected,

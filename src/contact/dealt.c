@@ -65,6 +65,20 @@ void ss_deal_more(ss_sim *sim, uint64_t key, ss_vec3 impulse) {
   }
 }
 
+ss_status ss_deal_also(ss_sim *sim, const ss_contact *c, ss_vec3 impulse, ss_error *error) {
+  for (int i = sim->n_dealt - 1; i >= 0; i--)
+    if (sim->dealt[i].key == c->key) {
+      sim->dealt[i].report.impulse = v3_add(sim->dealt[i].report.impulse, impulse);
+      return SS_OK;
+    }
+  const ss_status status =
+      ss_grow((void **)&sim->dealt, &sim->dealt_capacity, sim->n_dealt + 1, sizeof *sim->dealt, error);
+  if (status != SS_OK) return status;
+  sim->dealt[sim->n_dealt] = (ss_dealt){c->key, sim->n_dealt, false, tell(c)};
+  sim->dealt[sim->n_dealt++].report.impulse = impulse;
+  return SS_OK;
+}
+
 void ss_deal_begin(ss_sim *sim) {
   sim->n_dealt = 0;
   sim->all_dealt = false;

@@ -327,8 +327,6 @@ ss_status ss_import_build(ss_import *i, ss_scene *scene) {
   scene->simulation.scheme = "moreau";
   scene->simulation.step = i->step;
   scene->simulation.duration = 2;
-  scene->simulation.stabilization = i->n_parts > 1 ? SS_STABILIZATION_PROJECTION : SS_STABILIZATION_NONE;
-  ss_import_note(i, "scheme moreau, step %g, duration 2, %s: change them in the scene", i->step,
-                 i->n_parts > 1 ? "stabilization projection" : "no stabilization");
+  ss_import_note(i, "scheme moreau, step %g, duration 2: change them in the scene", i->step);
   return settle(i, scene);
 }

@@ -56,6 +56,7 @@ static const ss_word stabilization_words[] = {
     {"none", SS_STABILIZATION_NONE, false},
     {"anitescu-hart", SS_STABILIZATION_ANITESCU_HART, false},
     {"projection", SS_STABILIZATION_PROJECTION, false},
+    {"exact", SS_STABILIZATION_EXACT, false},
     {NULL, 0, false},
 };
 const ss_words ss_words_stabilization = {"stabilization", stabilization_words};

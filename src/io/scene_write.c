@@ -3,6 +3,7 @@
 
 #include "core/math3.h"
 #include "core/words.h"
+#include "io/scene_reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -307,7 +308,10 @@ ss_status ss_scene_write(const ss_scene *scene, FILE *f, ss_error *error) {
   put_number(f, scene->simulation.step);
   (void)fputs(", duration: ", f);
   put_number(f, scene->simulation.duration);
-  if (scene->simulation.stabilization == SS_STABILIZATION_PROJECTION) (void)fputs(", stabilization: projection", f);
+  const ss_stabilization stabilization = scene->simulation.stabilization;
+  for (const ss_word *word = ss_words_stabilization.rows; word->name; word++)
+    if (word->value == (int)stabilization && stabilization != ss_simulation_default().stabilization)
+      (void)fprintf(f, ", stabilization: %s", word->name);
   (void)fputs("}\n", f);
   return ferror(f) ? ss_fail(error, SS_ERROR_IO, "cannot write the scene") : SS_OK;
 }

@@ -4,24 +4,26 @@
 
 typedef struct joint_type {
   joint_equations *evaluate;
-  bool uses_frames;
+  unsigned frames;   /* bits of the equations that use the joint frames */
   unsigned pfaffian; /* bits of the equations that have no position */
 } joint_type;
 
+enum { ALL = ~0 };
+
 static const joint_type types[SS_JOINT_TYPES] = {
-    [SS_JOINT_DISTANCE] = {joint_distance, false, 0},
-    [SS_JOINT_REVOLUTE] = {joint_revolute, true, 0},
-    [SS_JOINT_SPHERICAL] = {joint_spherical, false, 0},
-    [SS_JOINT_PRISMATIC] = {joint_prismatic, true, 0},
-    [SS_JOINT_FIXED] = {joint_fixed, true, 0},
-    [SS_JOINT_CYLINDRICAL] = {joint_cylindrical, true, 0},
-    [SS_JOINT_UNIVERSAL] = {joint_universal, true, 0},
-    [SS_JOINT_PLANAR] = {joint_planar, true, 0},
-    [SS_JOINT_POINT_ON_LINE] = {joint_point_on_line, true, 0},
-    [SS_JOINT_GEAR] = {joint_gear, false, 0},
-    [SS_JOINT_SCREW] = {joint_screw, true, 0},
-    [SS_JOINT_ROLLING] = {joint_rolling, true, 6},
-    [SS_JOINT_KNIFE_EDGE] = {joint_knife_edge, true, 1},
+    [SS_JOINT_DISTANCE] = {joint_distance, 0, 0},
+    [SS_JOINT_REVOLUTE] = {joint_revolute, 0x18, 0},
+    [SS_JOINT_SPHERICAL] = {joint_spherical, 0, 0},
+    [SS_JOINT_PRISMATIC] = {joint_prismatic, ALL, 0},
+    [SS_JOINT_FIXED] = {joint_fixed, 0x38, 0},
+    [SS_JOINT_CYLINDRICAL] = {joint_cylindrical, ALL, 0},
+    [SS_JOINT_UNIVERSAL] = {joint_universal, 0x8, 0},
+    [SS_JOINT_PLANAR] = {joint_planar, ALL, 0},
+    [SS_JOINT_POINT_ON_LINE] = {joint_point_on_line, ALL, 0},
+    [SS_JOINT_GEAR] = {joint_gear, 0, 0},
+    [SS_JOINT_SCREW] = {joint_screw, ALL, 0},
+    [SS_JOINT_ROLLING] = {joint_rolling, ALL, 6},
+    [SS_JOINT_KNIFE_EDGE] = {joint_knife_edge, ALL, 1},
 };
 
 static const ss_table_row table[] = {
@@ -50,7 +52,7 @@ static int evaluate(joint_view *view) {
   const ss_joint *joint = view->joint;
   for (int side = 0; side < 2; side++) {
     view->point[side] = pose_point(view->pose[side], joint->anchor[side]);
-    if (types[joint->type].uses_frames)
+    if (types[joint->type].frames & view->mask)
       view->frame[side] = quat_matrix(quat_multiply(view->pose[side]->orientation, joint->frame[side]));
   }
   types[joint->type].evaluate(view);
@@ -74,6 +76,7 @@ void ss_joints_evaluate(const ss_model *model, const double *q, const double *an
     const ss_joint *joint = &model->joints[k];
     if (joint->n_rows == 0) continue;
     const ss_pose a = ss_pose_of(q, joint->body[0]), b = ss_pose_of(q, joint->body[1]);
+    const bool in_place = joint->row_mask == (1u << joint->n_rows) - 1; /* none is left out before the last one kept */
     double r[SS_JOINT_ROWS];
     ss_row w[SS_JOINT_ROWS];
     joint_view view = {.model = model,
@@ -81,10 +84,14 @@ void ss_joints_evaluate(const ss_model *model, const double *q, const double *an
                        .pose = {&a, &b},
                        .angle = angle ? angle + joint->first_angle : NULL,
                        .mask = joint->row_mask,
-                       .residual = residuals ? r : NULL,
-                       .rows = rows ? w : NULL};
+                       .residual = !residuals ? NULL
+                                   : in_place ? residuals + joint->first_row
+                                              : r,
+                       .rows = !rows      ? NULL
+                               : in_place ? rows + joint->first_row
+                                          : w};
     const int n = evaluate(&view);
-    for (int i = 0, kept = joint->first_row; i < n; i++) {
+    for (int i = 0, kept = joint->first_row; i < n && !in_place; i++) {
       if (!(joint->row_mask & 1u << i)) continue;
       if (residuals) residuals[kept] = r[i];
       if (rows) rows[kept] = w[i];

@@ -120,4 +120,29 @@ static inline double ss_row_inverse_mass(const ss_model *model, const ss_row *ro
   return sum;
 }
 
+/* a M^-1 b^T of two rows of bodies, with w = M^-1 b^T packed per side like b. */
+static inline double ss_row_meets(const ss_model *model, const ss_row *a, const ss_row *b, const double *w) {
+  double sum = 0;
+  for (int side = 0; side < 2; side++) {
+    const int body = a->body[side];
+    for (int other = 0; other < 2 && body >= 0; other++) {
+      if (b->body[other] != body) continue;
+      for (int k = 0; k < model->bodies[body].n; k++) sum += a->j[side][k] * w[6 * other + k];
+    }
+  }
+  return sum;
+}
+
+/* What makes a length of a row's residual: a row of bodies that only turns has an angle. */
+static inline double ss_row_length(const ss_model *model, const ss_row *row) {
+  if (row->body[0] == SS_DENSE) return 1;
+  for (int side = 0; side < 2; side++) {
+    if (row->body[side] < 0) continue;
+    const ss_body *b = &model->bodies[row->body[side]];
+    for (int i = 0; i < b->n; i++)
+      if (b->coordinate[i] < 3 && row->j[side][i] != 0) return 1;
+  }
+  return model->length;
+}
+
 #endif

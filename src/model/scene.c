@@ -22,6 +22,7 @@ ss_simulation ss_simulation_default(void) {
                          .cone = SS_CONE_POLYHEDRAL,
                          .directions = 8,
                          .restitution = SS_RESTITUTION_POISSON,
+                         .stabilization = SS_STABILIZATION_EXACT,
                          .solver = "auto",
                          .residual = 1e-8};
 }

@@ -19,7 +19,8 @@ static bool assumptions_hold(const ss_sim *sim) {
   if (sim->scheme->theta || sim->scheme->position_level) return false;
   for (int k = 0; k < model->n_bodies; k++)
     if (model->bodies[k].gyroscopic) return false;
-  return sim->coupling.n == 0 && model->n_motors == 0 && sim->options.stabilization == SS_STABILIZATION_NONE;
+  return sim->coupling.n == 0 && model->n_motors == 0 && sim->options.stabilization != SS_STABILIZATION_ANITESCU_HART &&
+         sim->options.stabilization != SS_STABILIZATION_PROJECTION;
 }
 
 /* kt.(v+ + v), with the impulses of gravity and applied forces: all that is in kt. */

@@ -102,16 +102,7 @@ ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
 
 double ss_rows_meet(const ss_sim *sim, int i, int j) {
   const ss_problem *p = &sim->problem;
-  double sum = 0;
-  for (int side = 0; side < 2; side++) {
-    const int body = p->rows[i].body[side];
-    for (int other = 0; other < 2 && body >= 0; other++) {
-      if (p->rows[j].body[other] != body) continue;
-      const double *row = p->rows[i].j[side], *w = p->w + 12 * (size_t)j + (ptrdiff_t)6 * other;
-      for (int k = 0; k < sim->model->bodies[body].n; k++) sum += row[k] * w[k];
-    }
-  }
-  return sum;
+  return ss_row_meets(sim->model, &p->rows[i], &p->rows[j], p->w + 12 * (size_t)j);
 }
 
 void ss_rows_apply(const ss_sim *sim, const double *z, double *out) {

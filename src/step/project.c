@@ -14,22 +14,17 @@
 
 enum { MOST_ITERATIONS = 12 };
 
-/* What makes a length of the row's residual: a row that only turns has an angle. */
-static double length_of_row(const ss_sim *sim, const ss_row *row) {
-  return !sim->system && ss_row_only_turns(sim->model, row) ? sim->model->length : 1;
-}
-
 /* Residuals of all rows of the problem at the present position; the largest violation, as a length. */
 static double position_residuals(ss_sim *sim, double *residual) {
   const ss_problem *p = &sim->problem;
   double worst = 0;
   if (p->n_joint) ss_basis_residuals(sim, sim->state.t, sim->state.q, residual);
-  for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]) * length_of_row(sim, &p->rows[i]));
+  for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]) * ss_row_length(sim->model, &p->rows[i]));
   for (int i = 0; i < sim->n_contacts; i++) {
     const ss_contact *c = &sim->contacts[i];
     if (c->row < 0) continue;
     residual[c->row] = c->at.gap;
-    worst = fmax(worst, -c->at.gap * (c->limit ? length_of_row(sim, &p->rows[c->row]) : 1));
+    worst = fmax(worst, -c->at.gap * (c->limit ? ss_row_length(sim->model, &p->rows[c->row]) : 1));
   }
   return worst;
 }

@@ -235,6 +235,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     start(sim);
     status = ss_hold_signals(sim, error);
     if (status == SS_OK) status = ss_basis_select(sim, error);
+    if (status == SS_OK) status = ss_exact_prepare(sim, error);
     if (status == SS_OK) status = ss_refused(sim, error);
   }
   if (status == SS_OK)
@@ -272,6 +273,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_islands_free(&sim->islands);
   ss_factors_free(&sim->factors);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
+  ss_exact_free(&sim->exact);
   ss_free(sim->problem.next_row);
   ss_free(sim->problem.blocks);
   ss_arena_destroy(sim->arena);

@@ -418,6 +418,7 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
       remaining > 0 && sim->hit >= 0; /* the projection would end the approach before the impact does */
   if (status == SS_OK && sim->options.stabilization == SS_STABILIZATION_PROJECTION && !hits_next)
     status = ss_project(sim, error);
+  if (status == SS_OK && sim->exact.on && !hits_next) status = ss_hold_joints(sim, error);
   sim->control.transitions = sim->transitions;
   begin_part(sim);
   if (status == SS_OK && !ss_state_is_finite(sim)) {

@@ -98,6 +98,47 @@ typedef struct ss_basis {
   double *drive; /* [n_joint_rows] scratch: their prescribed velocities, systems only */
 } ss_basis;
 
+/* Bodies that joints connect, not through the world. */
+typedef struct ss_mechanism {
+  bool jointed, grounded; /* a joint holds it to the world */
+  double lacks, rounding; /* hold: energy that it had before; what of that is not known */
+} ss_mechanism;
+
+/* A closed contact while joints are corrected. */
+enum { SS_MOST_PRESSING = 32 };
+typedef struct ss_pressing {
+  const ss_contact *contact;
+  double gap, rate;          /* kept */
+  ss_vec3 normal, direction; /* of the row, and of w */
+  ss_row row;
+  double w[12];    /* M^-1 row^T */
+  double *coupled; /* [basis.n] (nu M^-1 nu^T)^-1 nu M^-1 row^T */
+  bool free;       /* follows from the others */
+  double off, y;   /* deviation, multiplier */
+} ss_pressing;
+
+/* Stabilisation `exact` (step/exact.c); the arrays are of bodies only. */
+typedef struct ss_exact {
+  bool on;
+  bool residuals_known;     /* hold: the sim's residuals are those of the present position */
+  int n;                    /* mechanisms */
+  ss_mechanism *mechanisms; /* [n] */
+  int *mechanism;           /* [n_bodies] of the body, or -1 */
+  int *first;               /* [n_bodies] first body of the same set */
+  ss_row *rows;             /* [basis.n] hold: gradients of the posed equations, */
+  double *w;                /* [basis.n][12] M^-1 nu^T, */
+  double *residual, *z;     /* [basis.n] residuals and multipliers */
+  double *unit;             /* [n_joint_rows] what makes lengths of residuals */
+  double *modes;            /* [6][n_v] motions as one rigid body */
+  double *q, *v;            /* [n_q], [n_v] where the correction began */
+  ss_pressing *pressing;    /* [n_pressing] contacts that keep their gaps */
+  int n_pressing;
+  double
+      schur[SS_MOST_PRESSING * SS_MOST_PRESSING]; /* hold: Cholesky factors of what is left of them beside the joints */
+  ss_lu lu;                                       /* of nu M^-1 nu^T */
+  ss_lu_row *lu_rows;                             /* [basis.n] */
+} ss_exact;
+
 /* What a contact has given to the bodies in this step (contact/dealt.c). */
 typedef struct ss_dealt {
   uint64_t key;
@@ -249,6 +290,7 @@ struct ss_sim {
   bool has_push_force;
 
   ss_basis basis;
+  ss_exact exact;
   ss_islands islands;
   ss_factors factors;
   ss_cp_workspace *cp;
@@ -353,6 +395,11 @@ void ss_estimate_restore(ss_sim *sim);
 
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);
+
+/* Stabilisation `exact` (step/exact.c): once; at the end of a step. */
+ss_status ss_exact_prepare(ss_sim *sim, ss_error *error);
+void ss_exact_free(ss_exact *exact);
+ss_status ss_hold_joints(ss_sim *sim, ss_error *error);
 
 /* ---- inputs and outputs (step/sim_signals.c) ---- */
 
@@ -513,6 +560,7 @@ static inline double ss_gentle_speed(const ss_sim *sim) { return 1e-3 * sim->h *
 void ss_deal_begin(ss_sim *sim);
 ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error);
 void ss_deal_more(ss_sim *sim, uint64_t key, ss_vec3 impulse); /* of a contact that has dealt in this part */
+ss_status ss_deal_also(ss_sim *sim, const ss_contact *c, ss_vec3 impulse, ss_error *error); /* of any contact */
 void ss_deal_end(ss_sim *sim);
 
 /* Contact memory. */

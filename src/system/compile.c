@@ -6,7 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-ss_system ss_system_default(void) { return (ss_system){.simulation = ss_simulation_default()}; }
+ss_system ss_system_default(void) {
+  ss_system system = {.simulation = ss_simulation_default()};
+  system.simulation.stabilization =
+      SS_STABILIZATION_NONE; /* what a system's coordinates conserve only its author knows */
+  return system;
+}
 
 /* ---- the definition itself ---- */
 

@@ -1,0 +1,517 @@
+/* Stabilisation `exact`: at the end of every step the joints hold, positions and velocities, and what the scheme has made of
+ * the energy stays. From the step's result q, v:
+ *
+ *     q+ = q (+) d     min |d|_M       Theta(q+) = 0                                  Newton, d = M^-1 nu^T z
+ *     v+               min |v+ - v|_M  nu(q+).v+ = 0, the same kinetic energy and momentum
+ *
+ * A velocity projected on the joints alone loses |v - Pv|_M^2/2 in every step: O(h^4) in smooth motion, but always a loss; a chain
+ * of 20 links at 1/240 comes to rest by it. So v+ = Pv + beta u: u is Pv, each body's translation and rotation times the share of its
+ * energy that the projection took, made to respect the joints and freed of momentum where the mechanism does not hang
+ * on the world; beta (near 1/2) restores the kinetic energy. Gravity does work on d, O(h^3) of either sign. beta u = O(h^4), so that the order of the scheme
+ * stays. Mechanisms are bodies that joints connect, each with its own beta. RATTLE's multipliers on both sides of the
+ * step are the alternative: they keep the energy where they exist, which for a link that turns by half a radian per step
+ * they often do not.
+ *
+ * Closed contacts of a mechanism keep gap and normal velocity: their rows join those of the joints, as far as they do not
+ * follow from them. The first step returns no energy: initial velocities may contradict the joints. */
+#include "step/workspace.h"
+
+#include <string.h>
+
+enum { MOST_ITERATIONS = 12, MODES = 6 };
+static const double slow_convergence = 0.05; /* per iteration; slower: factorised anew */
+
+/* ---- mechanisms ---- */
+
+static int root(const int *parent, int k) {
+  while (parent[k] != k) k = parent[k];
+  return k;
+}
+
+/* mechanism[k]: of body k, or -1 where it has no joint. The first body of a set stands for it. */
+static void find_mechanisms(ss_exact *x, const ss_model *model) {
+  int *parent = x->mechanism;
+  for (int k = 0; k < model->n_bodies; k++) parent[k] = k;
+  for (int i = 0; i < model->n_joints; i++) {
+    const ss_joint *j = &model->joints[i];
+    if (j->n_rows && j->body[0] >= 0 && j->body[1] >= 0) {
+      const int a = root(parent, j->body[0]), b = root(parent, j->body[1]);
+      parent[a > b ? a : b] = a > b ? b : a;
+    }
+  }
+  for (int k = 0; k < model->n_bodies; k++) x->first[k] = root(parent, k);
+  for (int i = 0; i < model->n_joints; i++) {
+    const ss_joint *j = &model->joints[i];
+    for (int side = 0; side < 2 && j->n_rows; side++) {
+      if (j->body[side] < 0) continue;
+      ss_mechanism *m = &x->mechanisms[x->first[j->body[side]]]; /* by its first body, for now */
+      m->jointed = true;
+      m->grounded |= j->body[1 - side] < 0;
+    }
+  }
+  for (int k = 0; k < model->n_bodies; k++) {
+    if (x->first[k] != k) {
+      x->mechanism[k] = x->mechanism[x->first[k]];
+      continue;
+    }
+    const ss_mechanism m = x->mechanisms[k];
+    x->mechanism[k] = m.jointed ? x->n : -1;
+    if (m.jointed) x->mechanisms[x->n++] = m; /* n <= k */
+  }
+}
+
+ss_status ss_exact_prepare(ss_sim *sim, ss_error *error) {
+  const ss_model *model = sim->model;
+  ss_exact *x = &sim->exact;
+  x->on = sim->options.stabilization == SS_STABILIZATION_EXACT && model->n_joint_rows > 0 && !sim->scheme->iterated;
+  if (!x->on || sim->system) return SS_OK;
+  const size_t rows = (size_t)model->n_joint_rows, bodies = (size_t)model->n_bodies;
+  x->mechanism = SS_ARENA_ARRAY(sim->arena, int, bodies);
+  x->first = SS_ARENA_ARRAY(sim->arena, int, bodies);
+  x->mechanisms = SS_ARENA_ARRAY(sim->arena, ss_mechanism, bodies);
+  x->rows = SS_ARENA_ARRAY(sim->arena, ss_row, rows);
+  x->lu_rows = SS_ARENA_ARRAY(sim->arena, ss_lu_row, rows);
+  x->w = SS_ARENA_ARRAY(sim->arena, double, 12 * rows);
+  x->residual = SS_ARENA_ARRAY(sim->arena, double, rows);
+  x->z = SS_ARENA_ARRAY(sim->arena, double, rows);
+  x->unit = SS_ARENA_ARRAY(sim->arena, double, rows);
+  x->modes = SS_ARENA_ARRAY(sim->arena, double, (size_t)MODES *(size_t)model->n_v);
+  x->q = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_q);
+  x->v = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_v);
+  if (!x->mechanism || !x->first || !x->mechanisms || !x->rows || !x->lu_rows || !x->w || !x->residual || !x->z ||
+      !x->unit || !x->modes || !x->q || !x->v)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  x->pressing = SS_ARENA_ARRAY(sim->arena, ss_pressing, SS_MOST_PRESSING);
+  double *coupled = SS_ARENA_ARRAY(sim->arena, double, SS_MOST_PRESSING *rows);
+  if (!x->pressing || !coupled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < SS_MOST_PRESSING; i++) x->pressing[i].coupled = coupled + (size_t)i * rows;
+  find_mechanisms(x, model);
+  sim->mechanics->joints(sim, 0, sim->state.q, NULL, x->rows, NULL);
+  for (int i = 0; i < model->n_joint_rows; i++) x->unit[i] = ss_row_length(model, &x->rows[i]);
+  return SS_OK;
+}
+
+void ss_exact_free(ss_exact *x) { ss_lu_free(&x->lu); }
+
+/* ---- projection on the joints ---- */
+
+/* Residuals and perhaps rows of the posed equations at the present position; the largest residual, as a length. */
+static double evaluate(ss_sim *sim, bool rows) {
+  ss_exact *x = &sim->exact;
+  const ss_basis *basis = &sim->basis;
+  double worst = 0;
+  sim->mechanics->joints(sim, sim->state.t, sim->state.q, sim->residuals, rows ? x->rows : NULL, NULL);
+  for (int i = 0; i < basis->n; i++) {
+    if (rows && basis->row[i] != i) x->rows[i] = x->rows[basis->row[i]]; /* ascending */
+    x->residual[i] = sim->residuals[basis->row[i]];
+    const double off = x->unit[basis->row[i]] * fabs(x->residual[i]);
+    if (!(off <= worst)) worst = off;
+  }
+  return worst;
+}
+
+/* w = M^-1 row^T, packed per side. */
+static void spread(const ss_model *model, const ss_row *row, double *w) {
+  for (int side = 0; side < 2; side++) {
+    if (row->body[side] < 0) continue;
+    const ss_body *b = &model->bodies[row->body[side]];
+    for (int k = 0; k < b->n; k++) {
+      double sum = 0;
+      for (int l = 0; l < b->n; l++) sum += b->minv[k * b->n + l] * row->j[side][l];
+      w[6 * side + k] = sum;
+    }
+  }
+}
+
+/* What the contacts that press add to the joints: S = N M^-1 N^T - B (nu M^-1 nu^T)^-1 B^T, B = N M^-1 nu^T, Cholesky; rows
+ * that follow from those before are left free. */
+static void factorise_pressing(ss_sim *sim) {
+  static const double dependent = 1e-8;
+  const ss_model *model = sim->model;
+  ss_exact *x = &sim->exact;
+  const int n = x->n_pressing;
+  double diagonal[SS_MOST_PRESSING];
+  for (int i = 0; i < n; i++) {
+    ss_pressing *c = &x->pressing[i];
+    spread(model, &c->row, c->w);
+    c->direction = c->normal;
+    for (int k = 0; k < sim->basis.n; k++) x->residual[k] = ss_row_meets(model, &x->rows[k], &c->row, c->w);
+    ss_lu_solve(&x->lu, x->residual, c->coupled);
+    diagonal[i] = ss_row_meets(model, &c->row, &c->row, c->w);
+    for (int j = 0; j <= i; j++) {
+      const ss_pressing *other = &x->pressing[j];
+      double sum = ss_row_meets(model, &other->row, &c->row, c->w);
+      for (int k = 0; k < sim->basis.n; k++) sum -= x->residual[k] * other->coupled[k];
+      x->schur[i * n + j] = sum;
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    double *l = x->schur + (ptrdiff_t)i * n;
+    for (int j = 0; j <= i; j++) {
+      double sum = l[j];
+      for (int k = 0; k < j; k++) sum -= l[k] * x->schur[j * n + k];
+      if (j < i) l[j] = x->pressing[j].free ? 0 : sum / x->schur[j * n + j];
+      if (j == i) x->pressing[i].free = !(sum > dependent * diagonal[i]);
+      if (j == i) l[j] = x->pressing[i].free ? 0 : sqrt(sum);
+    }
+  }
+}
+
+/* M^-1 nu^T and the factors of nu M^-1 nu^T, with the rows of the last evaluation; contacts beside them. */
+static ss_status factorise(ss_sim *sim, ss_error *error) {
+  const ss_model *model = sim->model;
+  ss_exact *x = &sim->exact;
+  ss_lu *lu = &x->lu;
+  for (int i = 0; i < sim->basis.n; i++) {
+    x->lu_rows[i] = (ss_lu_row){{x->rows[i].body[0], x->rows[i].body[1]}};
+    spread(model, &x->rows[i], x->w + 12 * (size_t)i);
+  }
+  const ss_status status = ss_lu_analyse(lu, sim->basis.n, x->lu_rows, error);
+  if (status != SS_OK) return status;
+  for (int i = 0; i < lu->n; i++) { /* by place; symmetric */
+    const int own = lu->order[i];
+    const double *w = x->w + 12 * (size_t)own;
+    lu->d[i] = ss_row_meets(model, &x->rows[own], &x->rows[own], w);
+    for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
+      lu->u[k] = ss_row_meets(model, &x->rows[lu->order[lu->upper[k]]], &x->rows[own], w);
+    for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)
+      lu->l[k] = ss_row_meets(model, &x->rows[lu->order[lu->lower[k]]], &x->rows[own], w);
+  }
+  (void)ss_lu_factor(lu, 1e-12);
+  if (x->n_pressing) {
+    memcpy(x->z, x->residual, sizeof(double) * (size_t)sim->basis.n);
+    factorise_pressing(sim);
+    memcpy(x->residual, x->z, sizeof(double) * (size_t)sim->basis.n);
+  }
+  return SS_OK;
+}
+
+static void add_row(const ss_model *model, const ss_row *row, const double *w, double factor, double *out) {
+  for (int side = 0; side < 2; side++) {
+    if (row->body[side] < 0) continue;
+    const ss_body *b = &model->bodies[row->body[side]];
+    for (int k = 0; k < b->n; k++) out[b->first + k] += factor * w[6 * side + k];
+  }
+}
+
+/* Multipliers of the contacts that press: S y = -(off - B (nu M^-1 nu^T)^-1 residual). */
+static void respond_pressing(ss_sim *sim, double *out) {
+  ss_exact *x = &sim->exact;
+  const int n = x->n_pressing;
+  for (int i = 0; i < n; i++) {
+    ss_pressing *c = &x->pressing[i];
+    double sum = -c->off;
+    for (int k = 0; k < sim->basis.n; k++) sum += c->coupled[k] * x->residual[k];
+    for (int k = 0; k < i; k++) sum -= x->schur[i * n + k] * x->pressing[k].y;
+    c->y = c->free ? 0 : sum / x->schur[i * n + i];
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    ss_pressing *c = &x->pressing[i];
+    for (int k = i + 1; k < n; k++) c->y -= x->schur[k * n + i] * x->pressing[k].y;
+    c->y = c->free ? 0 : c->y / x->schur[i * n + i];
+  }
+  for (int i = 0; i < n; i++) {
+    const ss_pressing *c = &x->pressing[i];
+    add_row(sim->model, &c->row, c->w, c->y, out);
+    for (int k = 0; k < sim->basis.n; k++) x->z[k] -= c->coupled[k] * c->y;
+  }
+}
+
+/* out += M^-1 (nu^T z + N^T y) that takes away the residuals and the contacts' deviations; nu, N where they were factorised. */
+static void respond(ss_sim *sim, double *out) {
+  ss_exact *x = &sim->exact;
+  ss_lu_solve(&x->lu, x->residual, x->z);
+  for (int i = 0; i < sim->basis.n; i++) x->z[i] = -x->z[i];
+  if (x->n_pressing) respond_pressing(sim, out);
+  for (int i = 0; i < sim->basis.n; i++) add_row(sim->model, &x->rows[i], x->w + 12 * (size_t)i, x->z[i], out);
+}
+
+/* ---- contacts that press ---- */
+
+static bool belongs(const ss_sim *sim, const ss_contact *c) {
+  for (int side = 0; side < 2; side++)
+    if (c->body[side] >= 0 && sim->exact.mechanism[c->body[side]] >= 0) return true;
+  return false;
+}
+
+static void find_pressing(ss_sim *sim) {
+  ss_exact *x = &sim->exact;
+  x->n_pressing = 0;
+  for (int i = 0; i < sim->n_contacts && x->n_pressing < SS_MOST_PRESSING; i++) {
+    const ss_contact *c = &sim->contacts[i];
+    if (!c->closed || c->patch || !belongs(sim, c)) continue;
+    ss_pressing *p = &x->pressing[x->n_pressing++];
+    ss_contact_place place;
+    sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
+    p->contact = c;
+    p->gap = place.at.gap;
+    p->normal = place.at.normal;
+    p->row = sim->mechanics->row(sim, c, &place, p->normal);
+    p->rate = ss_row_dot(sim->model, &p->row, sim->state.v);
+    p->off = 0;
+  }
+}
+
+/* Deviations of gaps, and of rates with the rows of the present position; the largest deviation of a gap. */
+static double deviate(ss_sim *sim, bool rates) {
+  ss_exact *x = &sim->exact;
+  double worst = 0;
+  for (int i = 0; i < x->n_pressing; i++) {
+    ss_pressing *p = &x->pressing[i];
+    ss_contact_place place;
+    sim->mechanics->place(sim, p->contact, sim->state.t, sim->state.q, &place);
+    p->off = place.at.gap - p->gap;
+    if (!p->free) worst = fmax(worst, fabs(p->off));
+    if (!rates) continue;
+    p->normal = place.at.normal;
+    p->row = sim->mechanics->row(sim, p->contact, &place, p->normal);
+    p->off = ss_row_dot(sim->model, &p->row, sim->state.v) - p->rate;
+  }
+  return worst;
+}
+
+/* The angles that the state counts stay near enough to count full turns by. */
+static void shift(ss_sim *sim) {
+  memset(sim->delta, 0, sizeof(double) * (size_t)sim->model->n_v);
+  respond(sim, sim->delta);
+  sim->mechanics->shift(sim, sim->delta, sim->q_end);
+  memcpy(sim->state.q, sim->q_end, sizeof(double) * (size_t)sim->model->n_q);
+}
+
+/* Leaves the position as it is where Newton's method does not lead to the joints. Rows are those of the end. */
+static ss_status hold_positions(ss_sim *sim, ss_error *error) {
+  ss_exact *x = &sim->exact;
+  const double small = 1e-11 * sim->model->length, near = 1e-9 * sim->model->length, poor = 0.5;
+  double worst = evaluate(sim, true), last = HUGE_VAL;
+  const double first = worst;
+  ss_status status = factorise(sim, error);
+  for (int k = 0; status == SS_OK && k < MOST_ITERATIONS && worst > small; k++) {
+    if (k > 0 && worst > poor * last && (worst <= 10 * small || k > 3)) break;
+    if (k > 0 && worst > slow_convergence * last) {
+      (void)evaluate(sim, true);
+      status = factorise(sim, error);
+    }
+    last = worst;
+    shift(sim);
+    worst = fmax(evaluate(sim, last > near), deviate(sim, false)); /* so near the rows do not change */
+  }
+  if (status != SS_OK || worst <= fmax(10 * small, 1e-6 * first)) return status;
+  memcpy(sim->state.q, x->q, sizeof(double) * (size_t)sim->model->n_q);
+  (void)evaluate(sim, true);
+  return factorise(sim, error);
+}
+
+static ss_status tell_impulse(ss_sim *sim, const ss_pressing *p, ss_error *error) {
+  if (p->y == 0 || p->contact->limit) return SS_OK;
+  return ss_deal_also(sim, p->contact, v3_scale(p->y, p->direction), error);
+}
+
+/* With the rows of hold_positions and factors near them. */
+static ss_status hold_velocities(ss_sim *sim, ss_error *error) {
+  ss_exact *x = &sim->exact;
+  const double small = 1e-10 * sim->speed_bound;
+  double last = HUGE_VAL;
+  ss_status status = SS_OK;
+  for (int k = 0; status == SS_OK && k < MOST_ITERATIONS; k++) {
+    double worst = 0;
+    (void)deviate(sim, true);
+    for (int i = 0; i < sim->basis.n; i++) {
+      x->residual[i] = ss_row_dot(sim->model, &x->rows[i], sim->state.v);
+      worst = fmax(worst, x->unit[sim->basis.row[i]] * fabs(x->residual[i]));
+    }
+    for (int i = 0; i < x->n_pressing; i++)
+      if (!x->pressing[i].free) worst = fmax(worst, fabs(x->pressing[i].off));
+    if (worst <= small || (k > 3 && worst > 0.5 * last)) break;
+    if (worst > slow_convergence * last) status = factorise(sim, error);
+    last = worst;
+    respond(sim, sim->state.v);
+    for (int i = 0; i < sim->basis.n; i++) sim->joint_impulse[sim->basis.row[i]] += x->z[i];
+    for (int i = 0; status == SS_OK && i < x->n_pressing; i++) status = tell_impulse(sim, &x->pressing[i], error);
+  }
+  return status;
+}
+
+/* ---- energy ---- */
+
+/* What each mechanism has lost of its kinetic energy since v was kept; from differences, so that nothing large cancels.
+ * Returns what gravitational energy has grown by. */
+static double count_losses(ss_sim *sim) {
+  static const double rounding = 1e-14;
+  const ss_model *model = sim->model;
+  ss_exact *x = &sim->exact;
+  double potential = 0;
+  for (int i = 0; i < x->n; i++) x->mechanisms[i].lacks = x->mechanisms[i].rounding = 0;
+  for (int k = 0; k < model->n_bodies; k++) {
+    const ss_body *b = &model->bodies[k];
+    if (x->mechanism[k] < 0) continue;
+    ss_mechanism *m = &x->mechanisms[x->mechanism[k]];
+    const double *p = sim->state.q + 7 * (size_t)k, *p0 = x->q + 7 * (size_t)k;
+    const double *v = sim->state.v + b->first, *v0 = x->v + b->first;
+    potential -= b->mass * v3_dot(model->gravity, v3(p[0] - p0[0], p[1] - p0[1], p[2] - p0[2]));
+    for (int i = 0; i < b->n; i++) {
+      m->rounding += rounding * v[i] * b->m[i * b->n + i] * v[i];
+      for (int j = 0; j < b->n; j++) m->lacks -= (v[i] - v0[i]) * b->m[i * b->n + j] * (v[j] + v0[j]) / 2;
+    }
+  }
+  return potential;
+}
+
+/* Velocities of a mechanism's bodies as they move with it as one rigid body: along or about axis `mode`. */
+static void rigid_mode(const ss_sim *sim, int mechanism, int mode, ss_vec3 centre, double *out) {
+  const ss_vec3 axis = v3(mode % 3 == 0, mode % 3 == 1, mode % 3 == 2);
+  for (int k = 0; k < sim->model->n_bodies; k++) {
+    if (sim->exact.mechanism[k] != mechanism) continue;
+    const ss_body *b = &sim->model->bodies[k];
+    const ss_pose pose = ss_pose_of(sim->state.q, k);
+    ss_vec3 linear = axis, turn = v3(0, 0, 0);
+    if (mode >= 3) {
+      linear = v3_cross(axis, v3_sub(pose.position, centre));
+      turn = quat_rotate(quat_conjugate(pose.orientation), axis);
+    }
+    const double c[6] = {linear.x, linear.y, linear.z, turn.x, turn.y, turn.z};
+    for (int i = 0; i < b->n; i++) out[b->first + i] = c[b->coordinate[i]];
+  }
+}
+
+/* a.M b over the bodies of a mechanism. */
+static double product(const ss_sim *sim, int mechanism, const double *a, const double *b) {
+  double sum = 0;
+  for (int k = 0; k < sim->model->n_bodies; k++) {
+    const ss_body *body = &sim->model->bodies[k];
+    if (sim->exact.mechanism[k] != mechanism) continue;
+    for (int i = 0; i < body->n; i++)
+      for (int j = 0; j < body->n; j++) sum += a[body->first + i] * body->m[i * body->n + j] * b[body->first + j];
+  }
+  return sum;
+}
+
+static void add(const ss_sim *sim, int mechanism, double factor, const double *mode, double *out) {
+  for (int k = 0; k < sim->model->n_bodies; k++) {
+    const ss_body *b = &sim->model->bodies[k];
+    for (int i = 0; sim->exact.mechanism[k] == mechanism && i < b->n; i++)
+      out[b->first + i] += factor * mode[b->first + i];
+  }
+}
+
+/* Whether the joints of a mechanism allow a velocity; those with a gear on the world's axes, or bodies that cannot turn, may not. */
+static bool joints_allow(const ss_sim *sim, int mechanism, const double *v) {
+  static const double rounding = 1e-6; /* rows are those of a place so near */
+  for (int i = 0; i < sim->basis.n; i++) {
+    const ss_row *row = &sim->exact.rows[i];
+    double sum = 0, size = 0;
+    for (int side = 0; side < 2; side++) {
+      const ss_row_piece piece = ss_row_side(sim->model, row, side);
+      for (int k = 0; k < piece.n && sim->exact.mechanism[row->body[side]] == mechanism; k++) {
+        sum += piece.j[k] * v[piece.first + k];
+        size += fabs(piece.j[k] * v[piece.first + k]);
+      }
+    }
+    if (fabs(sum) > rounding * size) return false;
+  }
+  return true;
+}
+
+/* Takes from a velocity of a mechanism its motion as one rigid body, and with it all momentum. */
+static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
+  const ss_model *model = sim->model;
+  double mass = 0;
+  ss_vec3 centre = v3(0, 0, 0);
+  for (int k = 0; k < model->n_bodies; k++) {
+    if (sim->exact.mechanism[k] != mechanism) continue;
+    mass += model->bodies[k].mass;
+    centre = v3_axpy(centre, model->bodies[k].mass, ss_pose_of(sim->state.q, k).position);
+  }
+  centre = v3_scale(1 / mass, centre);
+  int n = 0;
+  for (int mode = 0; mode < MODES; mode++) { /* modes orthogonal in the mass norm, one after the other */
+    double *e = sim->exact.modes + (size_t)n * (size_t)model->n_v;
+    rigid_mode(sim, mechanism, mode, centre, e);
+    const double whole = product(sim, mechanism, e, e);
+    if (!(whole > 0) || !joints_allow(sim, mechanism, e)) continue;
+    for (int i = 0; i < n; i++) {
+      const double *other = sim->exact.modes + (size_t)i * (size_t)model->n_v;
+      add(sim, mechanism, -product(sim, mechanism, e, other) / product(sim, mechanism, other, other), other, e);
+    }
+    const double left = product(sim, mechanism, e, e);
+    if (left <= 1e-12 * whole) continue;
+    add(sim, mechanism, -product(sim, mechanism, e, v) / left, e, v);
+    n++;
+  }
+}
+
+static double block_energy(const ss_body *b, const double *v, bool turn) {
+  double sum = 0;
+  for (int i = 0; i < b->n; i++)
+    for (int j = 0; j < b->n; j++)
+      if ((b->coordinate[i] >= 3) == turn && (b->coordinate[j] >= 3) == turn) sum += v[i] * b->m[i * b->n + j] * v[j];
+  return sum / 2;
+}
+
+/* u: where energy was lost it is returned. Translation and rotation of each body, times the share of their energy that the
+ * correction has taken, on the joints and without momentum. */
+static void returning_direction(ss_sim *sim, double *u) {
+  const ss_model *model = sim->model;
+  ss_exact *x = &sim->exact;
+  memset(u, 0, sizeof(double) * (size_t)model->n_v);
+  for (int k = 0; k < model->n_bodies; k++) {
+    const ss_body *b = &model->bodies[k];
+    if (x->mechanism[k] < 0) continue;
+    const double *v = sim->state.v + b->first;
+    double lost[6];
+    for (int i = 0; i < b->n; i++) lost[i] = x->v[b->first + i] - v[i];
+    for (int turn = 0; turn < 2; turn++) {
+      const double own = block_energy(b, v, turn), taken = block_energy(b, lost, turn);
+      const double share = own > taken ? taken / own : own > 0;
+      for (int i = 0; i < b->n; i++)
+        if ((b->coordinate[i] >= 3) == turn) u[b->first + i] = share * v[i];
+    }
+  }
+  for (int k = 0; k < MOST_ITERATIONS; k++) {
+    double worst = 0;
+    for (int i = 0; i < sim->basis.n; i++) {
+      x->residual[i] = ss_row_dot(model, &x->rows[i], u);
+      worst = fmax(worst, x->unit[sim->basis.row[i]] * fabs(x->residual[i]));
+    }
+    for (int i = 0; i < x->n_pressing; i++) x->pressing[i].off = ss_row_dot(model, &x->pressing[i].row, u);
+    if (k > 0 && worst <= 1e-10 * sim->speed_bound) break;
+    respond(sim, u);
+  }
+  for (int i = 0; i < x->n; i++)
+    if (!x->mechanisms[i].grounded) remove_rigid_motion(sim, i, u);
+}
+
+/* v + beta u, such that the mechanism has what it lacks; what it still lacks then is kept. */
+static void return_energy(ss_sim *sim, int mechanism, const double *u) {
+  static const double most = 4; /* beta is 1/2 in smooth motion: more would be another story */
+  ss_mechanism *m = &sim->exact.mechanisms[mechanism];
+  if (fabs(m->lacks) <= m->rounding) return;
+  const double a = product(sim, mechanism, u, u) / 2, b = product(sim, mechanism, u, sim->state.v);
+  const double square = b * b + 4 * a * m->lacks;
+  if (!(b > 0) || !(square >= 0)) return;
+  const double beta = fmin(fmax(2 * m->lacks / (b + sqrt(square)), -most), most);
+  add(sim, mechanism, beta, u, sim->state.v);
+  m->lacks -= beta * (b + beta * a);
+}
+
+ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
+  ss_exact *x = &sim->exact;
+  ss_energy *energy = &sim->report.energy;
+  const ss_model *model = sim->model;
+  if (sim->system) return ss_project(sim, error);
+  if (model->n_forces) energy->stabilization -= ss_elastic_energy(model, sim->state.q);
+  memcpy(x->q, sim->state.q, sizeof(double) * (size_t)model->n_q);
+  memcpy(x->v, sim->state.v, sizeof(double) * (size_t)model->n_v);
+  find_pressing(sim);
+  ss_status status = hold_positions(sim, error);
+  if (status == SS_OK) status = hold_velocities(sim, error);
+  if (status != SS_OK) return status;
+  energy->stabilization += count_losses(sim);
+  if (sim->state.step > 0) {
+    returning_direction(sim, sim->scratch_v);
+    for (int i = 0; i < x->n; i++) return_energy(sim, i, sim->scratch_v);
+  }
+  for (int i = 0; i < x->n; i++) energy->stabilization -= x->mechanisms[i].lacks;
+  if (model->n_forces) energy->stabilization += ss_elastic_energy(model, sim->state.q);
+  x->residuals_known = true;
+  return SS_OK;
+}
