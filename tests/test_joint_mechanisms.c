@@ -161,6 +161,64 @@ static void gears_divide_the_torque(void **state) {
   }
 }
 
+/* ---- springs ---- */
+
+/* x'' = -2 z w x' - w^2 x for a flywheel on a torsional spring, wound up by more than a full turn, and a weight on a spring in a
+ * slider: order two, and a ledger without a remainder of order one. */
+static double swing(double t, double w, double z, double x0) {
+  const double wd = w * sqrt(1 - z * z);
+  return x0 * exp(-z * w * t) * (cos(wd * t) + z * w / wd * sin(wd * t));
+}
+
+static void springs_in_joints_swing(void **state) {
+  (void)state;
+  double last[2] = {0};
+  for (int k = 0; k < 4; k++) {
+    run r;
+    run_parse(&r,
+              "parameters: {k: 8, d: 0.1}\n"
+              "bodies:\n"
+              "  - {name: wheel, mass: 1, inertia: [0.5, 0.5, 0.5], position: [1, 0, 0]}\n"
+              "  - {name: weight, mass: 2, inertia: [1, 1, 1], position: [0, 0, 0]}\n"
+              "joints:\n"
+              "  - {type: revolute, between: [world, wheel], at: [1, 0, 0], axis: [0, 0, 1],\n"
+              "     spring: {stiffness: k, damping: d, rest: 9}}\n"
+              "  - {type: prismatic, between: [world, weight], axis: [0, 0, 1], spring: {stiffness: 50, damping: 1}}\n"
+              "simulation: {step: 0.01, duration: 2}\n",
+              &(change){.step = ldexp(0.02, -k)});
+    run_finish(&r);
+    const double w1 = sqrt(8 / 0.5), w2 = sqrt(50 / 2.), sag = 2 * G / 50;
+    const double angle = 9 + swing(2, w1, 0.1 / (2 * 0.5 * w1), -9), z = -sag + swing(2, w2, 1 / (4 * w2), sag);
+    const ss_quat q = ss_sim_motion(r.sim, 0).pose.orientation;
+    const double turn = 2 * atan2(q.z, q.w),
+                 error[2] = {fabs(remainder(turn - angle, 2 * pi)), fabs(run_position(&r, 1).z - z)};
+    for (int i = 0; k > 0 && i < 2; i++) check_near(log2(last[i] / error[i]), 2, 0.1, "order");
+    last[0] = error[0], last[1] = error[1];
+    const ss_energy *e = &ss_sim_report(r.sim)->energy;
+    check_near(e->initial, 0.5 * 8 * 81, 1e-9, "energy of the springs");
+    check_below(fabs(e->remainder), 0.01 * e->initial * ldexp(1, -2 * k), "remainder");
+    run_close(&r);
+  }
+}
+
+/* Far too stiff for the step it holds the arm like a weld. */
+static void stiff_spring_holds(void **state) {
+  (void)state;
+  static const char *const schemes[] = {"trapezoidal", "moreau", "anitescu-potra-stiff"};
+  for (int k = 0; k < 3; k++) {
+    run r;
+    run_parse(&r,
+              "planar: xy\n"
+              "bodies: [{name: arm, mass: 1, inertia: 1/12, position: [0.5, 0]}]\n"
+              "joints: [{type: revolute, between: [world, arm], at: [0, 0], spring: {stiffness: 1e9, damping: 1e7}}]\n"
+              "simulation: {step: 0.01, duration: 1}\n",
+              &(change){.scheme = schemes[k]});
+    run_finish(&r);
+    check_near(run_position(&r, 0).y, -0.5 * 0.5 * G / 1e9, 1e-9, "sag");
+    run_close(&r);
+  }
+}
+
 /* ---- pairs ---- */
 
 /* The rates of the two shafts are in the ratio of Cardan at every step, and the energy stays; the last run is that of the
@@ -346,6 +404,7 @@ int main(void) {
       cmocka_unit_test(wheel_rolls_down_an_incline),    cmocka_unit_test(wheel_rolls_on_a_moving_plank),
       cmocka_unit_test(skate_drifts_across_the_slope),  cmocka_unit_test(nut_runs_down_the_screw),
       cmocka_unit_test(planet_runs_round_the_sun),      cmocka_unit_test(gears_divide_the_torque),
+      cmocka_unit_test(springs_in_joints_swing),        cmocka_unit_test(stiff_spring_holds),
       cmocka_unit_test(cardan_shafts_have_their_rates), cmocka_unit_test(bead_is_thrown_outwards),
       cmocka_unit_test(sleeve_slides_and_spins),        cmocka_unit_test(puck_flies_a_parabola),
       cmocka_unit_test(four_bar_follows_the_benchmark), cmocka_unit_test(redundant_joints_change_nothing),

@@ -193,6 +193,8 @@ typedef struct ss_joint_def {
       motor_effort; /* wanted rate of the angle (revolute, screw) or displacement; largest torque or force */
   /* Functions of t, inputs and the state, instead of motor_speed and motor_effort; NULL: constants. */
   const ss_expression *motor_speed_at, *motor_effort_at;
+  bool has_spring;                                      /* revolute, prismatic */
+  double spring_stiffness, spring_damping, spring_rest; /* rest: angle or displacement; NAN: that of t = 0 */
   ss_mark mark;
 } ss_joint_def;
 

@@ -149,6 +149,7 @@ static json_t *forces(const ss_model *model) {
   bool good = list != NULL;
   for (int i = 0; good && i < model->n_forces; i++) {
     const ss_force *f = &model->forces[i];
+    if (f->joint) continue; /* its joint is drawn */
     const int between[2] = {f->body[0], f->type == SS_FORCE_APPLIED ? SS_WORLD : f->body[1]};
     good = json_array_append_new(list, link(model, ss_table_forces()[f->type].name, between, f->anchor)) == 0;
   }

@@ -124,6 +124,22 @@ static ss_status read_motor(ss_reader *reader, const ss_yaml *node, void *object
   return ss_read_section(reader, node, &ss_section_motor, (int)joint->type, ss_table_joints()[joint->type].name, joint);
 }
 
+/* ---- spring ---- */
+
+static const ss_key spring_keys[] = {
+    {"stiffness", ss_read_nonnegative, offsetof(ss_joint_def, spring_stiffness), true, 0},
+    {"damping", ss_read_nonnegative, offsetof(ss_joint_def, spring_damping), false, 0},
+    {"rest", ss_read_number, offsetof(ss_joint_def, spring_rest), false, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_spring = {"spring", spring_keys};
+
+static ss_status read_spring(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_joint_def *joint = object;
+  joint->has_spring = true;
+  return ss_read_section(reader, node, &ss_section_spring, -1, NULL, joint);
+}
+
 /* ---- the section ---- */
 
 static const ss_key joint_keys[] = {
@@ -145,6 +161,7 @@ static const ss_key joint_keys[] = {
     {"center", ss_read_vector, offsetof(ss_joint_def, center), false, ROLLING},
     {"limits", read_limits, 0, false, DISTANCE | REVOLUTE | PRISMATIC | CYLINDRICAL | SCREW},
     {"motor", read_motor, 0, false, ROTARY | SLIDING},
+    {"spring", read_spring, 0, false, REVOLUTE | PRISMATIC},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_joint = {"joint", joint_keys};

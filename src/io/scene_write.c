@@ -224,6 +224,17 @@ static void put_joint(FILE *f, const ss_scene *scene, const ss_joint_def *j) {
     put_key(f, "limits");
     put_limits(f, j);
   }
+  if (j->has_spring) {
+    (void)fputs(", spring: {stiffness: ", f);
+    put_number(f, j->spring_stiffness);
+    put_key(f, "damping");
+    put_number(f, j->spring_damping);
+    if (!isnan(j->spring_rest)) {
+      put_key(f, "rest");
+      put_number(f, j->spring_rest);
+    }
+    (void)fputc('}', f);
+  }
   (void)fputs("}\n", f);
 }
 

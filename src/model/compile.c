@@ -18,7 +18,7 @@ static double length_of_joints_and_forces(const ss_model *model) {
     if (joint->type == SS_JOINT_DISTANCE || joint->type == SS_JOINT_ROLLING) length = fmax(length, joint->length);
   }
   for (int i = 0; i < model->n_forces; i++)
-    if (model->forces[i].type != SS_FORCE_APPLIED && model->forces[i].stiffness > 0)
+    if (model->forces[i].type != SS_FORCE_APPLIED && !model->forces[i].joint && model->forces[i].stiffness > 0)
       length = fmax(length, model->forces[i].rest_length);
   return length;
 }

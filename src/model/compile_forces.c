@@ -1,6 +1,6 @@
 /* Force elements: anchors in centre-of-mass frames, rest lengths. */
 #include "core/words.h"
-#include "model/model.h"
+#include "model/joint.h"
 
 static const ss_table_row table[] = {
     {"spring", "linear spring between two points"},
@@ -47,12 +47,42 @@ static ss_status compile_force(ss_model *model, const ss_scene *scene, int index
   return SS_OK;
 }
 
+/* Springs of joints follow those of the scene's list. */
+static ss_status compile_joint_spring(ss_model *model, const ss_scene *scene, int index, ss_error *error) {
+  const ss_joint_def *def = &scene->joints[index];
+  const ss_joint *joint = &model->joints[index];
+  const bool good = def->spring_stiffness >= 0 && isfinite(def->spring_stiffness) && def->spring_damping >= 0 &&
+                    isfinite(def->spring_damping) && !isinf(def->spring_rest);
+  if (!good || (def->type != SS_JOINT_REVOLUTE && def->type != SS_JOINT_PRISMATIC))
+    return ss_fail_place(
+        error, SS_ERROR_INPUT, scene->file, def->mark,
+        "a spring in a joint needs a revolute or prismatic joint, and a stiffness and a damping that are "
+        "not negative");
+  const ss_pose a = joint->body[0] < 0 ? pose_identity() : model->bodies[joint->body[0]].pose;
+  const ss_pose b = joint->body[1] < 0 ? pose_identity() : model->bodies[joint->body[1]].pose;
+  const double start = ss_joint_coordinate(model, joint, SS_ACTION_LIMITS, &a, &b, 0, NULL);
+  model->forces[model->n_forces++] = (ss_force){.type = SS_FORCE_SPRING_DAMPER,
+                                                .body = {joint->body[0], joint->body[1]},
+                                                .joint = joint,
+                                                .stiffness = def->spring_stiffness,
+                                                .damping = def->spring_damping,
+                                                .jacobian = SS_JACOBIAN_RANK_ONE,
+                                                .rest_length = isnan(def->spring_rest) ? start : def->spring_rest};
+  return SS_OK;
+}
+
 ss_status ss_compile_forces(ss_model *model, const ss_scene *scene, ss_error *error) {
+  int springs = 0;
+  for (int i = 0; i < scene->n_joints; i++) springs += scene->joints[i].has_spring;
   model->n_forces = scene->n_forces;
-  model->forces = SS_ARENA_ARRAY(model->arena, ss_force, scene->n_forces);
+  model->forces = SS_ARENA_ARRAY(model->arena, ss_force, scene->n_forces + springs);
   if (!model->forces) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < scene->n_forces; i++) {
     const ss_status status = compile_force(model, scene, i, error);
+    if (status != SS_OK) return status;
+  }
+  for (int i = 0; i < scene->n_joints; i++) {
+    const ss_status status = scene->joints[i].has_spring ? compile_joint_spring(model, scene, i, error) : SS_OK;
     if (status != SS_OK) return status;
   }
   return SS_OK;

@@ -173,6 +173,7 @@ static hash forces(const ss_model *m) {
     const double own[] = {f->stiffness, f->rest_length, f->damping};
     numbers(&h, own, 3);
     integer(&h, f->jacobian);
+    if (f->joint) integer(&h, (int)(f->joint - m->joints));
     for (int k = 0; k < 3; k++) {
       expression(&h, f->force[k]);
       expression(&h, f->torque[k]);

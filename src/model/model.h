@@ -53,7 +53,8 @@ typedef struct ss_joint {
 typedef struct ss_force {
   ss_force_type type;
   int body[2];
-  ss_vec3 anchor[2]; /* centre-of-mass frames */
+  const struct ss_joint *joint; /* a spring in a joint: lengths are the joint's angles or displacements; else NULL */
+  ss_vec3 anchor[2];            /* centre-of-mass frames */
   double stiffness, rest_length, damping;
   ss_jacobian jacobian;
   const ss_expression *force[3], *torque[3];

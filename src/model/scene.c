@@ -70,7 +70,8 @@ ss_joint_def ss_joint_default(ss_joint_type type, int body_a, int body_b) {
                         .radius = NAN,
                         .radii = {NAN, NAN},
                         .ratio = NAN,
-                        .pitch = NAN};
+                        .pitch = NAN,
+                        .spring_rest = NAN};
 }
 
 ss_force_def ss_force_default(ss_force_type type) {

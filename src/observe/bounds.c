@@ -36,7 +36,7 @@ static double spring_terms(const ss_sim *sim, double h) {
   for (int k = 0; k < model->n_forces; k++) {
     const ss_force *force = &model->forces[k];
     if (force->type == SS_FORCE_APPLIED || force->stiffness == 0) continue;
-    const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.v);
+    const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
     const double off = link.length - force->rest_length;
     const double moved = h / 2 * (2 * link.rate + ss_row_dot(model, &link.row, sim->delta));
     sum += force->stiffness * moved * (2 * off + moved);

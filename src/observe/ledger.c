@@ -26,7 +26,7 @@ double ss_potential_energy_of_bodies(const ss_sim *sim) {
 }
 
 double ss_total_energy(const ss_sim *sim) {
-  const double elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
+  const double elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q, sim->state.angle) : 0;
   return sim->mechanics->kinetic_energy(sim, sim->state.v) + sim->mechanics->potential_energy(sim) + elastic;
 }
 
@@ -34,7 +34,7 @@ static void balance(ss_sim *sim) {
   ss_energy *e = &sim->report.energy;
   e->kinetic = sim->mechanics->kinetic_energy(sim, sim->state.v);
   e->potential = sim->mechanics->potential_energy(sim);
-  e->elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q) : 0;
+  e->elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q, sim->state.angle) : 0;
   if (sim->scheme->compliant) e->elastic += ss_patches_energy(sim);
   e->final = e->kinetic + e->potential + e->elastic;
   e->remainder =
@@ -103,7 +103,7 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
     if (force->type == SS_FORCE_APPLIED || force->damping == 0) continue;
     double kappa;
     const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->alpha : 0;
-    const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.v);
+    const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
     const double change = ss_row_dot(model, &link.row, sim->delta);
     sim->report.energy.damping_loss +=
         fraction * h * force->damping * (link.rate + weight * change) * (link.rate + fraction / 2 * change);

@@ -40,7 +40,7 @@ struct ss_weak {
 static void add_force(ss_weak *w, const ss_force *force, double t) {
   const ss_model *model = w->sim->model;
   if (force->type != SS_FORCE_APPLIED) {
-    const ss_link link = ss_link_at(model, force, w->q, w->v);
+    const ss_link link = ss_link_at(model, force, w->q, w->sim->state.angle, w->v);
     const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
     ss_row_add(model, &link.row, -tension, w->row);
     return;

@@ -22,7 +22,7 @@
 enum { MOST_COUPLED = 96 }; /* coordinates in the dense block that nobody has asked for */
 
 static bool is_exact(const ss_sim *sim, const ss_force *force) {
-  return force->type != SS_FORCE_APPLIED &&
+  return force->type != SS_FORCE_APPLIED && !force->joint &&
          (force->jacobian == SS_JACOBIAN_EXACT || (force->jacobian == SS_JACOBIAN_DEFAULT && sim->coupling.by_default));
 }
 
@@ -113,7 +113,7 @@ static double second_derivative(const link_ends *e, ss_vec3 u, double length, in
 static void add_force(ss_sim *sim, const ss_force *force, double h) {
   const ss_model *model = sim->model;
   ss_coupling *c = &sim->coupling;
-  const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.v);
+  const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
   if (!(link.length > 0)) return;
   const ss_pose pa = ss_pose_of(sim->state.q, force->body[0]), pb = ss_pose_of(sim->state.q, force->body[1]);
   const ss_vec3 d = v3_sub(pose_point(&pa, force->anchor[0]), pose_point(&pb, force->anchor[1]));

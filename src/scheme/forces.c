@@ -98,7 +98,7 @@ static void element_forces(ss_sim *sim, double h) {
       if (weight < 1) apply_force(sim, force, t, h * (1 - weight), h);
       apply_force(sim, force, t + h, h * weight, h);
     } else if (!ss_force_is_row(sim, force, h, &kappa)) {
-      const ss_link link = ss_link_at(model, force, sim->force_q, sim->force_v);
+      const ss_link link = ss_link_at(model, force, sim->force_q, sim->state.angle, sim->force_v);
       const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
       ss_row_add(model, &link.row, -h * tension, sim->kt);
     }

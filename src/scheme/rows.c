@@ -134,7 +134,7 @@ static void stiff_rows(ss_sim *sim, double h) {
     const ss_force *force = &sim->model->forces[k];
     double kappa;
     if (!ss_force_is_row(sim, force, h, &kappa)) continue;
-    const ss_link link = ss_link_at(sim->model, force, sim->force_q, sim->force_v);
+    const ss_link link = ss_link_at(sim->model, force, sim->force_q, sim->state.angle, sim->force_v);
     const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
     const double rate = sim->scheme->theta ? ss_row_dot(sim->model, &link.row, sim->state.v) : link.rate;
     const double ahead = sim->scheme->theta ? kappa * ss_row_dot(sim->model, &link.row, sim->guess) /* Newton */
@@ -156,7 +156,7 @@ static void stiff_impact_rows(ss_sim *sim) {
     const ss_force *force = &sim->model->forces[k];
     double kappa;
     if (!ss_force_is_row(sim, force, h, &kappa)) continue;
-    const ss_link link = ss_link_at(sim->model, force, sim->state.q, sim->state.v);
+    const ss_link link = ss_link_at(sim->model, force, sim->state.q, sim->state.angle, sim->state.v);
     kappa = h * (force->damping + h * force->stiffness);
     if (kappa * ss_row_inverse_mass(sim->model, &link.row) < 1) continue;
     p->rows[p->n] = link.row;

@@ -498,7 +498,7 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
   ss_energy *energy = &sim->report.energy;
   const ss_model *model = sim->model;
   if (sim->system) return ss_project(sim, error);
-  if (model->n_forces) energy->stabilization -= ss_elastic_energy(model, sim->state.q);
+  if (model->n_forces) energy->stabilization -= ss_elastic_energy(model, sim->state.q, sim->state.angle);
   memcpy(x->q, sim->state.q, sizeof(double) * (size_t)model->n_q);
   memcpy(x->v, sim->state.v, sizeof(double) * (size_t)model->n_v);
   find_pressing(sim);
@@ -511,7 +511,7 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
     for (int i = 0; i < x->n; i++) return_energy(sim, i, sim->scratch_v);
   }
   for (int i = 0; i < x->n; i++) energy->stabilization -= x->mechanisms[i].lacks;
-  if (model->n_forces) energy->stabilization += ss_elastic_energy(model, sim->state.q);
+  if (model->n_forces) energy->stabilization += ss_elastic_energy(model, sim->state.q, sim->state.angle);
   x->residuals_known = true;
   return SS_OK;
 }

@@ -617,7 +617,7 @@ static inline double *ss_patch_start(const ss_sim *sim, const ss_contact *c) { r
 static inline double *ss_patch_end(const ss_sim *sim, const ss_contact *c) { return sim->patch_end + c->memory; }
 
 /* Ledger and certificate. */
-double ss_elastic_energy(const ss_model *model, const double *q);
+double ss_elastic_energy(const ss_model *model, const double *q, const double *angle);
 void ss_ledger_start(ss_sim *sim);
 double ss_total_energy(const ss_sim *sim);
 void ss_ledger_part(ss_sim *sim, double h, double fraction);
@@ -679,12 +679,13 @@ double ss_face_left(const ss_sim *sim, const ss_contact *c, const double *v, con
 /* Takes the share of the velocity that the last face held, unless it is too fast for an error, off the rows' offsets. */
 void ss_face_keep_velocity(const ss_sim *sim, const ss_contact *c, double share, double too_fast, double *offset);
 
-/* Springs and dampers at configuration q: length, rate and gradient of the length. */
+/* Springs and dampers at configuration q: length, rate and gradient of the length; angles are counted near those of the
+ * state, or, where that is NULL, near rest. */
 typedef struct ss_link {
   double length, rate;
   ss_row row;
 } ss_link;
-ss_link ss_link_at(const ss_model *model, const ss_force *force, const double *q, const double *v);
+ss_link ss_link_at(const ss_model *model, const ss_force *force, const double *q, const double *angle, const double *v);
 
 /* Grows an array to hold at least `needed` elements; keeps its contents. */
 ss_status ss_grow(void **array, int *capacity, int needed, size_t element, ss_error *error);

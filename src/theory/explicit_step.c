@@ -77,7 +77,7 @@ static bool collect(ss_sim *sim, ss_arena *arena, springs *f) {
   for (int k = 0; k < model->n_forces && f->n < MOST; k++) {
     if (!is_explicit(sim, &model->forces[k])) continue;
     f->force[f->n] = &model->forces[k];
-    f->row[f->n++] = ss_link_at(model, &model->forces[k], sim->state.q, sim->state.v).row;
+    f->row[f->n++] = ss_link_at(model, &model->forces[k], sim->state.q, sim->state.angle, sim->state.v).row;
   }
   f->s = SS_ARENA_ARRAY(arena, double, (size_t)f->n *(size_t)f->n);
   f->x = SS_ARENA_ARRAY(arena, double, f->n);
