@@ -278,12 +278,11 @@ static void shift(ss_sim *sim) {
   memcpy(sim->state.q, sim->q_end, sizeof(double) * (size_t)sim->model->n_q);
 }
 
-/* Leaves the position as it is where Newton's method does not lead to the joints. Rows are those of the end. */
-static ss_status hold_positions(ss_sim *sim, ss_error *error) {
+/* Newton's method from the kept position; *held where it leads to the joints. Rows are those of the end. */
+static ss_status hold_positions(ss_sim *sim, bool *held, ss_error *error) {
   ss_exact *x = &sim->exact;
   const double small = 1e-11 * sim->model->length, near = 1e-9 * sim->model->length, poor = 0.5;
   double worst = evaluate(sim, true), last = HUGE_VAL;
-  const double first = worst;
   ss_status status = factorise(sim, error);
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS && worst > small; k++) {
     if (k > 0 && worst > poor * last && (worst <= 10 * small || k > 3)) break;
@@ -295,7 +294,8 @@ static ss_status hold_positions(ss_sim *sim, ss_error *error) {
     shift(sim);
     worst = fmax(evaluate(sim, last > near), deviate(sim, false)); /* so near the rows do not change */
   }
-  if (status != SS_OK || worst <= fmax(10 * small, 1e-6 * first)) return status;
+  *held = worst <= 10 * small;
+  if (*held || status != SS_OK) return status;
   memcpy(sim->state.q, x->q, sizeof(double) * (size_t)sim->model->n_q);
   (void)evaluate(sim, true);
   return factorise(sim, error);
@@ -502,7 +502,12 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
   memcpy(x->q, sim->state.q, sizeof(double) * (size_t)model->n_q);
   memcpy(x->v, sim->state.v, sizeof(double) * (size_t)model->n_v);
   find_pressing(sim);
-  ss_status status = hold_positions(sim, error);
+  bool held;
+  ss_status status = hold_positions(sim, &held, error);
+  if (status == SS_OK && !held && x->n_pressing) { /* contacts whose places jump, or that leave the joints no way */
+    x->n_pressing = 0;
+    status = hold_positions(sim, &held, error);
+  }
   if (status == SS_OK) status = hold_velocities(sim, error);
   if (status != SS_OK) return status;
   energy->stabilization += count_losses(sim);

@@ -10,6 +10,7 @@ static const entry entries[] = {
     {double_pendulum, "Table 10.1, Figure 2: second order through impacts and joints"},
     {stiff_damper, "Figure 4: stable for every damping"},
     {stiff_spring, "Figure 5: stable for every stiffness"},
+    {applications, "Figure 6: a rover on rough ground, a pawl pushed into a hole"},
     {single_joint, "natural and weighted velocity sequences"},
     {stick_slip, "Figure 9.1; event times and final position against the exact solution"},
     {falling_rod, "Figures 4 to 6: no chattering"},

@@ -121,6 +121,7 @@ void page_figure(page *p, const char *name, const char *caption, const panel *pa
 page double_pendulum(const char *directory); /* LIT section 10.1 */
 page stiff_damper(const char *directory);    /* LIT section 10.2 */
 page stiff_spring(const char *directory);
+page applications(const char *directory); /* LIT section 10.3 */
 page single_joint(const char *directory); /* MDI section 9.1 */
 page stick_slip(const char *directory);   /* MDI section 9.2 */
 page falling_rod(const char *directory);  /* ST section 5 */
