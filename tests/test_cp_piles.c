@@ -127,7 +127,7 @@ static void balls_rest(void **state) {
   (void)state;
   writer w = begin();
   put_balls(&w);
-  rests(&w, 3, 20, 3, "balls");
+  rests(&w, 3, 20, 6, "balls");
   free(w.text);
 }
 
@@ -218,7 +218,8 @@ static void a_solution_is_left_as_it_is(void **state) {
   make_two(&p, G, g, z);
   const ss_block block = {.kind = SS_BLOCK_NONNEGATIVE, .size = TWO};
   const ss_cp cp = {.n = TWO, .n_blocks = 1, .G = G, .g = g, .blocks = &block};
-  const ss_cp_options options = ss_cp_options_default();
+  ss_cp_options options = ss_cp_options_default();
+  options.solver = "active-set";
   ss_cp_workspace *w = new_workspace();
   ss_cp_result result;
   memcpy(start, z, sizeof z);
@@ -241,7 +242,8 @@ static void redundant_rows_change_as_little_as_possible(void **state) {
   }
   const ss_block block = {.kind = SS_BLOCK_NONNEGATIVE, .size = TWO};
   const ss_cp cp = {.n = TWO, .n_blocks = 1, .G = G, .g = g, .blocks = &block};
-  const ss_cp_options options = ss_cp_options_default();
+  ss_cp_options options = ss_cp_options_default();
+  options.solver = "active-set";
   ss_cp_workspace *w = new_workspace();
   ss_cp_result result;
   assert_int_equal(ss_cp_solve(&cp, &options, true, z, w, &result, NULL), SS_OK);

@@ -170,7 +170,7 @@ static void a_tower_comes_to_rest(void **state) {
   add(text, "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\nbodies:\n");
   for (int i = 0; i < BOXES; i++)
     add(text, "  - {name: b%d, density: 1000, position: [%g, 0, %g], shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}\n",
-        i, 0.003 * column(i, 3), 0.1 + 0.205 * i);
+        i, 0.003 * (column(i, 3) - 1), 0.1 + 0.205 * i);
   add_end(text, 0.01, 0.01 * STEPS);
   run_parse(&r, text, NULL);
   double energy = ss_sim_report(r.sim)->energy.initial;

@@ -16,6 +16,13 @@
  *                             pyramid      the square |s_1| <= 1, |s_2| <= 1; with more rows the cube
  *                             quadratic    the unit disc; with more rows the ball
  *
+ * Which solution: where contacts are redundant there are many, and "auto" returns the limit of vanishing compliance,
+ *
+ *     z = lim z(eps) for eps -> 0,   z(eps) solves   w = (G + eps C) z + g with the same blocks,
+ *
+ * C the diagonal matrix of `compliance`. Without friction it is the solution of least sum C_i z_i^2. It does not depend on the numbering, on
+ * the start or on the method. result.selected says that it was reached.
+ *
  * The residual that decides whether a z is a solution is computed by ss_cp_judge from the problem's data alone; it
  * shares no code with any solver. */
 #ifndef STICKSLIP_CP_H
@@ -79,6 +86,7 @@ typedef struct ss_cp {
   const void *user;
   const ss_sparse *sparse;
   const ss_cp_operator *factors;
+  const double *compliance; /* [n] positive weights of the selection; NULL: all one */
 } ss_cp;
 
 /* What a solver says of itself; whether to believe it is the judge's affair. */
@@ -96,7 +104,7 @@ const char *ss_outcome_name(ss_outcome outcome);
 typedef enum ss_cp_order { SS_ORDER_GIVEN, SS_ORDER_BREADTH, SS_ORDER_SHUFFLED } ss_cp_order;
 
 typedef struct ss_cp_options {
-  const char *solver;  /* a name from ss_cp_solvers(); "auto": a ladder of them */
+  const char *solver;  /* a name from ss_cp_solvers(); "auto": a strategy of few of them, and the selection (above) */
   double tolerance;    /* residual that counts as solved */
   int iteration_limit; /* 0: the solver's own choice */
   double relaxation;   /* nsgs, nsgs-sparse: length of a contact's step, between 0 and 2; 0 stands for 1 */
@@ -105,6 +113,10 @@ typedef struct ss_cp_options {
    * never. */
   bool (*stop)(void *user);
   void *stop_user;
+  bool any;         /* any solution will do: no selection */
+  unsigned without; /* bits of rows of "auto" that are left out, and who is told of every attempt: for bench/strategy */
+  void (*trace)(void *user, int row, ss_outcome outcome);
+  void *trace_user;
 } ss_cp_options;
 
 ss_cp_options ss_cp_options_default(void);
@@ -113,8 +125,9 @@ typedef struct ss_cp_result {
   ss_outcome outcome;
   double residual;    /* by ss_cp_judge */
   int iterations;     /* pivots, sweeps or bases tried, over all solvers that were tried */
-  int fallbacks;      /* how many rungs of the ladder failed before the one that solved */
+  int fallbacks;      /* how many methods failed before the one that solved */
   const char *solver; /* the one that produced z */
+  bool selected;      /* z is the limit of vanishing compliance */
   bool no_solution;   /* proved, up to rounding: the inequalities contradict each other */
 } ss_cp_result;
 
@@ -210,6 +223,9 @@ typedef struct ss_cp_file {
 } ss_cp_file;
 ss_status ss_cp_read(const char *path, ss_cp_file *out, ss_error *error);
 void ss_cp_file_release(ss_cp_file *file); /* a zeroed one may be released */
+
+/* Name of the method in a row of the strategy of "auto"; NULL: there is no such row. */
+const char *ss_cp_strategy_row(int row);
 
 /* The table of solvers, ended by a row whose name is NULL. */
 typedef ss_table_row ss_cp_solver_info;

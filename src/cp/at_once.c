@@ -7,7 +7,7 @@
  *     conjugate gradients the last one. Row after row says its factor; the first two mostly say that they differ.
  *     A handful of rows without friction (tiny.c).
  *
- * The judge has the last word; what it does not accept goes up the ladder. */
+ * The judge has the last word; what it does not accept goes to the strategy. */
 #include "cp/at_once.h"
 
 #include "cp/judge_inside.h"
@@ -137,7 +137,7 @@ static bool even_load_solves(const ss_cp *problem, const ss_cp_options *options,
   return accepted(problem, options, z, result);
 }
 
-/* What is not polished by pivots, the ladder does with more care. */
+/* What is not polished by pivots, the strategy does with more care. */
 static bool pivots_solve(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
                          ss_cp_result *result) {
   cp_units units;

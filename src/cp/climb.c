@@ -1,4 +1,4 @@
-/* Attempts on the ladder. Every z is judged from the problem's data; a z that is nearly a solution is polished by a step of
+/* Attempts of the strategy. Every z is judged from the problem's data; a z that is nearly a solution is polished by a step of
  * the active-set method, which starts from the original data. */
 #include "cp/climb.h"
 
@@ -47,6 +47,10 @@ ss_status try_row(climb *c, const solver_row *row, int limit, const double *from
   if (status || own.outcome == SS_NOT_ADMITTED) return status;
   const double residual = own.residual >= 0 ? own.residual : ss_cp_judge(c->problem, c->trial, NULL);
   keep_if_better(c, residual, own.outcome == SS_SOLVED ? SS_STALLED : own.outcome, row->name);
+  if (own.selected && residual <= c->options->tolerance) {
+    c->result->selected = true;
+    return SS_OK;
+  }
   return polish(c, residual, row, error);
 }
 

@@ -1,4 +1,4 @@
-/* One climb of the ladder: the best z so far, and the attempts of single solvers at a better one. */
+/* One run of the strategy: the best z so far, and the attempts of single solvers at a better one. */
 #ifndef SS_CP_CLIMB_H
 #define SS_CP_CLIMB_H
 
@@ -36,7 +36,7 @@ void judge_as_given(climb *c, const ss_cp *given);
 /* Whether there is nothing to look for, which becomes the outcome then. A proof is rounding where some z is nearly a solution. */
 bool proved_impossible(climb *c);
 
-/* The rungs one after the other until the tolerance is reached; c->problem in any form (ladder.c). */
-ss_status climb_ladder(climb *c, bool warm, ss_error *error);
+/* The rows one after the other until the tolerance is reached; c->problem in any form (strategy.c). */
+ss_status run_strategy(climb *c, bool warm, ss_error *error);
 
 #endif

@@ -288,7 +288,7 @@ void condensed_recover(const condensed *c, const double *rest, double *z) {
   }
 }
 
-/* `c` solved by the ladder, and z of the given problem from it. */
+/* `c` solved by "auto", and z of the given problem from it. */
 static ss_status solve_condensed(condensed *c, const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                  ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
   double *rest = SCRATCH(w, double, c->cp.n);

@@ -220,11 +220,3 @@ ss_status solve_continuation(const ss_cp *problem, const ss_cp_options *options,
   (void)warm; /* the curve begins where there is but one solution */
   return solve(problem, options, 1, z, w, result, error);
 }
-
-/* Where few bodies have many contacts, a step along the curve is cheap for the size of the problem. */
-ss_status solve_continuation_few(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                                 ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
-  static const double few = 0.42; /* directions to move in, per row */
-  (void)warm;
-  return solve(problem, options, few, z, w, result, error);
-}

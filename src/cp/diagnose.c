@@ -129,7 +129,7 @@ static ss_status try_combinations(examination *e, ss_error *error) {
   return SS_OK;
 }
 
-/* The ladder has the last word on existence: a z that the judge accepts is a solution. */
+/* "auto" has the last word on existence: a z that the judge accepts is a solution. */
 static ss_status solve_once(examination *e, ss_error *error) {
   static const double near = 1e-6;
   double *z = SCRATCH(e->w, double, e->problem->n);

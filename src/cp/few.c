@@ -262,12 +262,3 @@ ss_status solve_few_contacts(const ss_cp *problem, const ss_cp_options *options,
   (void)warm;
   return solve(problem, options, problem->n, z, workspace, result, error);
 }
-
-ss_status solve_few_loaded(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  static const double share = 0.4; /* about as many as there are directions to move in */
-  (void)warm;
-  const ss_status status = solve(problem, options, (int)(share * problem->n), z, workspace, result, error);
-  if (result->outcome != SS_SOLVED) result->outcome = SS_NOT_ADMITTED; /* nothing that is worth to be polished */
-  return status;
-}

@@ -2,7 +2,7 @@
  *
  * Where recognise.c finds contacts and boxes among the nonnegative rows, the problem is posed with friction and box blocks: three
  * rows per contact in place of two and one per direction, no row without diagonal, and a matrix that is positive semi-definite
- * for mechanics, which the written-out one never is. The ladder solves it. The way back: z_t is written by the two directions
+ * for mechanics, which the written-out one never is. "auto" solves it. The way back: z_t is written by the two directions
  * on either side of it, and lambda is the smallest number that makes the slacks of its directions nonnegative. The judge sees the
  * problem as it was given.
  *

@@ -1,4 +1,4 @@
-/* Contacts that hang together through no body are problems of their own, solved one by one by the ladder.
+/* Contacts that hang together through no body are problems of their own, solved one by one by "auto".
  *
  * Each is measured in units of the whole right side: a tolerance that it meets is met by the whole. Results do not depend on the order
  * of the islands. */

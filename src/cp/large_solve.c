@@ -29,8 +29,6 @@ enum {
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
 static const double few_places = 1e-4; /* residual below which patches come before many sweeps, and pay at all */
-static const double last_operations = 1e9;
-static const double last_resort = 3; /* times as much for a factorisation, where nothing else has helped */
 
 static double sweep_operations(const large *l) { return 4.0 * (double)l->G.at[l->G.start[l->G.nodes] - 1]; }
 
@@ -231,26 +229,6 @@ static ss_status rounds(large *l, const double *z, ss_cp_workspace *w, ss_error 
   return admits_round_sets(&l->cp) ? patch_up(l, w, error) : sweep_on(l, w, error);
 }
 
-/* Sweeps, and the last digits by Newton's method. */
-static ss_status sweeps(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  large_start(l, z);
-  const ss_status status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
-  return status ? status : newton(l, w, error);
-}
-
-/* Operations for a factorisation of the whole where nothing else has helped. */
-static double most_operations(const large *l) { return fmax(last_resort * affordable(l), last_operations); }
-
-static ss_status last_smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  large_start(l, z);
-  return smooth(l, most_operations(l), w, error);
-}
-
-static ss_status last_interior(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  large_start(l, z);
-  return large_interior(l, INTERIOR_STEPS / 2, most_operations(l), w, error);
-}
-
 /* Runs `method` on the problem. */
 typedef ss_status large_method(large *l, const double *z, ss_cp_workspace *w, ss_error *error);
 
@@ -311,22 +289,6 @@ static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_err
   return large_smoothing(l, z ? fmin(1, 3 * l->residual) : 1, l->limit > 0 ? l->limit : 200, HUGE_VAL, w, error);
 }
 
-static const double cheap_worth = 250; /* sweeps */
-
-/* In walls the factors fill up, and the range of the matrix is the better place. */
-static ss_status cheap_smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  (void)z;
-  large_start(l, NULL);
-  return large_smoothing(l, 1, allowed(l, SMOOTHING_STEPS), cheap_worth * sweep_operations(l), w, error);
-}
-
-/* Where they fill up without friction, pivots are the better way. */
-static ss_status cheap_interior(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  (void)z;
-  large_start(l, NULL);
-  return large_interior(l, allowed(l, INTERIOR_STEPS), cheap_worth * sweep_operations(l), w, error);
-}
-
 ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   result->outcome = SS_NOT_ADMITTED;
@@ -337,11 +299,6 @@ ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, 
 ss_status solve_smoothing(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, smoothing, warm, z, workspace, result, error);
-}
-
-ss_status solve_smoothing_cheap(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                                ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  return run(problem, options, cheap_smoothing, warm, z, workspace, result, error);
 }
 
 ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
@@ -371,30 +328,7 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
   return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
 }
 
-ss_status solve_interior_cheap(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                               ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  result->outcome = SS_NOT_ADMITTED;
-  return admits_round_sets(problem) ? run(problem, options, cheap_interior, warm, z, workspace, result, error) : SS_OK;
-}
-
-ss_status solve_swept(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  return run(problem, options, sweeps, warm, z, workspace, result, error);
-}
-
 ss_status solve_patches(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                         ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, rounds, warm, z, workspace, result, error);
-}
-
-ss_status solve_smoothing_last(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                               ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  result->outcome = SS_NOT_ADMITTED;
-  return admits_round_sets(problem) ? run(problem, options, last_smoothing, warm, z, workspace, result, error) : SS_OK;
-}
-
-ss_status solve_interior_last(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                              ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  result->outcome = SS_NOT_ADMITTED;
-  return admits_round_sets(problem) ? run(problem, options, last_interior, warm, z, workspace, result, error) : SS_OK;
 }

@@ -144,10 +144,3 @@ ss_status solve_active_set(const ss_cp *problem, const ss_cp_options *options, b
     for (int i = 0; i < problem->n; i++) z[i] = 0;
   return run(problem, options, warm, false, z, workspace, result, error);
 }
-
-ss_status solve_at_rest(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                        ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  (void)warm;
-  for (int i = 0; i < problem->n; i++) z[i] = 0;
-  return run(problem, options, false, true, z, workspace, result, error);
-}

@@ -159,18 +159,6 @@ ss_status solve_keller(const ss_cp *problem, const ss_cp_options *options, bool 
   return solve_variant(problem, options, KELLER, z, workspace, result, error);
 }
 
-ss_status solve_lemke_short(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                            ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  (void)warm;
-  return solve_variant(problem, options, SHORT, z, workspace, result, error);
-}
-
-ss_status solve_keller_short(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                             ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  (void)warm;
-  return solve_variant(problem, options, KELLER_SHORT, z, workspace, result, error);
-}
-
 ss_status solve_lemke_restarted(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                 ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   (void)warm;

@@ -297,8 +297,3 @@ ss_status solve_range_newton(const ss_cp *problem, const ss_cp_options *options,
                              ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return solve(problem, options, warm, false, z, workspace, result, error);
 }
-
-ss_status solve_redundant(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                          ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  return solve(problem, options, warm, true, z, workspace, result, error);
-}

@@ -1,7 +1,7 @@
-/* From a problem to an answer: units, smaller problems that it can be posed as, and the ladder.
+/* From a problem to an answer: units, smaller problems that it can be posed as, and the strategy.
  *
  * Every z is judged from the problem's data. "auto": what needs no solver; contacts that were written as plain rows; of large sparse
- * problems idle tangents, velocities, rows without a diagonal and islands, which are problems of their own; then the ladder (ladder.c). */
+ * problems idle tangents, velocities, rows without a diagonal and islands, which are problems of their own; then the strategy (strategy.c). */
 #include "cp/at_once.h"
 #include "cp/climb.h"
 #include "cp/storage.h"
@@ -53,11 +53,15 @@ static ss_status pose_anew(climb *c, bool warm, bool *ended, ss_error *error) {
               {{"large", solve_without_free}, large, false},
               {{"large", solve_combined}, large, false},
               {{"large", solve_islands}, large, true}};
+  ss_cp_options any = *c->options; /* the selection is made from the problem as it was given */
+  climb posed = *c;
+  any.any = true;
+  posed.options = &any;
   *ended = false;
   for (size_t k = 0; k < sizeof ways / sizeof *ways && !*ended; k++) {
     ss_outcome outcome;
     if (!ways[k].wanted) continue;
-    const ss_status status = try_row(c, &ways[k].row, 0, warm ? c->start : NULL, &outcome, error);
+    const ss_status status = try_row(&posed, &ways[k].row, 0, warm ? c->start : NULL, &outcome, error);
     if (status) return status;
     if (outcome == SS_NOT_ADMITTED) continue;
     const bool solved = c->result->outcome == SS_SOLVED;
@@ -73,6 +77,59 @@ static void keep_zero(climb *c) {
   if (c->result->residual <= c->options->tolerance) c->result->outcome = SS_SOLVED;
 }
 
+/* The last digits: a step of the active-set method with the least change of z. What it changes by more than rounding errors of the
+ * compliant problem is another solution, and not taken. */
+static ss_status sharpen(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
+                         ss_cp_result *result, ss_error *error) {
+  static const double sharp = 2e-15, little = 1e-6;
+  enum { MOST_ROWS = 600, STEPS = 3 };
+  if (!problem->G || problem->n > MOST_ROWS || result->residual <= sharp) return SS_OK;
+  const scratch_mark mark = scratch_now(workspace);
+  double *x = SCRATCH(workspace, double, problem->n), size = 0, change = 0;
+  if (!x) return out_of_memory(error);
+  memcpy(x, z, sizeof(double) * (size_t)problem->n);
+  ss_cp_result own = {0};
+  const ss_cp_options active = {.solver = "active-set", .tolerance = options->tolerance, .iteration_limit = STEPS};
+  const ss_status status = solve_active_set(problem, &active, true, x, workspace, &own, error);
+  for (int i = 0; i < problem->n; i++) {
+    size = fmax(size, fabs(z[i]));
+    change = fmax(change, fabs(x[i] - z[i]));
+  }
+  const double residual = status ? HUGE_VAL : ss_cp_judge(problem, x, NULL);
+  if (residual < result->residual && change <= little * size) {
+    memcpy(z, x, sizeof(double) * (size_t)problem->n);
+    result->residual = residual;
+  }
+  scratch_release(workspace, mark);
+  return status;
+}
+
+/* The limit of vanishing compliance among the solutions, where there may be several. It is taken where it solves the problem as exactly as
+ * the one that was found: contacts at the end of their friction, say, leave it few digits. */
+static ss_status select(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
+                        ss_cp_result *result, ss_error *error) {
+  static const double exact = 1e-13, nearly = 10;
+  if (!result->selected && is_determined(problem, z, workspace)) result->selected = true;
+  if (result->selected) return sharpen(problem, options, z, workspace, result, error);
+  const scratch_mark mark = scratch_now(workspace);
+  double *x = SCRATCH(workspace, double, problem->n);
+  if (!x) return out_of_memory(error);
+  memcpy(x, z, sizeof(double) * (size_t)problem->n);
+  ss_cp_result own = *result;
+  ss_status status = SS_OK;
+  if (!select_directly(problem, options, x, workspace, &own))
+    status = select_solution(problem, options, x, workspace, &own, error);
+  if (!status && own.selected) status = sharpen(problem, options, x, workspace, &own, error);
+  if (!status && own.selected && own.residual <= fmin(options->tolerance, fmax(exact, nearly * result->residual))) {
+    memcpy(z, x, sizeof(double) * (size_t)problem->n);
+    own.solver = result->solver;
+    *result = own;
+    result->residual = ss_cp_judge(problem, z, NULL);
+  }
+  scratch_release(workspace, mark);
+  return status;
+}
+
 static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *options, bool automatic, bool warm,
                                 double *z, ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const scratch_mark mark = scratch_now(workspace);
@@ -85,7 +142,9 @@ static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *optio
   climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
   bool ended = false;
   ss_status status = automatic ? pose_anew(&c, warm, &ended, error) : run_named(&c, warm, error);
-  if (automatic && !status && !ended) status = climb_ladder(&c, warm, error);
+  if (automatic && !status && !ended) status = run_strategy(&c, warm, error);
+  if (automatic && !options->any && !status && result->outcome == SS_SOLVED)
+    status = select(problem, options, z, workspace, result, error);
   if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
     keep_zero(&c);
   scratch_release(workspace, mark);
@@ -109,12 +168,19 @@ static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_op
   return status;
 }
 
+static bool is_zero(const double *z, int n) {
+  for (int i = 0; i < n; i++)
+    if (z[i] != 0) return false;
+  return true;
+}
+
 ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   const ss_cp_result nothing = {.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
   const bool automatic = strcmp(options->solver, "auto") == 0;
   *result = nothing;
-  if (automatic && !warm && solve_at_once(problem, options, z, workspace, result)) return SS_OK;
+  if (automatic && !warm && solve_at_once(problem, options, z, workspace, result))
+    return options->any || is_zero(z, problem->n) ? SS_OK : select(problem, options, z, workspace, result, error);
   *result = nothing;
   if (problem->n > 0 && !storage_finite(problem)) {
     for (int i = 0; i < problem->n; i++) z[i] = 0;
@@ -126,8 +192,10 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   if (automatic && units_needed(problem, &units)) {
     const ss_status status = solve_in_units(problem, units, options, warm, z, workspace, result, &settled, error);
     if (status || settled) return status;
-    result->residual = HUGE_VAL; /* z is the start now, not the best so far */
-    warm = true;
+    result->residual = HUGE_VAL;  /* z is the start now, not the best so far */
+    ss_cp_options any = *options; /* it has been selected in better units */
+    any.any = true;
+    return solve_as_given(problem, &any, automatic, true, z, workspace, result, error);
   }
   return solve_as_given(problem, options, automatic, warm, z, workspace, result, error);
 }

@@ -10,16 +10,23 @@
 typedef ss_status cp_solve_function(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error);
 
-cp_solve_function solve_active_set;    /* newton.c */
-cp_solve_function solve_at_rest;       /* the same from nothing, only where no contact is guessed to slide */
-cp_solve_function solve_tiny_lcp;      /* tiny.c */
-cp_solve_function solve_tiny_friction; /* the same for contacts with few directions, else not admitted */
-cp_solve_function solve_lemke;         /* pivoting.c */
+bool is_determined(const ss_cp *problem, const double *z, ss_cp_workspace *w); /* selection.c */
+/* The limit of vanishing compliance from a solution z; false, with z as it was, where that is not found at once. */
+bool select_directly(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
+                     ss_cp_result *result);
+/* Whether the rigid solution z, w has the states of the compliant one ze, we, or is on their edges: then it is their limit. */
+bool states_are_kept(const ss_cp *problem, const double *ze, const double *we, const double *z, const double *w,
+                     double eps);
+ss_status select_solution(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
+                          ss_cp_result *result, ss_error *error);
+cp_solve_function solve_proximal_newton; /* proximal_newton.c */
+cp_solve_function solve_active_set;      /* newton.c */
+cp_solve_function solve_tiny_lcp;        /* tiny.c */
+cp_solve_function solve_tiny_friction;   /* the same for contacts with few directions, else not admitted */
+cp_solve_function solve_lemke;           /* pivoting.c */
 cp_solve_function solve_lemke_covered;
 cp_solve_function solve_lemke_regularized;
 cp_solve_function solve_keller;
-cp_solve_function solve_lemke_short; /* with few pivots, for rungs of the ladder */
-cp_solve_function solve_keller_short;
 cp_solve_function solve_lemke_restarted;
 cp_solve_function solve_fischer_burmeister; /* equations.c */
 cp_solve_function solve_alart_curnier;
@@ -27,17 +34,14 @@ cp_solve_function solve_nsgs_newton; /* nsgs.c */
 cp_solve_function solve_nsgs;
 cp_solve_function solve_prox;         /* prox.c */
 cp_solve_function solve_range_newton; /* range_newton.c */
-cp_solve_function solve_redundant;    /* the same where contacts are many on few bodies, else not admitted */
-cp_solve_function solve_continuation, solve_continuation_few; /* continuation.c */
-cp_solve_function solve_wedged;         /* wedged.c: contacts that are wedged taken for joints, else not admitted */
-cp_solve_function solve_weakly_coupled; /* weak.c */
-cp_solve_function solve_few_contacts;   /* few.c */
-cp_solve_function solve_few_loaded;     /* the same where few of many contacts have impulses */
-cp_solve_function solve_facets;         /* facets.c */
-cp_solve_function solve_enumeration;    /* enumerate.c */
-cp_solve_function solve_refuted;        /* ray.c: a proof that there is no solution, else not admitted */
+cp_solve_function solve_continuation; /* continuation.c */
+cp_solve_function solve_wedged;       /* wedged.c: contacts that are wedged taken for joints, else not admitted */
+cp_solve_function solve_few_contacts; /* few.c */
+cp_solve_function solve_facets;       /* facets.c */
+cp_solve_function solve_enumeration;  /* enumerate.c */
+cp_solve_function solve_refuted;      /* ray.c: a proof that there is no solution, else not admitted */
 
-/* These take matrices of every form. The first four pose the problem anew and solve that by the ladder; not admitted where there is
+/* These take matrices of every form. The first four pose the problem anew and solve that by "auto"; not admitted where there is
  * nothing to do. */
 cp_solve_function solve_friction_form; /* friction_form.c */
 cp_solve_function solve_without_free;  /* condense.c: velocities eliminated */
@@ -52,12 +56,7 @@ cp_solve_function solve_newton_sparse;
 cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
 cp_solve_function solve_smoothing;
-cp_solve_function solve_smoothing_cheap; /* where its factors are; for rungs of the ladder */
-cp_solve_function solve_interior_cheap;
-cp_solve_function solve_smoothing_last; /* where they are bearable */
-cp_solve_function solve_interior_last;
 cp_solve_function solve_body_newton;
-cp_solve_function solve_swept; /* accelerated sweeps and some Newton steps */
 cp_solve_function solve_patches;
 
 enum { MODERATE_ROWS = 900 }; /* up to which sparse problems are made dense at once */

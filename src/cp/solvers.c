@@ -26,6 +26,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 /* These take sparse matrices and operators as they are; the others get them dense, if they are not too large. */
 static const solver_row of_any_form[] = {
     {"large", solve_large},
+    {"proximal-newton", solve_proximal_newton},
     {"friction-form", solve_friction_form},
     {"nsgs-sparse", solve_nsgs_sparse},
     {"nsgs-accelerated", solve_nsgs_accelerated},
@@ -39,7 +40,7 @@ static const solver_row of_any_form[] = {
 enum { N_OF_ANY_FORM = sizeof of_any_form / sizeof *of_any_form };
 
 static const ss_cp_solver_info infos[] = {
-    {"auto", "the ladder: one solver after the other, until the judge accepts"},
+    {"auto", "a strategy of few methods, the selection of one solution, and the judge"},
     {"active-set", "primal-dual active sets (semismooth Newton) from the given start; all cones"},
     {"lemke", "Lemke's method with a lexicographic ratio test; not for the quadratic cone in 3D"},
     {"lemke-covered", "the same with another covering vector"},
@@ -54,13 +55,14 @@ static const ss_cp_solver_info infos[] = {
     {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
     {"prox", "proximal point method around nsgs-newton, for redundant contacts; all cones"},
     {"range-newton", "proximal steps by Newton's method in the range of the matrix, for redundant contacts; all cones"},
+    {"proximal-newton", "the limit of vanishing compliance, by Newton's method from the soft side; all cones"},
     {"continuation", "smoothed problems along a curve that may turn back, then proximal steps; for piles that others "
                      "give up; all cones"},
     {"wedged", "contacts that are wedged between each other taken for joints, the rest by auto; all cones"},
     {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
-    {"large", "contacts that hang together through no body, one island after the other, each by the ladder"},
-    {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by the ladder"},
+    {"large", "contacts that hang together through no body, one island after the other, each by auto"},
+    {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by auto"},
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
     {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},

@@ -1,6 +1,6 @@
 /* Lemke's method (lemke.c) for a handful of rows without friction, or of contacts with few directions, from the data as they are: no
  * scaling, no lexicographic rule, nothing allocated. It takes about as long as judging its answer. Ties are broken by the larger pivot, so it may
- * cycle, and badly scaled data may lead it astray: it gives up early then, and the ladder goes on. */
+ * cycle, and badly scaled data may lead it astray: it gives up early then, and the strategy goes on. */
 #include "cp/solver.h"
 
 #include "core/wide.h"

@@ -11,7 +11,7 @@
  *
  * Assumes a G whose symmetric part is positive semi-definite, and wedges; else it is not admitted. It is one solution of several, usually: the
  * one with the most sticking contacts. Fails where the contacts of W cannot stick all at once (gaps that close at different times), or where the
- * ladder does not solve what is left. */
+ * strategy does not solve what is left. */
 #include "cp/self_stress.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
@@ -63,7 +63,7 @@ static bool add_stress(descent *d, const double *s, double *x) {
   return false;
 }
 
-/* What is left when the wedged contacts stick, by the ladder; x in the units of d. */
+/* What is left when the wedged contacts stick, by "auto"; x in the units of d. */
 static ss_status solve_rest(const descent *d, const ss_cp_options *options, double *x, ss_cp_workspace *w,
                             ss_cp_result *result, ss_error *error) {
   static const double rank_tolerance = 1e-12, share = 0.1; /* of the tolerance: units differ */
@@ -81,6 +81,7 @@ static ss_status solve_rest(const descent *d, const ss_cp_options *options, doub
   double *y = SCRATCH(w, double, rest.cp.n);
   if (!y) return out_of_memory(error);
   ss_cp_result inner;
+  own.any = true;
   const ss_status solved = ss_cp_solve(&rest.cp, &own, false, y, w, &inner, error);
   if (solved) return solved;
   result->iterations = inner.iterations;

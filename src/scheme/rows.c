@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-/* Numbers per row: seven or eight single ones, and A^-1 J^T; in a system J too, in all coordinates. */
-static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 8 + 2 * (size_t)sim->model->n_v : 7 + 12; }
+/* Numbers per row: eight or nine single ones, and A^-1 J^T; in a system J too, in all coordinates. */
+static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 9 + 2 * (size_t)sim->model->n_v : 8 + 12; }
 
 static void divide(ss_sim *sim, int capacity) {
   ss_problem *p = &sim->problem;
   double *next = p->numbers;
-  double **const parts[] = {&p->offset, &p->compliance, &p->pushed, &p->g, &p->z, &p->slack, &p->scale, &p->drive};
+  double **const parts[] = {&p->offset, &p->compliance, &p->pushed, &p->g, &p->z, &p->slack, &p->scale, &p->weight, &p->drive};
   const size_t n = sizeof parts / sizeof *parts - (sim->system ? 0 : 1);
   for (size_t i = 0; i < n; i++, next += capacity) *parts[i] = next;
   p->w = next;

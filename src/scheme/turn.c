@@ -73,7 +73,7 @@ static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
   static const struct {
     const char *solver;
     int limit;
-  } tries[] = {{"active-set", 12}, {"nsgs-newton", 60}};
+  } tries[] = {{"auto", 0}}; /* it shares the load: every contact that is pressed has a direction */
   const ss_simulation options = sim->options;
   const ss_certificate certificate = sim->report.certificate; /* its answer is not applied */
   ss_problem *p = &sim->problem;

@@ -152,6 +152,7 @@ static double to_natural_units(ss_sim *sim) {
   double largest = 0;
   for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
   const double s = power_near(largest);
+  for (int i = 0; i < p->n; i++) p->weight[i] = p->scale[i] * p->scale[i];
   convert(p, s, false);
   return s;
 }
@@ -199,6 +200,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   if (status != SS_OK) return status;
   const double s = to_natural_units(sim);
   ss_cp problem = ss_problem_view(p);
+  problem.compliance = p->weight;
   const ss_cp_options options = {.solver = sim->options.solver,
                                  .tolerance = sim->options.residual,
                                  .iteration_limit = sim->iteration_limit,

@@ -50,7 +50,7 @@ static ss_status reserve(ss_sim *sim, ss_error *error) {
   if (status == SS_OK) status = ss_grow((void **)&s->row, &s->row_capacity[0], 3 * p->n + 1, sizeof *s->row, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->order, &s->block_capacity[3], 2 * p->n_blocks + 1, sizeof *s->order, error);
-  if (status == SS_OK) status = ss_grow((void **)&s->g, &s->row_capacity[1], 3 * p->n, sizeof *s->g, error);
+  if (status == SS_OK) status = ss_grow((void **)&s->g, &s->row_capacity[1], 4 * p->n, sizeof *s->g, error);
   return status;
 }
 
@@ -75,7 +75,7 @@ static void sort_blocks(const ss_problem *p, ss_islands *s, int count) {
 static void gather(const ss_problem *p, ss_islands *s, int k, ss_cp *out) {
   const int *start = s->order + p->n_blocks;
   int n = 0, blocks = 0, *local = s->row + p->n;
-  double *z = s->g + p->n, *w = z + p->n;
+  double *z = s->g + p->n, *w = z + p->n, *weight = w + p->n;
   for (int at = start[k]; at < start[k + 1]; at++) {
     const ss_block *block = &p->blocks[s->order[at]];
     s->blocks[blocks] = *block;
@@ -86,9 +86,10 @@ static void gather(const ss_problem *p, ss_islands *s, int k, ss_cp *out) {
       s->g[n] = p->g[i];
       z[n] = p->z[i];
       w[n] = p->slack[i];
+      weight[n] = p->weight[i];
     }
   }
-  *out = (ss_cp){.n = n, .n_blocks = blocks, .g = s->g, .blocks = s->blocks};
+  *out = (ss_cp){.n = n, .n_blocks = blocks, .g = s->g, .blocks = s->blocks, .compliance = weight};
 }
 
 /* Its matrix in natural units: dense, or listed where it is large. */

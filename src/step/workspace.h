@@ -41,6 +41,7 @@ typedef struct ss_problem {
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
   double *scale;       /* [n] solve: d of the natural units */
+  double *weight;      /* [n] solve: compliances that choose between redundant impulses, in natural units */
   int *next_row;       /* [n][2] discretise: next (row, side) that touches the same body, or -1 */
   ss_block *blocks;    /* [n_blocks] rows */
   int first_motor;     /* rows: where the motors' rows start */
@@ -59,7 +60,7 @@ typedef struct ss_islands {
   double *work;     /* [2 n_blocks] event/crowd.c: of each island with the guess; from n_blocks on, with the solution */
   ss_block *blocks; /* of the island in hand, as are those below */
   int *row;         /* [3 n + 1] its rows in the problem; the problem's rows in it; where its matrix's lines start */
-  double *g;        /* [3 n] g; from n on z; from 2 n on w */
+  double *g;        /* [4 n] g; from n on z; from 2 n on w; from 3 n on weights */
   double *G;
   int *col;
   ss_sparse matrix;

@@ -1,0 +1,202 @@
+/* The strategy of "auto": which methods are tried, in which order, with how much work.
+ *
+ * Rows that cost little and mostly succeed where they are admitted stand first. Where it cannot be foretold which of the others will
+ * solve a problem, they take turns: in the first round each has few iterations, in every later one GROWTH times as many, so that
+ * the time is at most a small factor above that of the best of them. Rows that ended for another reason than their limit are not
+ * repeated. Every z is judged; the first one within the tolerance is taken, and where nothing solves the problem the best one, with the
+ * outcome of the first row that said why. */
+#include "cp/climb.h"
+#include "cp/islands.h"
+#include "cp/reduce.h"
+#include "cp/storage.h"
+
+#include <limits.h>
+#include <math.h>
+
+/* What a problem is like; a row names what it needs. */
+enum trait {
+  WARM = 1,       /* the last step's z */
+  COLD = 2,       /* no starting guess, or none that leads to the solution */
+  PLAIN = 4,      /* no friction */
+  FRICTION = 8,   /* with mu > 0 */
+  DISC = 16,      /* discs in space */
+  FLAT = 32,      /* polygons, pyramids and intervals only: pivots can solve it */
+  SPARSE = 64,    /* large and sparse: a row for any form of the matrix */
+  TINY = 128,     /* an LCP of few rows */
+  ANY_FORM = 256, /* the method takes the matrix in any form */
+};
+
+/* Where a row starts. */
+typedef enum row_start {
+  GIVEN,   /* from the caller's z, or from nothing where there is none */
+  NOTHING, /* a start that active sets do not mend is a bad one */
+  BEST,    /* from the best z so far */
+} row_start;
+
+typedef struct span {
+  int least, most;
+} span;
+
+typedef struct strategy_row {
+  solver_row row;
+  unsigned needs;
+  row_start start;
+  span rows;
+  int variables; /* at most, of the LCP that it makes */
+  int limit;     /* iterations in the first round; 0: the method's own choice, once */
+} strategy_row;
+
+enum { ALL = INT_MAX, ROUNDS = 4, GROWTH = 6, FEW = 24, SMALL = 64, DENSE_ROWS = 1200 };
+
+/* clang-format off */
+static const strategy_row strategy[] = {
+    /* method                                        needs                 start    rows               variables  limit */
+    {{"active-set", solve_active_set},               WARM,                 GIVEN,   {0, FEW - 1},      ALL,       12},
+    {{"proximal-newton", solve_proximal_newton},     WARM | ANY_FORM,      GIVEN,   {FEW, ALL},        ALL,       60},
+    {{"nsgs-newton", solve_few_contacts},            COLD | DISC,          NOTHING, {0, SMALL},        ALL,       40},
+    {{"lemke", solve_tiny_friction},                 COLD | FLAT,          NOTHING, {0, SMALL},        40,        0},
+    {{"active-set", solve_active_set},               COLD,                 NOTHING, {0, SMALL},        ALL,       12},
+    {{"lemke", solve_lemke},                         PLAIN,                NOTHING, {0, ALL},          3000,      300},
+    {{"lemke-restarted", solve_lemke_restarted},     PLAIN,                NOTHING, {0, ALL},          3000,      0},
+    {{"lemke", solve_lemke},                         FRICTION | FLAT,      NOTHING, {0, ALL},          2000,      200},
+    {{"proximal-newton", solve_proximal_newton},     COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       60},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   COLD | ANY_FORM,      NOTHING, {FEW, ALL},        ALL,       60},
+    {{"patches", solve_patches},                     SPARSE | FRICTION | ANY_FORM, BEST, {DENSE_ROWS, ALL}, ALL, 0},
+    {{"ray", solve_refuted},                         COLD,                 NOTHING, {0, ALL},          ALL,       0},
+    {{"smoothing", solve_smoothing},                 COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       15},
+    {{"wedged", solve_wedged},                       FRICTION,             NOTHING, {0, ALL},          ALL,       0},
+    {{"continuation", solve_continuation},           FRICTION,             NOTHING, {0, ALL},          ALL,       40},
+    {{"enumeration", solve_enumeration},             0,                    NOTHING, {0, ALL},          ALL,       0},
+};
+/* clang-format on */
+enum { N_ROWS = sizeof strategy / sizeof *strategy };
+
+const char *ss_cp_strategy_row(int row) { return row >= 0 && row < N_ROWS ? strategy[row].row.name : NULL; }
+
+static unsigned traits_of(const ss_cp *problem, bool warm) {
+  const bool friction = has_friction(problem), disc = has_disc(problem);
+  return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : FLAT) |
+         (is_tiny_lcp(problem) ? TINY : 0U) | (is_large_and_sparse(problem) ? SPARSE : 0U) | ANY_FORM;
+}
+
+static bool is_admitted(const climb *c, const strategy_row *r, unsigned traits, int variables) {
+  if (r->needs & ~traits || c->options->without >> (r - strategy) & 1) return false;
+  if (traits & SPARSE && !(r->needs & ANY_FORM) && c->problem->n > DENSE_ROWS) return false;
+  return r->rows.least <= c->problem->n && c->problem->n <= r->rows.most && variables <= r->variables;
+}
+
+/* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
+ * improve what active sets cannot: contacts on the edge between two states. */
+static ss_status refine(climb *c, ss_error *error) {
+  static const solver_row row = {"nsgs-newton", solve_nsgs_newton};
+  static const double above = 1e-12;
+  enum { LIMIT = 20, MOST_ROWS = 600 };
+  if (!(c->result->residual > above) || c->problem->n > MOST_ROWS) return SS_OK;
+  ss_outcome outcome;
+  return try_row(c, &row, LIMIT, c->z, &outcome, error);
+}
+
+/* Whether the best z is as good as numbers of double precision can be: their last digit moves a slack by more than the
+ * residual, and by much more than the tolerance (light bodies under heavy ones, mass ratios of 1e8). */
+static bool at_rounding_level(const climb *c) {
+  static const double epsilon = 0x1p-52, hopeless = 8;
+  const size_t n = (size_t)c->problem->n;
+  if (!c->problem->G || !(c->result->residual < nearly_solved)) return false;
+  double largest = 0, size = 0;
+  for (size_t i = 0; i < n; i++) {
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) sum += fabs(c->problem->G[i * n + j] * c->z[j]);
+    size = fmax(size, sum);
+    largest = fmax(largest, fabs(c->problem->g[i]));
+  }
+  const double bound = epsilon * size / (1 + largest);
+  return c->result->residual <= bound && hopeless * c->options->tolerance < bound;
+}
+
+/* Other forms of the matrix than the one that is given. */
+typedef struct forms {
+  ss_cp dense, listed;
+  ss_sparse rows;
+} forms;
+
+static ss_status make_dense(climb *c, forms *f, ss_error *error) {
+  if (c->problem->G) return SS_OK;
+  const ss_status status = storage_dense(c->problem, c->workspace, &f->dense, error);
+  if (operator_has_bodies(c->problem->factors)) f->dense.factors = c->problem->factors;
+  if (!status) c->problem = &f->dense;
+  return status;
+}
+
+/* The rows beside the factors: most methods ask for them. */
+static ss_status list_rows(climb *c, forms *f, ss_error *error) {
+  f->listed = *c->problem;
+  f->listed.sparse = &f->rows;
+  const ss_status status = storage_rows(c->problem, c->workspace, &f->rows, error);
+  if (!status) c->problem = &f->listed;
+  return status;
+}
+
+/* The z that a row starts from; NULL: nothing. */
+static const double *start_of(const climb *c, const strategy_row *r, bool warm) {
+  const double *given = warm ? c->start : NULL;
+  if (r->start == NOTHING) return NULL;
+  if (r->start == GIVEN) return given;
+  return c->result->residual < HUGE_VAL ? c->z : given;
+}
+
+/* Whether the row is tried in this round: its first one, or a later one if the last attempt ended at its limit. */
+static bool is_due(const strategy_row *r, int round, ss_outcome last) {
+  return round == 0 || (r->limit > 0 && last == SS_LIMIT);
+}
+
+/* The outcome of a failure is that of the first row that gave a reason: a ray of Lemke's method says more than the
+ * iteration limit of the others. */
+static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
+  ss_outcome first = SS_SOLVED, last[N_ROWS];
+  const int variables = lcp_variables(c->problem);
+  unsigned traits = traits_of(c->problem, warm);
+  for (int round = 0, limit = 1; round < ROUNDS; round++, limit *= GROWTH)
+    for (int k = 0; k < N_ROWS; k++) {
+      const strategy_row *r = &strategy[k];
+      ss_outcome outcome;
+      if (!is_admitted(c, r, traits, variables) || !is_due(r, round, last[k])) continue;
+      ss_status status = r->needs & ANY_FORM ? SS_OK : make_dense(c, f, error);
+      if (!status) status = try_row(c, &r->row, limit * r->limit, start_of(c, r, warm), &outcome, error);
+      if (status) return status;
+      last[k] = outcome;
+      if (c->options->trace)
+        c->options->trace(c->options->trace_user, k,
+                          c->result->residual <= c->options->tolerance ? SS_SOLVED : outcome);
+      if (c->result->residual <= c->options->tolerance) return warm && !(traits & SPARSE) ? refine(c, error) : SS_OK;
+      if (outcome == SS_NOT_ADMITTED) continue;
+      c->result->fallbacks++;
+      if (proved_impossible(c)) return SS_OK;
+      if (at_rounding_level(c)) {
+        c->result->outcome = SS_STALLED;
+        return SS_OK;
+      }
+      if (outcome != SS_SOLVED && (first == SS_SOLVED || first == SS_LIMIT)) first = outcome;
+      if (traits & r->needs & WARM) traits |= COLD; /* the states before are not those of this problem */
+    }
+  if (first != SS_SOLVED) c->result->outcome = first;
+  if (first == SS_RAY && c->result->residual < nearly_solved) c->result->outcome = SS_STALLED; /* then it was none */
+  return SS_OK;
+}
+
+ss_status run_strategy(climb *c, bool warm, ss_error *error) {
+  const ss_cp *given = c->problem;
+  const bool large = is_large_and_sparse(given);
+  forms f;
+  ss_status status = SS_OK;
+  if (!given->G && !large && given->n > SS_CP_DENSE_ROWS) {
+    c->result->outcome = SS_NOT_ADMITTED;
+    return SS_OK;
+  }
+  if (given->n <= MODERATE_ROWS || !large)
+    status = make_dense(c, &f, error);
+  else if (given->factors && !given->sparse)
+    status = list_rows(c, &f, error);
+  if (!status) status = run_rounds(c, warm, &f, error);
+  judge_as_given(c, given);
+  return status;
+}
