@@ -104,6 +104,17 @@ static ss_status sharpen(const ss_cp *problem, const ss_cp_options *options, dou
   return status;
 }
 
+/* Up to what rounding errors of a nearly rigid problem make of it. */
+static bool is_same(const double *x, const double *z, int n) {
+  static const double noise = 1e-9;
+  double size = 0, apart = 0;
+  for (int i = 0; i < n; i++) {
+    size = fmax(size, fabs(z[i]));
+    apart = fmax(apart, fabs(x[i] - z[i]));
+  }
+  return apart <= noise * size;
+}
+
 /* The limit of vanishing compliance among the solutions, where there may be several. It is taken where it solves the problem as exactly as
  * the one that was found: contacts at the end of their friction, say, leave it few digits. */
 static ss_status select(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
@@ -119,6 +130,10 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
   ss_status status = SS_OK;
   if (!select_directly(problem, options, x, workspace, &own))
     status = select_solution(problem, options, x, workspace, &own, error);
+  if (!status && own.selected && is_same(x, z, problem->n)) { /* and the one that was found has no noise */
+    result->selected = true;
+    own.selected = false;
+  }
   if (!status && own.selected) status = sharpen(problem, options, x, workspace, &own, error);
   if (!status && own.selected && own.residual <= fmin(options->tolerance, fmax(exact, nearly * result->residual))) {
     memcpy(z, x, sizeof(double) * (size_t)problem->n);
