@@ -16,7 +16,8 @@ static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 9 + 2 * 
 static void divide(ss_sim *sim, int capacity) {
   ss_problem *p = &sim->problem;
   double *next = p->numbers;
-  double **const parts[] = {&p->offset, &p->compliance, &p->pushed, &p->g, &p->z, &p->slack, &p->scale, &p->weight, &p->drive};
+  double **const parts[] = {&p->offset, &p->compliance, &p->pushed, &p->g,    &p->z,
+                            &p->slack,  &p->scale,      &p->weight, &p->drive};
   const size_t n = sizeof parts / sizeof *parts - (sim->system ? 0 : 1);
   for (size_t i = 0; i < n; i++, next += capacity) *parts[i] = next;
   p->w = next;
