@@ -46,13 +46,14 @@ static json_t *solutions_json(const session *s, const ss_bvp_result *r) {
 
 static int print_json(const session *s, const ss_bvp_result *r, double seconds) {
   const ss_bvp_contraction *c = &r->contraction;
-  return json_print(json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:{s:b, s:o, s:o, s:o, s:o}, s:I, s:o}", "scene",
-                              json_text(session_name(s)), "scheme", json_text(s->simulation.scheme), "conditions",
-                              conditions_json(s), "found", r->n_solutions > 0, "solutions", solutions_json(s, r),
-                              "best", solution_json(s, r, &r->best), "reason", json_text(r->reason), "contraction",
-                              "applies", c->applies, "psi", json_number(c->psi), "growth", json_number(c->growth),
-                              "bound", json_number(c->bound), "observed", json_number(c->observed), "simulations",
-                              (json_int_t)r->simulations, "wall_seconds", json_number(seconds)));
+  return json_print(
+      json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:{s:b, s:o, s:o, s:o, s:o}, s:i, s:i, s:b, s:I, s:o}", "scene",
+                json_text(session_name(s)), "scheme", json_text(s->simulation.scheme), "conditions", conditions_json(s),
+                "found", r->n_solutions > 0, "solutions", solutions_json(s, r), "best", solution_json(s, r, &r->best),
+                "reason", json_text(r->reason), "contraction", "applies", c->applies, "psi", json_number(c->psi),
+                "growth", json_number(c->growth), "bound", json_number(c->bound), "observed", json_number(c->observed),
+                "starts", r->starts, "samples", r->samples, "out_of_time", r->out_of_time, "simulations",
+                (json_int_t)r->simulations, "wall_seconds", json_number(seconds)));
 }
 
 static void print_solution(const session *s, const ss_bvp_solution *solution) {
@@ -68,9 +69,11 @@ static void print_solution(const session *s, const ss_bvp_solution *solution) {
 static void print_text(const session *s, const ss_bvp_result *r, double seconds) {
   (void)printf("%s\n  %s, step %.6g, duration %.6g: %ld simulations in %.3g s\n\n", session_name(s),
                s->simulation.scheme, s->simulation.step, s->simulation.duration, r->simulations, seconds);
+  if (r->n_solutions > 0)
+    (void)printf("  %d found in %d starts, the best of %d velocities%s; there may be more\n", r->n_solutions, r->starts,
+                 r->samples, r->out_of_time ? ", then the time was up" : "");
   for (int i = 0; i < r->n_solutions; i++) {
-    (void)printf("  SOLUTION %d of %d, residual %.1e (%s)\n", i + 1, r->n_solutions, r->solutions[i].residual,
-                 r->solutions[i].method);
+    (void)printf("  SOLUTION %d, residual %.1e (%s)\n", i + 1, r->solutions[i].residual, r->solutions[i].method);
     print_solution(s, &r->solutions[i]);
   }
   if (r->n_solutions == 0) {
@@ -98,6 +101,7 @@ typedef struct bvp_options {
   overrides overrides;
   const char *scene, *output;
   long threads, starts; /* starts 0: the scene's */
+  double time_limit;    /* infinite: the scene's */
   bool json;
 } bvp_options;
 
@@ -107,8 +111,9 @@ typedef struct search_pool {
   const overrides *overrides;
   pthread_mutex_t mutex;
   ss_bvp_search **searches;
-  long n, room;
-  int unknowns;
+  long n, room, starts;
+  int unknowns, conditions;
+  double deadline;          /* on the wall clock; infinite: none */
   ss_bvp_attempt *attempts; /* the first rank's: all starts */
   ss_status status;         /* of the first rank: what went wrong */
   ss_error error;
@@ -126,8 +131,11 @@ static ss_status take_search(search_pool *p, ss_bvp_search **search, ss_error *e
   if (p->n > 0) *search = p->searches[--p->n];
   (void)pthread_mutex_unlock(&p->mutex);
   if (*search) return SS_OK;
-  return ss_bvp_search_create(p->session->scene, &p->session->simulation, p->overrides->set.items, p->overrides->set.n,
-                              search, error);
+  ss_scene scene = *p->session->scene;
+  scene.boundary.starts = (int)p->starts;
+  scene.boundary.seconds = isfinite(p->deadline) ? fmax(p->deadline - wall_clock(), 1e-9) : 0;
+  return ss_bvp_search_create(&scene, &p->session->simulation, p->overrides->set.items, p->overrides->set.n, search,
+                              error);
 }
 
 static void give_back(search_pool *p, ss_bvp_search *search) {
@@ -140,12 +148,22 @@ static void give_back(search_pool *p, ss_bvp_search *search) {
   ss_bvp_search_destroy(search);
 }
 
+/* How many numbers an attempt has. */
+static size_t attempt_numbers(const search_pool *p) { return (size_t)p->unknowns + 2 * (size_t)p->conditions; }
+
+static void place_numbers(const search_pool *p, ss_bvp_attempt *attempt, double *numbers) {
+  attempt->unknown = numbers;
+  attempt->low = numbers + p->unknowns;
+  attempt->high = attempt->low + p->conditions;
+}
+
 static void *try_start(void *user, long index, size_t *size) {
   search_pool *p = user;
-  *size = sizeof(told_attempt) + sizeof(double) * (size_t)p->unknowns;
+  *size = sizeof(told_attempt) + sizeof(double) * attempt_numbers(p);
   char *bytes = calloc(1, *size);
   if (!bytes) ranks_abort("out of memory");
-  told_attempt told = {.attempt.unknown = (double *)(void *)(bytes + sizeof told)};
+  told_attempt told = {0};
+  place_numbers(p, &told.attempt, (double *)(void *)(bytes + sizeof told));
   ss_bvp_search *search = NULL;
   told.status = take_search(p, &search, &told.error);
   if (!told.status) told.status = ss_bvp_try(search, (int)index, &told.attempt, &told.error);
@@ -158,25 +176,28 @@ static void take_attempt(void *user, long index, const void *bytes, size_t size)
   search_pool *p = user;
   told_attempt told;
   memcpy(&told, bytes, sizeof told);
-  double *unknown = p->attempts[index].unknown;
-  memcpy(unknown, (const char *)bytes + sizeof told, size - sizeof told);
+  double *numbers = p->attempts[index].unknown;
+  memcpy(numbers, (const char *)bytes + sizeof told, size - sizeof told);
   p->attempts[index] = told.attempt;
-  p->attempts[index].unknown = unknown;
+  place_numbers(p, &p->attempts[index], numbers);
   if (told.status && !p->status) {
     p->status = told.status;
     p->error = told.error;
   }
 }
 
-static ss_status search_starts(search_pool *p, long starts, long threads, ss_bvp_result **result, ss_error *error) {
+static ss_status search_starts(search_pool *p, long threads, ss_bvp_result **result, ss_error *error) {
+  const long starts = p->starts;
   p->unknowns = p->session->scene->boundary.n_unknown;
+  p->conditions = p->session->scene->boundary.n_conditions;
   p->room = threads;
   p->searches = calloc((size_t)threads, sizeof(ss_bvp_search *));
   p->attempts = calloc((size_t)starts, sizeof *p->attempts);
-  double *numbers = calloc((size_t)starts * (size_t)(p->unknowns + 1), sizeof *numbers);
+  double *numbers = calloc((size_t)starts * (attempt_numbers(p) + 1), sizeof *numbers);
   ss_bvp_search *first = NULL;
   ss_status status = p->searches && p->attempts && numbers ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (long i = 0; !status && i < starts; i++) p->attempts[i].unknown = numbers + i * p->unknowns;
+  for (long i = 0; !status && i < starts; i++)
+    place_numbers(p, &p->attempts[i], numbers + (size_t)i * attempt_numbers(p));
   if (!status) status = take_search(p, &first, error); /* a scene that will not do is told before anything is shared */
   if (!status) {
     give_back(p, first);
@@ -206,8 +227,12 @@ static int solve(const session *s, const bvp_options *b) {
   ss_error error = {0};
   const double start = wall_clock();
   const long starts = b->starts ? b->starts : s->scene->boundary.starts > 0 ? s->scene->boundary.starts : 1;
-  search_pool pool = {.session = s, .overrides = o, .mutex = PTHREAD_MUTEX_INITIALIZER};
-  ss_status status = search_starts(&pool, starts, b->threads < starts ? b->threads : starts, &result, &error);
+  const double budget = isfinite(b->time_limit)          ? b->time_limit
+                        : s->scene->boundary.seconds > 0 ? s->scene->boundary.seconds
+                                                         : (double)INFINITY;
+  search_pool pool = {
+      .session = s, .overrides = o, .mutex = PTHREAD_MUTEX_INITIALIZER, .starts = starts, .deadline = start + budget};
+  ss_status status = search_starts(&pool, b->threads < starts ? b->threads : starts, &result, &error);
   if (status) return report_error(&error);
   if (ranks_index() != 0) return EXIT_DONE;
   const double seconds = wall_clock() - start;
@@ -227,7 +252,9 @@ static int solve(const session *s, const bvp_options *b) {
 }
 
 static int bvp_on_ranks(int argc, char **argv) {
-  bvp_options b = {.overrides = overrides_none(), .threads = ranks_count() > 1 ? 1 : parallel_processors()};
+  bvp_options b = {.overrides = overrides_none(),
+                   .threads = ranks_count() > 1 ? 1 : parallel_processors(),
+                   .time_limit = (double)INFINITY};
   overrides *o = &b.overrides;
   const option options[] = {
       {"o", OPTION_TEXT, &b.output, "SOLVED.yaml", "write the scene with the velocities found: run reproduces them"},
@@ -235,6 +262,7 @@ static int bvp_on_ranks(int argc, char **argv) {
       {"step", OPTION_NUMBER, &o->step, "H", "another step size"},
       {"duration", OPTION_NUMBER, &o->duration, "T", "another final time"},
       {"solver", OPTION_TEXT, &o->solver, "X", "another complementarity solver"},
+      {"time-limit", OPTION_NUMBER, &b.time_limit, "S", "end the search after so many seconds, with what was found"},
       {"set", OPTION_LIST, &o->set, "NAME=VALUE", "override a declared parameter; may be repeated"},
       {"starts", OPTION_COUNT, &b.starts, "N", "try N starting points instead of the scene's number"},
       {"threads", OPTION_COUNT, &b.threads, "N", "try N at a time (default: one per processor, one per rank)"},
@@ -247,14 +275,17 @@ static int bvp_on_ranks(int argc, char **argv) {
       1,
       "Finds the unknown initial velocities of the scene's section `boundary` for which the conditions hold at the "
       "end.\n"
-      "Several starts; from each an accelerated fixed point, then Powell's hybrid method. Where nothing is found the\n"
-      "best residual and the reason are printed, and the exit code is 1. Started by mpirun, ranks share the starts; "
-      "what is\n"
-      "found does not depend on them.",
+      "Several starts, the best of many sampled velocities; from each an accelerated fixed point, then Powell's "
+      "hybrid\n"
+      "method. Where nothing is found the best residual and the reason are printed, and the exit code is 1. Started "
+      "by\n"
+      "mpirun, ranks share the starts; what is found does not depend on them, but for a time limit.",
       options,
       "  stickslip bvp scenes/bvp-puck.yaml\n  stickslip bvp scenes/bvp-throw.yaml -o solved.yaml && stickslip run "
       "solved.yaml\n  mpirun -n 8 stickslip bvp scenes/bvp-billiard.yaml --starts 200\n"};
   int code = parse_options(&command_line, argc, argv, &b.scene);
+  if (code == PARSE_GO_ON && !(b.time_limit > 0))
+    code = usage_error("--time-limit must be positive, got %g", b.time_limit);
   if (code == PARSE_GO_ON && b.threads < 1) code = usage_error("--threads must be at least 1");
   if (code == PARSE_GO_ON &&
       (outputs_are_files(&b.scene, 1, &b.output, 1) || (ranks_index() == 0 && output_check(b.output))))

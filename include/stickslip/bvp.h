@@ -31,6 +31,9 @@ typedef struct ss_bvp_result {
   ss_bvp_solution best; /* the smallest residual that was seen, solution or not */
   const char *reason;   /* why there may be none; NULL where there is a solution */
   ss_bvp_contraction contraction;
+  int starts;       /* from how many velocities a solution was searched for */
+  int samples;      /* of how many velocities they are the best */
+  bool out_of_time; /* the search ended with its budget of seconds */
   long simulations; /* how many were run */
   struct ss_arena *arena;
 } ss_bvp_result;
@@ -46,20 +49,27 @@ void ss_bvp_result_destroy(ss_bvp_result *result);
  * threads at once. */
 typedef struct ss_bvp_search ss_bvp_search;
 typedef struct ss_bvp_attempt {
+  bool tried;       /* else there was no such start, or no time */
+  bool out_of_time; /* the budget of seconds has ended it, or has left nothing for it */
   bool found;       /* `unknown` meets the conditions; else it is the best that was seen */
   bool fitted;      /* multiple shooting: the segments fit together */
   double residual;  /* of `unknown` */
   double tear;      /* by how much initial velocities disagreed with the joints at most */
-  long simulations; /* how many were run */
+  long simulations; /* how many were run, beyond the samples */
+  int samples;      /* how many velocities were sampled to choose the start */
   char method[32];  /* what found it */
   double *unknown;  /* [ss_bvp_unknowns], the caller's */
+  double *low;      /* [ss_bvp_conditions], the caller's, as `high`: */
+  double *high;     /* between what the conditions' residuals were in all runs that were seen */
 } ss_bvp_attempt;
 
-/* Continuation is done here. starts: 0 is the scene's own number. */
+/* Continuation is done here. The scene's number of starts says how many velocities are sampled, once in each search, when
+ * the first start but 0 is tried; its budget of seconds begins here. */
 ss_status ss_bvp_search_create(const ss_scene *scene, const ss_simulation *options, const char *const *settings,
                                int n_settings, ss_bvp_search **out, ss_error *error);
 void ss_bvp_search_destroy(ss_bvp_search *search);
 int ss_bvp_unknowns(const ss_bvp_search *search);
+int ss_bvp_conditions(const ss_bvp_search *search);
 ss_status ss_bvp_try(ss_bvp_search *search, int start, ss_bvp_attempt *attempt, ss_error *error);
 ss_status ss_bvp_conclude(ss_bvp_search *search, const ss_bvp_attempt *attempts, int n, ss_bvp_result **out,
                           ss_error *error);

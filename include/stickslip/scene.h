@@ -336,6 +336,7 @@ typedef struct ss_boundary_def {
   int n_conditions, n_unknown;
   double tolerance;         /* of the conditions */
   int starts;               /* how many starting points are tried */
+  double seconds;           /* budget of the search; 0: none */
   bool exact_sensitivities; /* derivatives carried along the run; else differences of runs */
   int segments;             /* multiple shooting: parts of the duration; 1: single shooting */
   /* Continuation: the parameter goes from `from` to its declared value in so many steps; NULL: none. */

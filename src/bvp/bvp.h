@@ -29,6 +29,9 @@ typedef struct ss_shooting {
   ss_shot_report shot;  /* likewise */
   double tear;          /* by how much initial velocities disagreed with the joints at most, over all runs */
   bool fitted;          /* segments were made to fit together and to meet the conditions */
+  double *low, *high;   /* [m] of the conditions' residuals, over all runs */
+  double deadline;      /* on the clock of ss_seconds; infinite: none */
+  bool out_of_time;     /* it has passed: no more runs */
   double best_residual; /* over all runs */
   double *best_u, *best_f;
   const char *best_method, *method;
@@ -40,8 +43,26 @@ ss_status ss_shooting_create(const ss_scene *scene, const ss_simulation *options
 /* False: the run failed (f is then large), or memory or input did (status says so). */
 bool ss_shoot(ss_shooting *s, const double *u, double *f);
 
+/* Looks at the clock; no more runs where it is. */
+bool ss_shooting_out_of_time(ss_shooting *s);
+
 /* Residuals of the conditions for a simulation that has reached its end and began with the scene's velocities. */
 void ss_shooting_conditions(const ss_shooting *s, const ss_sim *sim, double *f);
+
+/* Velocities of which a run is known, as starts (starts.c). */
+typedef struct ss_samples {
+  int n, capacity;
+  double *u;        /* [n][unknowns] */
+  double *residual; /* [n] infinite: the run failed */
+  double *scale;    /* [unknowns] */
+  bool *used;       /* [n] as a start, or near one */
+} ss_samples;
+
+/* Runs `count` of them, fewer where the time is up. */
+ss_status ss_samples_create(ss_shooting *s, const double *own, int count, ss_arena *arena, ss_samples *samples,
+                            ss_error *error);
+/* The best that is left; false: none. */
+bool ss_samples_next(ss_samples *samples, int n, double *u);
 
 /* A search for solutions (solve.c, report.c). */
 typedef struct ss_bvp_solver {
@@ -51,7 +72,7 @@ typedef struct ss_bvp_solver {
   double *scratch;
   double *binverse; /* [n][n]; NULL: no fixed point */
   double *u;        /* [n]: the scene's velocities, or those that continuation has led to */
-  double *guess;    /* [n] */
+  double *guess;    /* [n] a fixed-point step from there; NULL: there is none */
 } ss_bvp_solver;
 
 /* (M_v + N_v + horizon N_q)^-1 on the unknowns, for as many conditions; false: singular. */

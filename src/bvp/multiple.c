@@ -53,6 +53,7 @@ bool multiple_fly(multiple *w, int k, const double *u, const ss_state *knot, ss_
   ss_model *model = NULL;
   ss_sim *sim = w->sim;
   ss_status status = SS_OK;
+  if (ss_shooting_out_of_time(s)) return false;
   ss_bvp_apply(&s->scene, u);
   if (k == 0) {
     sim = NULL;

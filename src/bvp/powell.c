@@ -18,7 +18,7 @@ static int square(void *user, int n, const double *u, double *f, int flag) {
   (void)flag;
   ss_shooting *s = user;
   (void)ss_shoot(s, u, f);
-  return s->status == SS_OK ? 0 : -1;
+  return s->status == SS_OK && !s->out_of_time ? 0 : -1;
 }
 
 static int rectangular(void *user, int m, int n, const double *u, double *f, int flag) {
@@ -40,7 +40,7 @@ static int derivatives(ss_shooting *s, const double *u, double *columns, int str
   for (int i = 0; i < m; i++)
     for (int j = 0; j < n; j++) columns[i + (ptrdiff_t)j * stride] = rows[(ptrdiff_t)i * n + j];
   ss_free(rows);
-  return s->status == SS_OK ? 0 : -1;
+  return s->status == SS_OK && !s->out_of_time ? 0 : -1;
 }
 
 static int square_exact(void *user, int n, const double *u, double *f, double *jacobian, int stride, int flag) {

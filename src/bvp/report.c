@@ -116,26 +116,42 @@ static bool is_locked(const ss_shooting *s, const ss_condition_def *c) {
   return true;
 }
 
-static void describe(const ss_shooting *s, const double *jacobian, text *out) {
+/* No run at all has changed it. */
+static bool never_answered(const ss_shooting *s, const ss_condition_def *c) {
+  const ptrdiff_t i = c - s->boundary->conditions;
+  return s->high[i] - s->low[i] <= 1e-9 * (1 + fabs(s->low[i]));
+}
+
+/* What is known is local: at the best point, and by the runs that were made. */
+static void describe(const ss_bvp_solver *v, const double *jacobian, text *out) {
+  const ss_shooting *s = v->shooting;
   const ss_condition_def *deaf = jacobian ? deaf_condition(s, jacobian) : NULL;
+  if (deaf && is_locked(s, deaf)) {
+    add(out, "'%.300s' cannot be met: the body's freedom locks that coordinate", deaf->text);
+    return;
+  }
+  add(out, "no solution from %d starts, the best of %d velocities (%ld runs%s): ", v->result->starts,
+      v->result->samples, s->simulations, s->out_of_time ? ", then the time was up" : "");
   if (s->fitted)
     add(out,
         "the segments fit together and meet the conditions, but a run from their initial velocities does "
         "not: the motion magnifies rounding errors up to %.2g",
         s->best_residual);
   else if (!isfinite(s->best_residual))
-    add(out, "no run from any start could be certified");
-  else if (deaf && is_locked(s, deaf))
-    add(out, "'%.300s' cannot be met: the body's freedom locks that coordinate", deaf->text);
+    add(out, "no run could be certified");
+  else if (deaf && never_answered(s, deaf))
+    add(out, "'%.300s' was the same in all of them: the unknown velocities seem to have no way to change it",
+        deaf->text);
   else if (deaf && !s->shot.touched)
-    add(out, "'%.300s' does not depend on the unknown velocities: nothing carries them there", deaf->text);
+    add(out, "near the best of them '%.300s' does not depend on the unknown velocities: nothing touches there",
+        deaf->text);
   else if (deaf)
     add(out,
-        "'%.300s' does not answer to the unknown velocities there: contact or friction has brought the "
+        "near the best of them '%.300s' does not answer to the unknown velocities: contact or friction has brought the "
         "motion to rest before the end",
         deaf->text);
   else
-    add(out, "the best residual is a minimum: nearby velocities only make it worse");
+    add(out, "the best residual is a minimum there, nearby velocities only make it worse");
 }
 
 /* Whether a condition on final positions (or else velocities) is not met. */
@@ -174,7 +190,7 @@ static void advise(const ss_shooting *s, text *out) {
 
 static ss_status explain(ss_bvp_solver *v, const double *jacobian, ss_error *error) {
   text reason = {0};
-  describe(v->shooting, jacobian, &reason);
+  describe(v, jacobian, &reason);
   advise(v->shooting, &reason);
   v->result->reason = ss_arena_strdup(v->arena, reason.text);
   return v->result->reason ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
@@ -193,6 +209,9 @@ ss_status ss_bvp_report(ss_bvp_solver *v, ss_error *error) {
   if (!jacobian || !u || !f) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   memcpy(u, r->best.unknown, sizeof(double) * (size_t)s->n);
   bool known = false;
+  r->simulations = s->simulations;
+  s->deadline = INFINITY; /* a few runs more for what is told */
+  s->out_of_time = false;
   if (isfinite(s->best_residual)) {
     s->measure = true;
     if (ss_shoot(s, u, f)) {
@@ -206,6 +225,7 @@ ss_status ss_bvp_report(ss_bvp_solver *v, ss_error *error) {
     known = ss_shoot_differences(s, u, f, jacobian);
     if (known) r->contraction.observed = observed_contraction(v, jacobian);
   }
+  s->out_of_time = r->out_of_time;
   r->simulations = s->simulations;
   return r->n_solutions ? SS_OK : explain(v, known ? jacobian : NULL, error);
 }

@@ -59,7 +59,11 @@ ss_status ss_shooting_create(const ss_scene *scene, const ss_simulation *options
   s->best_residual = INFINITY;
   s->best_u = SS_ARENA_ARRAY(arena, double, s->n);
   s->best_f = SS_ARENA_ARRAY(arena, double, s->m);
-  if (!s->best_u || !s->best_f) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  s->low = SS_ARENA_ARRAY(arena, double, s->m);
+  s->high = SS_ARENA_ARRAY(arena, double, s->m);
+  s->deadline = INFINITY;
+  for (int i = 0; s->low && s->high && i < s->m; i++) s->low[i] = INFINITY, s->high[i] = -INFINITY;
+  if (!s->best_u || !s->best_f || !s->low || !s->high) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   *out = s;
   return SS_OK;
 }
@@ -158,6 +162,7 @@ static void note_scheme(ss_shooting *s, const ss_sim *sim) {
 
 static void keep_best(ss_shooting *s, const double *u, const double *f) {
   const double residual = ss_largest(f, s->m);
+  for (int i = 0; i < s->m; i++) s->low[i] = fmin(s->low[i], f[i]), s->high[i] = fmax(s->high[i], f[i]);
   if (!(residual < s->best_residual)) return;
   s->best_residual = residual;
   s->best_method = s->method;
@@ -165,9 +170,14 @@ static void keep_best(ss_shooting *s, const double *u, const double *f) {
   memcpy(s->best_f, f, sizeof(double) * (size_t)s->m);
 }
 
+bool ss_shooting_out_of_time(ss_shooting *s) {
+  s->out_of_time = s->out_of_time || ss_seconds() > s->deadline;
+  return s->out_of_time;
+}
+
 bool ss_shoot(ss_shooting *s, const double *u, double *f) {
   for (int i = 0; i < s->m; i++) f[i] = failed_residual;
-  if (!isfinite(ss_largest(u, s->n))) return false;
+  if (ss_shooting_out_of_time(s) || !isfinite(ss_largest(u, s->n))) return false;
   ss_model *model = NULL;
   ss_sim *sim = NULL;
   ss_bvp_apply(&s->scene, u);

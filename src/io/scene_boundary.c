@@ -333,6 +333,7 @@ static const ss_key boundary_keys[] = {
     {"unknown", read_unknown, 0, false, 0},
     {"tolerance", ss_read_positive, offsetof(ss_boundary_def, tolerance), false, 0},
     {"starts", read_starts, offsetof(ss_boundary_def, starts), false, 0},
+    {"seconds", ss_read_positive, offsetof(ss_boundary_def, seconds), false, 0},
     {"segments", read_segments, offsetof(ss_boundary_def, segments), false, 0},
     {"sensitivities", read_sensitivities, offsetof(ss_boundary_def, exact_sensitivities), false, 0},
     {"continuation", read_continuation, 0, false, 0},
