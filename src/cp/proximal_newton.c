@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PATH_STEPS = 80, WARM_NEWTONS = 25, PROXIMAL = 12, DEFAULT_LIMIT = 400 };
+enum { PATH_STEPS = 80, WARM_NEWTONS = 25, PROXIMAL = 12, DEFAULT_LIMIT = 400, SPARSE_LIMIT = 250 };
 static const double end_share[] = {1e-5, 1e-7}; /* of the typical G_ii / c_i: ends of the path */
 enum { ENDS = sizeof end_share / sizeof *end_share };
 static const double start_share = 1e-2; /* where it begins from the states of a z */
@@ -237,6 +237,8 @@ static ss_status search_create(search *s, const ss_cp *problem, const ss_cp_opti
   s->tolerance = options->tolerance;
   s->selected = false;
   s->k.step.limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
+  if (!problem->G && s->k.step.limit < SPARSE_LIMIT)
+    s->k.step.limit = SPARSE_LIMIT; /* a step costs as little as some sweeps */
   memset(s->best, 0, sizeof(double) * (size_t)problem->n);
   return SS_OK;
 }
