@@ -162,7 +162,7 @@ static void turn_coordinates(packing *p) {
 static void sweeps_in_other_coordinates(void **state) {
   (void)state;
   enum { SWEEPS = 20 };
-  const heap_spec spec = spec_of(120, 0.4, 0.5, 1.2, 2);
+  const heap_spec spec = spec_of(60, 0.4, 0.5, 1.2, 2);
   const ss_cp_options options = {.solver = "body-newton", .tolerance = 1e-14, .iteration_limit = SWEEPS};
   ss_cp_workspace *w = new_workspace();
   packing p[2];
@@ -182,7 +182,7 @@ static void limits_are_kept(void **state) {
   (void)state;
   enum { LIMIT = 80 }; /* sweeps of this heap end after some fifty */
   packing p;
-  const heap_spec spec = spec_of(120, 0.4, 0.5, 1.2, 2);
+  const heap_spec spec = spec_of(60, 0.4, 0.5, 1.2, 2);
   ss_cp_workspace *w = new_workspace();
   assert_true(heap_create(&p, &spec));
   const ss_cp_options options = {.solver = "body-newton", .tolerance = 1e-14, .iteration_limit = LIMIT};
@@ -198,7 +198,7 @@ static void islands_keep_their_bodies(void **state) {
   (void)state;
   enum { COPIES = 2, BODY = 6 };
   packing p;
-  const heap_spec spec = spec_of(120, 0.4, 0.5, 1.2, 2);
+  const heap_spec spec = spec_of(60, 0.4, 0.5, 1.2, 2);
   assert_true(heap_create(&p, &spec));
   const int n = p.cp.n, entries = p.start[n], bodies = p.spheres + 1; /* one idle body after each heap */
   int *start = calloc((size_t)(COPIES * n) + 1, sizeof *start), *col = calloc((size_t)(COPIES * entries), sizeof *col);
@@ -245,7 +245,7 @@ static void islands_keep_their_bodies(void **state) {
 static void at_rest(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 4; seed++)
-    assert_int_equal(solve_heap(spec_of(120, 0.3 + 0.2 * (double)seed, 0, 1 + (double)seed, seed), "auto").outcome,
+    assert_int_equal(solve_heap(spec_of(60, 0.3 + 0.2 * (double)seed, 0, 1 + (double)seed, seed), "auto").outcome,
                      SS_SOLVED);
 }
 
