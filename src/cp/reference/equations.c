@@ -5,7 +5,7 @@
  *                        phi(z, w); boxes: phi(z - lower, -phi(upper - z, -w)) (Billups 1995). |F|^2 is smooth. No friction.
  *   Alart-Curnier        F = z - P(z - rho w) with the projection on the block's set, whose size goes with the normal part
  *                        (Alart & Curnier 1991). All cones; the linear pieces are the states of active.h. |F|^2 has kinks. */
-#include "cp/nonsmooth.h"
+#include "cp/reference/nonsmooth.h"
 
 #include "cp/projection.h"
 #include "cp/reduce.h"

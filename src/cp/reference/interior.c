@@ -14,7 +14,7 @@
  *
  * Fails where G is not positive semi-definite (a step with dz G dz < 0 ends it, as stalled), where the shift finds no
  * fixed point, and at the limit. Facets, pyramids and `extra` are not admitted. */
-#include "cp/barrier.h"
+#include "cp/reference/barrier.h"
 #include "cp/block_lu.h"
 #include "cp/large.h"
 

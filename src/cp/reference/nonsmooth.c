@@ -9,7 +9,7 @@
  * Where theta is continuously differentiable (Fischer-Burmeister) V^T F is its gradient and every limit point is
  * stationary; for positive semi-definite problems a stationary point is a solution. Otherwise the method may stop at a
  * point where theta has a kink or a minimum above zero: it says so (stalled). */
-#include "cp/nonsmooth.h"
+#include "cp/reference/nonsmooth.h"
 
 #include "cp/dense.h"
 

@@ -1,6 +1,6 @@
 /* Cones |t| <= n and intervals, one at a time. Cones by Nesterov & Todd (1997), formulas as in Vandenberghe, The CVXOPT
  * linear and quadratic cone program solvers (2010): J = diag(1, -1, ...), det u = u J u, u o x = (u x, u_0 x_t + x_0 u_t). */
-#include "cp/barrier.h"
+#include "cp/reference/barrier.h"
 
 #include <math.h>
 
