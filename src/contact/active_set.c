@@ -24,24 +24,24 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   static const double together = 1. / 16; /* of the way at the speed of landings */
   const double gap_tolerance = ss_touch_gap(sim);
   const bool hold_all =
-      (sim->scheme->position_level && !sim->locate_collisions) || sim->exhausted || sim->scheme->compliant;
+      (sim->scheme->position_level && !sim->chosen.locate_collisions) || sim->step.exhausted || sim->scheme->compliant;
   *collides_now = false;
-  *speed_tolerance = 1e-9 * sim->h * sim->acceleration + 1e-12 * sim->speed_bound;
-  sim->n_active = 0;
-  sim->settling = true;
+  *speed_tolerance = 1e-9 * sim->step.h * sim->step.acceleration + 1e-12 * sim->part.speed_bound;
+  sim->trial.n_active = 0;
+  sim->crowd.settling = true;
   ss_landing_begin(sim);
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     const double landing = ss_landing_speed(sim, c);
-    const bool touching = c->at.gap <= gap_tolerance, near = touching || c->at.gap <= together * landing * sim->h;
+    const bool touching = c->at.gap <= gap_tolerance, near = touching || c->at.gap <= together * landing * sim->step.h;
     const bool again = c->hits > 0 || c->hops > 0;
     double gentle = again ? fmax(*speed_tolerance, ss_gentle_speed(sim)) : *speed_tolerance;
     if (near) gentle = fmax(gentle, landing);
     const bool hits = !hold_all && near && !c->closed && c->rate < -gentle;
     c->active = hold_all || c->closed || hops_on(c) || hits || (touching && c->rate <= gentle);
     *collides_now |= hits || (!hold_all && touching && c->closed && ss_settles(sim, c));
-    sim->settling &= !hits;
+    sim->crowd.settling &= !hits;
     c->touching = touching || hits;
-    sim->n_active += c->active && !c->limit; /* limits are not counted as contacts */
+    sim->trial.n_active += c->active && !c->limit; /* limits are not counted as contacts */
   }
 }

@@ -29,10 +29,10 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
 
 static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
                              const ss_pose body[2], ss_error *error) {
-  const ss_status status =
-      ss_grow((void **)&sim->contacts, &sim->contact_capacity, sim->n_contacts + 1, sizeof *sim->contacts, error);
+  const ss_status status = ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity,
+                                   sim->trial.n_contacts + 1, sizeof *sim->trial.contacts, error);
   if (status != SS_OK) return status;
-  ss_contact *contact = &sim->contacts[sim->n_contacts++];
+  ss_contact *contact = &sim->trial.contacts[sim->trial.n_contacts++];
   *contact = (ss_contact){.key = ss_contact_key(candidate, point->feature),
                           .pair = candidate->pair,
                           .at = *point,
@@ -74,7 +74,7 @@ static int merge_across_plane(const ss_model *model, ss_contact_point *points, i
 
 /* Makes room for what is going to be found here, unless that is known already. */
 static ss_status begin_search(ss_sim *sim, int n_pairs, double reach, bool *known, ss_error *error) {
-  ss_found *found = &sim->found;
+  ss_found *found = &sim->search.found;
   const size_t size = sizeof(double) * (size_t)sim->model->n_q;
   *known = found->n_pairs > 0 && found->reach == reach && memcmp(found->q, sim->state.q, size) == 0;
   if (*known) return SS_OK;
@@ -95,7 +95,7 @@ static bool is_costly(const ss_shape *a, const ss_shape *b) {
 /* The k-th candidate's points: those found before, or new ones. */
 static ss_status search(ss_sim *sim, int k, const ss_candidate *candidate, const ss_pose body[2], bool known,
                         ss_found_pair *out, ss_error *error) {
-  ss_found *found = &sim->found;
+  ss_found *found = &sim->search.found;
   const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
   if (known) {
     *out = found->pairs[k];
@@ -105,9 +105,9 @@ static ss_status search(ss_sim *sim, int k, const ss_candidate *candidate, const
                                    sizeof *found->points, error);
   if (status != SS_OK) return status;
   const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
-  sim->looks++;
+  sim->step.looks++;
   ss_contact_point *points = found->points + found->n_points;
-  const bool apart = (sim->few_pairs && sim->bounded && !ss_bounds_meet(sim, candidate->shape)) ||
+  const bool apart = (sim->search.few_pairs && sim->search.bounded && !ss_bounds_meet(sim, candidate->shape)) ||
                      (is_costly(a, b) && ss_shapes_are_apart(a, &pa, b, &pb, found->reach));
   int n = apart ? 0 : candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
   if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
@@ -128,17 +128,17 @@ static bool same_pairs(const ss_found *found, const ss_candidates *list) {
 /* For tests of what notices it. */
 static void lose_contacts(ss_sim *sim) {
   int kept = 0;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const int *shape = sim->contacts[i].shape, *blind = sim->blind;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const int *shape = sim->trial.contacts[i].shape, *blind = sim->search.blind;
     const bool lost = (shape[0] == blind[0] && shape[1] == blind[1]) || (shape[0] == blind[1] && shape[1] == blind[0]);
-    if (!lost) sim->contacts[kept++] = sim->contacts[i];
+    if (!lost) sim->trial.contacts[kept++] = sim->trial.contacts[i];
   }
-  sim->n_contacts = kept;
+  sim->trial.n_contacts = kept;
 }
 
 static bool is_listed(const ss_sim *sim, uint64_t key) {
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].key == key) return true;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].key == key) return true;
   return false;
 }
 
@@ -160,9 +160,9 @@ static ss_status follow_back(ss_sim *sim, const ss_candidate *candidate, const d
     if (points[i].gap >= -deep || is_listed(sim, ss_contact_key(candidate, points[i].feature))) continue;
     candidate->pair->gap(a, &pa, b, &pb, points[i].feature, &start);
     /* an edge that is turned away may have any gap and any normal: nothing can be held by it */
-    const bool there = start.gap >= -deep && start.gap <= sim->found.reach;
+    const bool there = start.gap >= -deep && start.gap <= sim->search.found.reach;
     if (!there || v3_dot(start.normal, points[i].normal) < 0.9) {
-      sim->overlooked |= points[i].gap < -share * fmin(a->reach, b->reach);
+      sim->crowd.overlooked |= points[i].gap < -share * fmin(a->reach, b->reach);
       continue;
     }
     const ss_status status = add_contact(sim, candidate, &start, body, error);
@@ -173,9 +173,9 @@ static ss_status follow_back(ss_sim *sim, const ss_candidate *candidate, const d
 }
 
 ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *added, ss_error *error) {
-  const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
+  const ss_candidates *list = sim->search.few_pairs ? &sim->search.all : &sim->search.near;
   ss_status status = SS_OK;
-  sim->overlooked = false;
+  sim->crowd.overlooked = false;
   *added = 0;
   for (int k = 0; k < list->n && status == SS_OK && sim->model->planar == SS_SPATIAL; k++) {
     const ss_shape *a = &sim->model->shapes[list->items[k].shape[0]], *b = &sim->model->shapes[list->items[k].shape[1]];
@@ -186,10 +186,10 @@ ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *ad
 }
 
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
-  const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
-  const double reach = 2 * h * sim->speed_bound + SS_NEAR * sim->model->length;
-  sim->n_contacts = sim->n_patch = 0;
-  if (!same_pairs(&sim->found, list)) sim->found.n_pairs = 0;
+  const ss_candidates *list = sim->search.few_pairs ? &sim->search.all : &sim->search.near;
+  const double reach = 2 * h * sim->part.speed_bound + SS_NEAR * sim->model->length;
+  sim->trial.n_contacts = sim->trial.n_patch = 0;
+  if (!same_pairs(&sim->search.found, list)) sim->search.found.n_pairs = 0;
   bool known;
   ss_status status = begin_search(sim, list->n, reach, &known, error);
   for (int k = 0; status == SS_OK && k < list->n; k++) {
@@ -200,11 +200,11 @@ ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
     ss_found_pair pair;
     status = search(sim, k, candidate, body, known, &pair, error);
     for (int i = 0; status == SS_OK && i < pair.count; i++)
-      status = add_contact(sim, candidate, &sim->found.points[pair.first + i], body, error);
+      status = add_contact(sim, candidate, &sim->search.found.points[pair.first + i], body, error);
   }
-  if (status != SS_OK) sim->found.n_pairs = 0;
+  if (status != SS_OK) sim->search.found.n_pairs = 0;
   if (status != SS_OK) return status;
-  if (sim->blind) lose_contacts(sim);
+  if (sim->search.blind) lose_contacts(sim);
   if (sim->scheme->compliant) ss_patch_drop_travelling(sim);
   return sim->model->n_limits ? ss_limits_append(sim, error) : SS_OK;
 }

@@ -45,7 +45,7 @@ static int digit(int face, int row) {
 }
 
 int ss_face_of_slip(const ss_sim *sim, const ss_contact *c, const double *w) {
-  const double still = 1e-9 * sim->speed_bound;
+  const double still = 1e-9 * sim->part.speed_bound;
   if (is_box(sim, c)) {
     int face = 0;
     for (int k = c->n_rows - 1; k >= 1; k--) face = 3 * face + (fabs(w[k]) <= still ? 0 : w[k] > 0 ? 1 : 2);
@@ -131,7 +131,7 @@ static double distance(const double *u, double angle, int side) {
 }
 
 static double sector_left(const ss_sim *sim, const ss_contact *c, const double *before, const double *after) {
-  const double still = 1e-10 * sim->speed_bound, sector = two_pi / sim->options.directions;
+  const double still = 1e-10 * sim->part.speed_bound, sector = two_pi / sim->options.directions;
   const double corner = floor(in_sectors(-before[1], -before[2], sim->options.directions) + 0.5);
   double least = 1;
   for (int side = -1; side <= 1; side += 2) {
@@ -148,10 +148,10 @@ static double sector_left(const ss_sim *sim, const ss_contact *c, const double *
 }
 
 double ss_face_left(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end) {
-  const double still = 1e-10 * sim->speed_bound;
+  const double still = 1e-10 * sim->part.speed_bound;
   double before[SS_CONTACT_ROWS], after[SS_CONTACT_ROWS], least = 1;
   ss_friction_velocities(sim, c, sim->state.t, sim->state.q, v, before);
-  ss_friction_velocities(sim, c, sim->state.t + sim->last_attempt, sim->q_end, v_end, after);
+  ss_friction_velocities(sim, c, sim->state.t + sim->trial.h, sim->trial.q_end, v_end, after);
   if (!is_box(sim, c)) return c->was_stuck ? 1 : sector_left(sim, c, before, after);
   for (int k = 1; k < c->n_rows; k++) {
     const bool held = c->last_face > 0 ? digit(c->last_face, k) == 0 : c->was_stuck && k < c->n_forces;

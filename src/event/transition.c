@@ -45,13 +45,13 @@ static double left_of(ss_vec3 before, ss_vec3 after) {
 /* What is left at the end of a contact's initial slip, for these velocities at the start and the end; 1 where it does not
  * slide. */
 static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end) {
-  const double still = 1e-10 * sim->speed_bound;
+  const double still = 1e-10 * sim->part.speed_bound;
   const bool moments = c->n_rows > c->n_forces;
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
   ss_slips_at(sim, c, sim->state.t, sim->state.q, v, before);
-  ss_slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, v_end, after);
+  ss_slips_at(sim, c, sim->state.t + sim->trial.h, sim->trial.q_end, v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));
@@ -62,10 +62,10 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double 
 /* The smallest of them over all contacts, and of the distances from the borders of fixed polygons. */
 static double least_left(const ss_sim *sim, const double *v, const double *v_end) {
   double least = 1;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (sim->located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c, v, v_end));
-    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->located & SS_EVENT_FACET))
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (sim->chosen.located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c, v, v_end));
+    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->chosen.located & SS_EVENT_FACET))
       least = fmin(least, ss_face_left(sim, c, v, v_end));
   }
   return least;
@@ -74,11 +74,11 @@ static double least_left(const ss_sim *sim, const double *v, const double *v_end
 /* Far from an arrest the state's own velocities say so. */
 static double slip_left(ss_sim *sim) {
   static const double far = 0.5;
-  const double plain = least_left(sim, sim->state.v, sim->v_end);
+  const double plain = least_left(sim, sim->state.v, sim->trial.v_end);
   if (plain > far || !ss_velocities_alternate(sim)) return plain;
-  double *v = sim->consistent, *v_end = v + sim->model->n_v;
+  double *v = sim->scratch.consistent, *v_end = v + sim->model->n_v;
   ss_consistent_velocity(sim, sim->state.t, sim->state.q, sim->state.v, v);
-  ss_consistent_velocity(sim, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, v_end);
+  ss_consistent_velocity(sim, sim->state.t + sim->trial.h, sim->trial.q_end, sim->trial.v_end, v_end);
   return least_left(sim, v, v_end);
 }
 
@@ -92,11 +92,12 @@ static bool slips_below(const ss_sim *sim, const ss_contact *c, double speed) {
 /* Largest normal impulse of a contact whose slip is reversed. */
 static double reversing_impulse(const ss_sim *sim) {
   double largest = 0;
-  const double slow = sim->landing_speed > 0 ? sim->h * sim->acceleration : 0; /* what friction may well stop */
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (!slips_below(sim, &sim->contacts[i], slow) &&
-        slip_left_of(sim, &sim->contacts[i], sim->state.v, sim->v_end) <= -0.999)
-      largest = fmax(largest, sim->contacts[i].impulse[0]);
+  const double slow =
+      sim->crowd.landing_speed > 0 ? sim->step.h * sim->step.acceleration : 0; /* what friction may well stop */
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (!slips_below(sim, &sim->trial.contacts[i], slow) &&
+        slip_left_of(sim, &sim->trial.contacts[i], sim->state.v, sim->trial.v_end) <= -0.999)
+      largest = fmax(largest, sim->trial.contacts[i].impulse[0]);
   return largest;
 }
 
@@ -105,19 +106,20 @@ static double reversing_impulse(const ss_sim *sim) {
  * it is taken by a very short part with alpha = 1, which brings the contact to rest. */
 ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   static const double shorter = 1e-4;
-  const double impulse = sim->alpha < 1 ? reversing_impulse(sim) : 0;
+  const double impulse = sim->trial.alpha < 1 ? reversing_impulse(sim) : 0;
   if (impulse == 0) return SS_OK;
-  for (int i = 0; i < sim->n_contacts; i++) sim->contacts[i].kept_force = sim->contacts[i].force;
+  for (int i = 0; i < sim->trial.n_contacts; i++) sim->trial.contacts[i].kept_force = sim->trial.contacts[i].force;
   ss_status status = ss_attempt(sim, shorter * *h, certified, error);
   if (status != SS_OK || !*certified) return status;
   const bool jams = reversing_impulse(sim) > 0.1 * impulse;
-  for (int i = 0; i < sim->n_contacts && !jams; i++) sim->contacts[i].force = sim->contacts[i].kept_force;
+  for (int i = 0; i < sim->trial.n_contacts && !jams; i++)
+    sim->trial.contacts[i].force = sim->trial.contacts[i].kept_force;
   if (!jams) return ss_attempt(sim, *h, certified, error);
-  const double alpha = sim->alpha;
-  sim->alpha = 1;
+  const double alpha = sim->trial.alpha;
+  sim->trial.alpha = 1;
   *h *= shorter;
   status = ss_attempt(sim, *h, certified, error);
-  sim->alpha = alpha;
+  sim->trial.alpha = alpha;
   return status;
 }
 
@@ -125,12 +127,12 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
   static const double small = 1e-12;
   double low = 0, high = *h, high_left = slip_left(sim);
   if (high_left > small) return SS_OK;
-  if (sim->alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
+  if (sim->trial.alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
   /* For alpha = 1 slip stays zero beyond its end, but for rounding: the trial must fall short of it, by a little. */
-  const double aim = sim->alpha < 1 ? 0 : small / 2, none = aim / 2;
+  const double aim = sim->trial.alpha < 1 ? 0 : small / 2, none = aim / 2;
   /* Trials in which friction acts as it does before the arrest, the last two of them, are what the secant goes through;
    * overshooting ones belong to them for alpha < 1, up to where the slip is reversed. */
-  const double smooth = sim->alpha < 1 ? -0.999 : none;
+  const double smooth = sim->trial.alpha < 1 ? -0.999 : none;
   double before = 0, before_left = 1, last = 0, last_left = 1;
   if (high_left > smooth) last = high, last_left = high_left;
   ss_status status = SS_OK;
@@ -154,7 +156,7 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
       before = last, before_left = last_left;
       last = tau, last_left = left;
     }
-    if (fabs(left) <= small && (sim->alpha < 1 || left > none)) {
+    if (fabs(left) <= small && (sim->trial.alpha < 1 || left > none)) {
       *h = tau;
       return SS_OK;
     }
@@ -168,13 +170,13 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
 
 /* Whether a contact that stuck or pressed before does so no longer in the solved part. */
 static bool released(const ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed) continue;
     const bool presses = c->impulse[0] > 0;
-    if ((sim->located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
-    if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses && !c->stuck) return true;
-    if ((sim->located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
+    if ((sim->chosen.located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
+    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses && !c->stuck) return true;
+    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
   }
   return false;
 }
@@ -190,14 +192,14 @@ static double crossing(double before, double when_before, double now, double whe
 /* Earliest release inside a part whose mean forces are still within their limits. */
 static double foreseen(const ss_sim *sim, double h) {
   double first = h;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed || !c->pressed_before) continue;
-    if (sim->located & SS_EVENT_TAKE_OFF)
+    if (sim->chosen.located & SS_EVENT_TAKE_OFF)
       first = fmin(first, crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
-    if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
+    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
       first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
-    if ((sim->located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
+    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
         c->ratio > c->last_ratio && ss_face_holds(sim, c, c->face))
       first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
@@ -231,22 +233,22 @@ static bool ends(ss_vec3 before, ss_vec3 after, double still) {
 }
 
 void ss_note_ends(ss_sim *sim) {
-  const double still = 1e-10 * sim->speed_bound, end = sim->state.t + sim->last_attempt;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  const double still = 1e-10 * sim->part.speed_bound, end = sim->state.t + sim->trial.h;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     c->spin_ends = c->roll_ends = false;
     if (c->row < 0 || c->patch || c->n_rows == c->n_forces || c->impulse[0] <= 0) continue;
     ss_vec3 before[KINDS], after[KINDS];
     ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-    ss_slips_at(sim, c, end, sim->q_end, sim->v_end, after);
+    ss_slips_at(sim, c, end, sim->trial.q_end, sim->trial.v_end, after);
     c->spin_ends = ends(before[SPIN], after[SPIN], still);
     c->roll_ends = ends(before[ROLL], after[ROLL], still);
   }
 }
 
 void ss_tell_ends(ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->spin_ends) ss_emit(sim, SS_SPIN_END, c, 0);
     if (c->roll_ends) ss_emit(sim, SS_ROLL_END, c, 0);
   }

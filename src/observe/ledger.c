@@ -49,7 +49,7 @@ void ss_ledger_start(ss_sim *sim) {
   double square = 0;
   for (int i = 0; i < sim->model->n_q; i++)
     if (sim->system || i % 7 < 3) square += sim->state.q[i] * sim->state.q[i];
-  sim->kinetic_scale = fmax(2 * sim->report.energy.kinetic, sqrt(square) + 1);
+  sim->observed.kinetic_scale = fmax(2 * sim->report.energy.kinetic, sqrt(square) + 1);
   sim->report.energy.initial = sim->report.energy.final;
   sim->report.energy.remainder = 0;
   sim->report.certificate.energy_created = 0;
@@ -61,20 +61,20 @@ void ss_ledger_moved(ss_sim *sim) {
   balance(sim);
 }
 
-static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->problem.drive[row] : 0; }
+static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->trial.problem.drive[row] : 0; }
 
 static void contact_losses(ss_sim *sim, double h, double fraction) {
   ss_energy *e = &sim->report.energy;
   const ss_model *model = sim->model;
   if (sim->scheme->compliant) ss_patches_watch(sim, h);
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->patch) ss_patch_losses(sim, c, h);
     if (c->patch || c->row < 0 || c->impulse[0] == 0) continue;
     for (int k = 0; k < c->n_rows; k++) {
-      const ss_row *row = &sim->problem.rows[c->row + k];
-      const double mean = ss_row_dot(model, row, sim->state.v) + fraction / 2 * ss_row_dot(model, row, sim->delta) +
-                          drive_of(sim, c->row + k);
+      const ss_row *row = &sim->trial.problem.rows[c->row + k];
+      const double mean = ss_row_dot(model, row, sim->state.v) +
+                          fraction / 2 * ss_row_dot(model, row, sim->trial.delta) + drive_of(sim, c->row + k);
       *(k == 0 ? &e->impact_loss : &e->friction_loss) -= fraction * c->impulse[k] * mean;
     }
   }
@@ -83,11 +83,11 @@ static void contact_losses(ss_sim *sim, double h, double fraction) {
 /* Anitescu-Hart: the offsets s that pull positions back act against impulses z: the work -z s is theirs. What it takes
  * from a contact was booked as loss at the impact. */
 static void stabilization_work(ss_sim *sim, double fraction) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   ss_energy *e = &sim->report.energy;
   for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * p->pushed[i];
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0) continue;
     const double work = -fraction * c->impulse[0] * p->pushed[c->row];
     e->stabilization += work;
@@ -102,27 +102,28 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
     const ss_force *force = &model->forces[k];
     if (force->type == SS_FORCE_APPLIED || force->damping == 0) continue;
     double kappa;
-    const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->alpha : 0;
+    const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->trial.alpha : 0;
     const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
-    const double change = ss_row_dot(model, &link.row, sim->delta);
+    const double change = ss_row_dot(model, &link.row, sim->trial.delta);
     sim->report.energy.damping_loss +=
         fraction * h * force->damping * (link.rate + weight * change) * (link.rate + fraction / 2 * change);
   }
 }
 
 void ss_force_work(ss_sim *sim, double h, double fraction) {
-  if (sim->model->n_forces == 0 && !sim->pulled && !sim->has_push_force) return;
+  if (sim->model->n_forces == 0 && !sim->inputs.pulled && !sim->inputs.has_push_force) return;
   damping_losses(sim, h, fraction);
   /* Where surfaces give, along the way that positions go, as their elastic energy is counted: what a force does to a
    * patch in a step would come from nowhere otherwise. */
-  const double share = sim->scheme->compliant ? sim->gamma : 0.5;
+  const double share = sim->scheme->compliant ? sim->trial.gamma : 0.5;
   for (int i = 0; i < sim->model->n_v; i++)
-    sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction * share * sim->delta[i]);
+    sim->report.energy.work +=
+        fraction * sim->trial.applied[i] * (sim->state.v[i] + fraction * share * sim->trial.delta[i]);
 }
 
 /* z . (J va + drive) over joints and contacts; w = J va + s on their rows. */
 static void constraint_work(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   double work = 0;
   for (int i = 0; i < p->n; i++)
     if (i < p->n_joint || i >= p->first_contact) work += p->z[i] * (p->slack[i] - p->offset[i] + drive_of(sim, i));
@@ -157,6 +158,7 @@ void ss_ledger_crowd(ss_sim *sim, double open, double energy, double work) {
 void ss_ledger_step(ss_sim *sim) {
   balance(sim);
   const double kinetic = 2 * sim->report.energy.kinetic;
-  if (kinetic > sim->kinetic_scale)
-    sim->report.kinetic_growth = fmax(sim->report.kinetic_growth, log(kinetic / sim->kinetic_scale) / sim->state.t);
+  if (kinetic > sim->observed.kinetic_scale)
+    sim->report.kinetic_growth =
+        fmax(sim->report.kinetic_growth, log(kinetic / sim->observed.kinetic_scale) / sim->state.t);
 }

@@ -46,24 +46,24 @@ static double rolling(const ss_sim *sim, const ss_contact *c, const ss_pose body
 
 /* Where K changes with the positions, what patches store changes with it: work of whatever changes K. */
 static void stiffening_work(ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (!c->patch || !c->patch->K0 || c->row < 0 || !(c->patch->kept > 0)) continue;
     if (!ss_touch_find(&sim->state, c->key)) continue; /* it has just appeared */
     const double change = 1 - c->patch->kept / c->patch->factor[0];
     sim->report.energy.work += change * ss_patch_stored(c->patch, ss_patch_start(sim, c));
   }
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].patch && sim->contacts[i].patch->K0)
-      sim->contacts[i].patch->kept = sim->contacts[i].patch->factor[0];
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].patch && sim->trial.contacts[i].patch->K0)
+      sim->trial.contacts[i].patch->kept = sim->trial.contacts[i].patch->factor[0];
 }
 
 void ss_patches_watch(ss_sim *sim, double h) {
   ss_report *r = &sim->report;
   double fastest = 0;
   stiffening_work(sim);
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (!c->patch || c->row < 0 || !(c->impulse[0] > 0)) continue;
     const ss_pose body[2] = {ss_pose_of(sim->state.q, c->body[0]), ss_pose_of(sim->state.q, c->body[1])};
     r->patch_filling = fmax(r->patch_filling, filling(sim, c, body, h));

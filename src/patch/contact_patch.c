@@ -75,11 +75,13 @@ ss_status ss_patch_attach(ss_sim *sim, ss_contact *c, const ss_touch *touch, ss_
   ss_status status = ss_patch_find_law(sim, c, error);
   if (status != SS_OK) return status;
   const int n = c->patch->n;
-  c->memory = sim->n_patch;
-  sim->n_patch += 2 * n;
-  status = ss_grow((void **)&sim->patch_start, &sim->patch_capacity[0], sim->n_patch, sizeof(double), error);
+  c->memory = sim->trial.n_patch;
+  sim->trial.n_patch += 2 * n;
+  status = ss_grow((void **)&sim->trial.patch_start, &sim->trial.patch_capacity[0], sim->trial.n_patch, sizeof(double),
+                   error);
   if (status == SS_OK)
-    status = ss_grow((void **)&sim->patch_end, &sim->patch_capacity[1], sim->n_patch, sizeof(double), error);
+    status = ss_grow((void **)&sim->trial.patch_end, &sim->trial.patch_capacity[1], sim->trial.n_patch, sizeof(double),
+                     error);
   if (status != SS_OK) return status;
   carry_frame(sim, c, touch);
   double *delta = ss_patch_start(sim, c);
@@ -139,11 +141,11 @@ double ss_patch_stored(const ss_patch *p, const double *delta) { return quadrati
 
 double ss_patches_energy(const ss_sim *sim) {
   double sum = 0;
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (ss_patch_lives(sim, &sim->contacts[i]))
-      sum +=
-          quadratic(sim->contacts[i].patch->K, ss_patch_end(sim, &sim->contacts[i]), NULL, sim->contacts[i].patch->n) /
-          2;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (ss_patch_lives(sim, &sim->trial.contacts[i]))
+      sum += quadratic(sim->trial.contacts[i].patch->K, ss_patch_end(sim, &sim->trial.contacts[i]), NULL,
+                       sim->trial.contacts[i].patch->n) /
+             2;
   return sum;
 }
 
@@ -165,7 +167,7 @@ static double carried_away(const ss_sim *sim, const ss_contact *c, double h) {
   for (int e = 0; e < p->n_elements; e++) {
     const int normal = e * p->n_directions;
     const double way = start[normal] - before[normal] - h * ss_patch_convection(sim, c, body, u, e);
-    sum += sim->problem.z[c->row + e * c->n_rows] / h * way;
+    sum += sim->trial.problem.z[c->row + e * c->n_rows] / h * way;
   }
   return sum;
 }
@@ -174,7 +176,7 @@ static double carried_away(const ss_sim *sim, const ss_contact *c, double h) {
 void ss_patch_losses(ss_sim *sim, const ss_contact *c, double h) {
   ss_energy *e = &sim->report.energy;
   for (int i = 0; c->row >= 0 && i < c->n_rows * c->patch->n_elements; i++)
-    if (i % c->n_rows) e->friction_loss -= sim->problem.z[c->row + i] * sim->problem.slack[c->row + i];
+    if (i % c->n_rows) e->friction_loss -= sim->trial.problem.z[c->row + i] * sim->trial.problem.slack[c->row + i];
   if (c->pressed_in && c->row >= 0) e->initial += quadratic(c->patch->K, ss_patch_start(sim, c), NULL, c->patch->n) / 2;
   e->damping_loss += carried_away(sim, c, h);
   e->damping_loss += quadratic(c->patch->C, ss_patch_end(sim, c), ss_patch_start(sim, c), c->patch->n) / h;
@@ -183,8 +185,8 @@ void ss_patch_losses(ss_sim *sim, const ss_contact *c, double h) {
 /* ---- what can be asked ---- */
 
 int ss_patch_find_deformation(const ss_sim *sim, int a, int b, int element, int direction, double *sign) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     const bool turned = c->body[0] == b && c->body[1] == a;
     if (!c->patch || !(turned || (c->body[0] == a && c->body[1] == b)) || !ss_patch_lives(sim, c)) continue;
     const int d = c->patch->n_directions, component = element * d + direction;
@@ -198,18 +200,18 @@ int ss_patch_find_deformation(const ss_sim *sim, int a, int b, int element, int 
 
 int ss_sim_elements(const ss_sim *sim, int index, ss_element_report *out, int capacity) {
   const ss_contact *c = NULL;
-  for (int i = 0, seen = 0; i < sim->n_contacts && !c; i++)
-    if (sim->contacts[i].active && sim->contacts[i].pair && seen++ == index) c = &sim->contacts[i];
+  for (int i = 0, seen = 0; i < sim->trial.n_contacts && !c; i++)
+    if (sim->trial.contacts[i].active && sim->trial.contacts[i].pair && seen++ == index) c = &sim->trial.contacts[i];
   if (!c || !c->patch || c->row < 0) return 0;
   const int d = c->patch->n_directions;
-  const double *delta = ss_patch_end(sim, c), *slack = sim->problem.slack + c->row;
+  const double *delta = ss_patch_end(sim, c), *slack = sim->trial.problem.slack + c->row;
   const double still = ss_patch_still(sim);
   for (int e = 0; e < c->patch->n_elements && e < capacity; e++) {
     ss_element_report *r = &out[e];
     *r = (ss_element_report){.place = {c->patch->place[2 * e], c->patch->place[2 * e + 1]}};
     for (int k = 0; k < d; k++) {
       r->deformation[k] = delta[e * d + k];
-      r->force[k] = delta[c->patch->n + e * d + k] / sim->problem.h;
+      r->force[k] = delta[c->patch->n + e * d + k] / sim->trial.problem.h;
     }
     for (int k = 1; k < c->n_rows; k++) r->slip[k - 1] = slack[e * c->n_rows + k];
     r->closed = r->force[0] > 0;

@@ -5,7 +5,7 @@
 
 static void add_velocity(patch_newton *k, const double *z) {
   const ss_sim *sim = k->sim;
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   memset(k->u, 0, sizeof(double) * (size_t)sim->model->n_v);
   for (int i = 0; i < p->n; i++)
     for (int side = 0; z[i] != 0 && side < 2; side++) {
@@ -19,7 +19,7 @@ static void add_velocity(patch_newton *k, const double *z) {
 /* w += R z for the patch, column by column (R is symmetric): the inner loop runs along memory. */
 static void add_compliance(const patch_newton *k, const ss_contact *c, const double *z, double *w) {
   const int rows = c->n_rows, directions = c->patch->n_directions;
-  const double scale = 1 / k->sim->problem.h;
+  const double scale = 1 / k->sim->trial.problem.h;
   for (int j = 0; j < rows * c->patch->n_elements; j++) {
     const double factor = scale * z[j];
     const double *line = c->patch->flexibility + (size_t)patch_component(c, j) * (size_t)c->patch->n;
@@ -34,18 +34,18 @@ static void add_compliance(const patch_newton *k, const ss_contact *c, const dou
 
 void newton_apply(patch_newton *k, const double *z, double *w) {
   const ss_sim *sim = k->sim;
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   add_velocity(k, z);
   for (int i = 0; i < p->n; i++)
     w[i] = p->g[i] + k->alpha * ss_row_dot(sim->model, &p->rows[i], k->u) + p->compliance[i] * z[i];
-  for (int q = 0; q < sim->n_contacts; q++)
-    if (sim->contacts[q].row >= 0)
-      add_compliance(k, &sim->contacts[q], z + sim->contacts[q].row, w + sim->contacts[q].row);
+  for (int q = 0; q < sim->trial.n_contacts; q++)
+    if (sim->trial.contacts[q].row >= 0)
+      add_compliance(k, &sim->trial.contacts[q], z + sim->trial.contacts[q].row, w + sim->trial.contacts[q].row);
 }
 
 void newton_diagonal(const patch_newton *k, double *diagonal) {
   const ss_sim *sim = k->sim;
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   for (int i = 0; i < p->n; i++) {
     double sum = p->compliance[i];
     for (int side = 0; side < 2; side++) {
@@ -55,8 +55,8 @@ void newton_diagonal(const patch_newton *k, double *diagonal) {
     }
     diagonal[i] = sum;
   }
-  for (int q = 0; q < sim->n_contacts; q++) {
-    const ss_contact *c = &sim->contacts[q];
+  for (int q = 0; q < sim->trial.n_contacts; q++) {
+    const ss_contact *c = &sim->trial.contacts[q];
     for (int i = 0; c->row >= 0 && i < c->n_rows * c->patch->n_elements; i++)
       diagonal[c->row + i] += c->patch->flexibility[(size_t)patch_component(c, i) * (size_t)(c->patch->n + 1)] / p->h;
   }

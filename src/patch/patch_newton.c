@@ -22,11 +22,12 @@ enum { LARGE = 48, MOST_PASSES = 60, MOST_HALVINGS = 4 };
 
 /* Limits and motors of joints have rows of their own kind: then the whole matrix is for the solvers that know them. */
 bool ss_patch_is_large(const ss_sim *sim) {
-  if (!sim->scheme->compliant || sim->problem.n <= LARGE || sim->coupling.active || sim->model->n_motors > 0)
+  if (!sim->scheme->compliant || sim->trial.problem.n <= LARGE || sim->trial.coupling.active ||
+      sim->model->n_motors > 0)
     return false;
   if (sim->basis.n < sim->model->n_joint_rows) return false;
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].row >= 0 && !sim->contacts[i].patch) return false;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].row >= 0 && !sim->trial.contacts[i].patch) return false;
   return true;
 }
 
@@ -34,12 +35,13 @@ bool ss_patch_is_large(const ss_sim *sim) {
 
 static ss_status allocate(patch_newton *k, ss_error *error) {
   ss_sim *sim = k->sim;
-  ss_cp_workspace *memory = sim->cp;
-  const ss_problem *p = &sim->problem;
+  ss_cp_workspace *memory = sim->solver.cp;
+  const ss_problem *p = &sim->trial.problem;
   const int bodies = sim->model->n_bodies;
   int patch = 1;
-  for (int q = 0; q < sim->n_contacts; q++)
-    if (sim->contacts[q].row >= 0 && sim->contacts[q].patch->n > patch) patch = sim->contacts[q].patch->n;
+  for (int q = 0; q < sim->trial.n_contacts; q++)
+    if (sim->trial.contacts[q].row >= 0 && sim->trial.contacts[q].patch->n > patch)
+      patch = sim->trial.contacts[q].patch->n;
   const int wide = 1 + BODY_COLUMNS > patch ? 1 + BODY_COLUMNS : patch;
   k->parent = SCRATCH(memory, int, 3 * (size_t)bodies);
   k->place = SCRATCH(memory, int, bodies + p->n_free);
@@ -76,7 +78,7 @@ typedef struct natural {
 
 static void apply_natural(const void *user, const double *z, double *w) {
   const natural *v = user;
-  const int n = v->k->sim->problem.n;
+  const int n = v->k->sim->trial.problem.n;
   for (int i = 0; i < n; i++) v->z[i] = z[i] * v->scale[i] * v->unit;
   newton_apply(v->k, v->z, w);
   for (int i = 0; i < n; i++) w[i] *= v->scale[i] / v->unit;
@@ -99,8 +101,8 @@ static void set_scales(const ss_problem *p, const double *diagonal) {
 
 /* Residual of p->z in natural units, with z and w in them in zs and p->slack. */
 static double judge(patch_newton *k, double *zs, double *gs) {
-  ss_problem *p = &k->sim->problem;
-  const double speed = k->sim->speed_bound;
+  ss_problem *p = &k->sim->trial.problem;
+  const double speed = k->sim->part.speed_bound;
   double largest = 0;
   for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
   k->unit = power_near(largest);
@@ -116,7 +118,7 @@ static double judge(patch_newton *k, double *zs, double *gs) {
 
 /* The judge's verdict on the accepted z joins the certificate; p->slack goes back to the user's units. */
 static void certify(patch_newton *k, double residual, const double *zs) {
-  ss_problem *p = &k->sim->problem;
+  ss_problem *p = &k->sim->trial.problem;
   ss_certificate *certificate = &k->sim->report.certificate;
   const ss_cp problem = {.n = p->n, .n_blocks = p->n_blocks, .blocks = p->blocks};
   double cone, dissipation;
@@ -130,7 +132,7 @@ static void certify(patch_newton *k, double residual, const double *zs) {
 /* ---- the method ---- */
 
 static double residual_of(patch_newton *k, double *z, double *zs, double *gs) {
-  ss_problem *p = &k->sim->problem;
+  ss_problem *p = &k->sim->trial.problem;
   double *keep = p->z;
   p->z = z;
   const double residual = judge(k, zs, gs);
@@ -143,16 +145,16 @@ static double residual_of(patch_newton *k, double *z, double *zs, double *gs) {
 static double shorten(patch_newton *k, const double *before, double last, double *z, double *zs, double *gs) {
   double residual = residual_of(k, z, zs, gs);
   for (int halving = 0; halving < MOST_HALVINGS && !(residual < last); halving++) {
-    for (int i = 0; i < k->sim->problem.n; i++) z[i] = (z[i] + before[i]) / 2;
+    for (int i = 0; i < k->sim->trial.problem.n; i++) z[i] = (z[i] + before[i]) / 2;
     residual = residual_of(k, z, zs, gs);
   }
   return residual;
 }
 
 static ss_status iterate(patch_newton *k, bool *certified, ss_error *error) {
-  ss_problem *p = &k->sim->problem;
+  ss_problem *p = &k->sim->trial.problem;
   const size_t n = (size_t)p->n;
-  double *z = SCRATCH(k->sim->cp, double, 5 * n);
+  double *z = SCRATCH(k->sim->solver.cp, double, 5 * n);
   if (!z) return out_of_memory(error);
   double *w = z + n, *zs = w + n, *gs = zs + n, *before = gs + n;
   const double tolerance = k->sim->options.residual;
@@ -181,24 +183,24 @@ static ss_status iterate(patch_newton *k, bool *certified, ss_error *error) {
 
 ss_status ss_patch_solve(ss_sim *sim, double alpha, bool *certified, ss_error *error) {
   const double start = ss_seconds();
-  const scratch_mark mark = scratch_now(sim->cp);
+  const scratch_mark mark = scratch_now(sim->solver.cp);
   patch_newton k = {.sim = sim, .alpha = alpha};
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   *certified = false;
   ss_spread(sim, alpha);
   ss_status status = allocate(&k, error);
   if (status == SS_OK) {
     const ss_cp problem = {.n = p->n, .n_blocks = p->n_blocks, .g = p->g, .blocks = p->blocks};
-    double *diagonal = SCRATCH(sim->cp, double, p->n);
+    double *diagonal = SCRATCH(sim->solver.cp, double, p->n);
     status = diagonal ? SS_OK : out_of_memory(error);
     if (diagonal) {
       newton_diagonal(&k, diagonal);
       set_scales(p, diagonal);
-      status = active_set_create_bare(&problem, diagonal, sim->cp, &k.set, error);
+      status = active_set_create_bare(&problem, diagonal, sim->solver.cp, &k.set, error);
     }
     if (status == SS_OK) status = iterate(&k, certified, error);
   }
-  scratch_release(sim->cp, mark);
+  scratch_release(sim->solver.cp, mark);
   sim->report.solves.count++;
   sim->report.solves.seconds += ss_seconds() - start;
   if (status == SS_OK && *certified) ss_distribute(sim, p->slack, p->blur, p->unit);

@@ -10,8 +10,9 @@
 
 int ss_patch_elements(const ss_sim *sim) {
   int sum = 0;
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].active) sum += sim->contacts[i].patch ? sim->contacts[i].patch->n_elements : 1;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].active)
+      sum += sim->trial.contacts[i].patch ? sim->trial.contacts[i].patch->n_elements : 1;
   return sum;
 }
 
@@ -20,7 +21,7 @@ static int component(const ss_contact *c, int e, int k) { return e * c->patch->n
 
 /* Rows of an element; their offsets but for the gap are -E^-1 K delta. */
 static void element_rows(ss_sim *sim, const ss_contact *c, const ss_pose pose[2], int e) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   const int n = c->patch->n;
   const double *delta = ss_patch_start(sim, c), *impulse = delta + n;
   const ss_vec3 shift = ss_element_shift(c, e);
@@ -142,26 +143,26 @@ ss_status ss_patch_rows(ss_sim *sim, ss_contact *c, double h, ss_error *error) {
   const double *before = flows ? ss_patch_transport(sim, c, h, flow) : NULL;
   const double *delta = ss_patch_start(sim, c), *impulse = delta + c->patch->n;
   const ss_pose pose[2] = {ss_pose_of(sim->state.q, c->body[0]), ss_pose_of(sim->state.q, c->body[1])};
-  c->row = sim->problem.n;
-  c->block = sim->problem.n_blocks;
+  c->row = sim->trial.problem.n;
+  c->block = sim->trial.problem.n_blocks;
   c->n_rows = c->n_forces = c->mu > 0 ? c->patch->n_directions : 1;
   for (int e = 0; e < c->patch->n_elements; e++) {
-    const int row = sim->problem.n, normal = component(c, e, 0);
+    const int row = sim->trial.problem.n, normal = component(c, e, 0);
     element_rows(sim, c, pose, e);
-    if (flows) sim->problem.offset[row] -= ss_patch_convection(sim, c, pose, flow, e);
+    if (flows) sim->trial.problem.offset[row] -= ss_patch_convection(sim, c, pose, flow, e);
     const double gap = ss_element_gap(sim, c, &c->at, e) + delta[normal];
     if (sim->scheme->position_level)
-      sim->problem.offset[row] += gap / h;
+      sim->trial.problem.offset[row] += gap / h;
     else if (!(impulse[normal] > 0))
-      sim->problem.offset[row] += fmax(0, gap) / h;
+      sim->trial.problem.offset[row] += fmax(0, gap) / h;
     else if (before) /* its gap is closed at the place, whatever material comes there */
-      sim->problem.offset[row] += (delta[normal] - before[normal]) / h;
+      sim->trial.problem.offset[row] += (delta[normal] - before[normal]) / h;
   }
   return SS_OK;
 }
 
 static void stiffen(const ss_sim *sim, const ss_contact *c, double *G) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const size_t n = (size_t)c->patch->n;
   const int rows = c->n_rows, count = rows * c->patch->n_elements;
   for (int i = 0; i < count; i++) {
@@ -173,14 +174,14 @@ static void stiffen(const ss_sim *sim, const ss_contact *c, double *G) {
 
 /* In an impact's problem (h = 0) contacts are points without elements: nothing is added. */
 void ss_patch_stiffen(const ss_sim *sim, double *G) {
-  if (!(sim->problem.h > 0)) return;
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].patch && sim->contacts[i].row >= 0) stiffen(sim, &sim->contacts[i], G);
+  if (!(sim->trial.problem.h > 0)) return;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].patch && sim->trial.contacts[i].row >= 0) stiffen(sim, &sim->trial.contacts[i], G);
 }
 
 /* Sums over the elements; a patch sticks as long as one of its elements does. */
 void ss_patch_distribute(const ss_sim *sim, ss_contact *c, const double *w) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   for (int k = 0; k < c->n_rows; k++) c->impulse[k] = 0;
   for (int e = 0; e < c->patch->n_elements; e++) {
     const int row = c->row + e * c->n_rows;
@@ -201,7 +202,7 @@ static void advance_patch(ss_sim *sim, const ss_contact *c, double h) {
   double *end = ss_patch_end(sim, c), *impulse = end + n;
   memset(impulse, 0, sizeof(double) * (size_t)n);
   for (int i = 0; i < c->n_rows * c->patch->n_elements; i++)
-    impulse[component(c, i / c->n_rows, i % c->n_rows)] = sim->problem.z[c->row + i];
+    impulse[component(c, i / c->n_rows, i % c->n_rows)] = sim->trial.problem.z[c->row + i];
   for (int i = 0; i < n; i++) {
     const double *given = c->patch->flexibility + (size_t)i * (size_t)n;
     const double *back = c->patch->recovery + (size_t)i * (size_t)n;
@@ -212,6 +213,6 @@ static void advance_patch(ss_sim *sim, const ss_contact *c, double h) {
 }
 
 void ss_patch_advance(ss_sim *sim, double h) {
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].patch && sim->contacts[i].row >= 0) advance_patch(sim, &sim->contacts[i], h);
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].patch && sim->trial.contacts[i].row >= 0) advance_patch(sim, &sim->trial.contacts[i], h);
 }

@@ -28,7 +28,7 @@ static int group_of(const patch_newton *k, const ss_row *row) {
 /* Numbers the groups and places the bodies' coordinates, then the free rows, in them. Returns the largest size. */
 int newton_form_groups(patch_newton *k) {
   const ss_sim *sim = k->sim;
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const int bodies = sim->model->n_bodies;
   int largest = 0;
   k->n_groups = 0;
@@ -56,7 +56,7 @@ static void clear_systems(patch_newton *k) {
   for (int i = 0; i < model->n_bodies; i++) {
     const int n = model->bodies[i].n, width = k->size[k->group[i]];
     double copy[36], block[36];
-    memcpy(copy, k->sim->ainv + 36 * (size_t)i, sizeof copy);
+    memcpy(copy, k->sim->trial.ainv + 36 * (size_t)i, sizeof copy);
     (void)ss_invert(copy, n, block);
     for (int r = 0; r < n; r++)
       for (int c = 0; c < n; c++)
@@ -93,7 +93,7 @@ static bool sticks_altogether(const ss_contact *c, const unknown *u, int m) {
 
 /* T = C^T R B + D, line by line: first C^T R, then its product with the few entries of each column of B. */
 static void fill_patch_matrix(patch_newton *k, const ss_contact *c, const unknown *u, int m) {
-  const double scale = 1 / k->sim->problem.h;
+  const double scale = 1 / k->sim->trial.problem.h;
   const int n = c->patch->n;
   for (int i = 0; i < m; i++) {
     double *line = k->line, *out = k->t + (size_t)i * (size_t)m;
@@ -121,7 +121,7 @@ static bool solve_patch(patch_newton *k, const ss_contact *c, const unknown *u, 
     ss_dense_solve(k->t, m, k->pivot, x, count);
     return true;
   }
-  const double h = k->sim->problem.h;
+  const double h = k->sim->trial.problem.h;
   memcpy(k->t, x, sizeof(double) * (size_t)m * (size_t)count);
   memset(x, 0, sizeof(double) * (size_t)m * (size_t)count);
   for (int i = 0; i < m; i++) {
@@ -137,7 +137,7 @@ static bool solve_patch(patch_newton *k, const ss_contact *c, const unknown *u, 
 
 /* Eliminates the patch's unknowns u[0 .. m-1]; leaves T^-1 [r, C^T J] in x. */
 static bool eliminate_patch(patch_newton *k, const ss_contact *c, const unknown *u, int m, const double *w, double *x) {
-  const ss_problem *p = &k->sim->problem;
+  const ss_problem *p = &k->sim->trial.problem;
   int columns[BODY_COLUMNS];
   const int n = columns_of(k, &p->rows[c->row], columns), count = n + 1, g = group_of(k, &p->rows[c->row]);
   memset(k->bj, 0, sizeof(double) * (size_t)m * BODY_COLUMNS);
@@ -166,7 +166,7 @@ static bool eliminate_patch(patch_newton *k, const ss_contact *c, const unknown 
 }
 
 static void place_free_row(patch_newton *k, int i, const double *w) {
-  const ss_problem *p = &k->sim->problem;
+  const ss_problem *p = &k->sim->trial.problem;
   const ss_row *row = &p->rows[i];
   const int g = group_of(k, row), own = k->place[k->sim->model->n_bodies + i], width = k->size[g];
   int columns[BODY_COLUMNS];
@@ -192,14 +192,14 @@ static int unknowns_of(const ss_contact *c, const unknown *u, const unknown *end
 
 bool newton_solve_states(patch_newton *k, double *z, double *w) {
   ss_sim *sim = k->sim;
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const int total = active_set_unknowns(&k->set, z);
   const unknown *first = k->set.u + p->n_free, *end = k->set.u + total, *u = first;
   newton_apply(k, z, w);
   clear_systems(k);
   double *x = k->x;
-  for (int q = 0; q < sim->n_contacts; q++) {
-    const ss_contact *c = &sim->contacts[q];
+  for (int q = 0; q < sim->trial.n_contacts; q++) {
+    const ss_contact *c = &sim->trial.contacts[q];
     const int m = c->row < 0 ? 0 : unknowns_of(c, u, end);
     if (m == 0) continue;
     if (!eliminate_patch(k, c, u, m, w, x)) return false;
@@ -214,8 +214,8 @@ bool newton_solve_states(patch_newton *k, double *z, double *w) {
   for (int i = 0; i < p->n_free; i++) z[i] += k->right[group_of(k, &p->rows[i])][k->place[sim->model->n_bodies + i]];
   u = first;
   x = k->x;
-  for (int q = 0; q < sim->n_contacts; q++) {
-    const ss_contact *c = &sim->contacts[q];
+  for (int q = 0; q < sim->trial.n_contacts; q++) {
+    const ss_contact *c = &sim->trial.contacts[q];
     const int m = c->row < 0 ? 0 : unknowns_of(c, u, end);
     if (m == 0) continue;
     int columns[BODY_COLUMNS];

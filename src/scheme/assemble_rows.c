@@ -5,7 +5,7 @@
 enum { ROWS_FROM = 200 }; /* rows from which a matrix without zeros is worth it; the solvers for it start there too */
 
 bool ss_rows_are_many(const ss_sim *sim) {
-  return sim->problem.n >= ROWS_FROM && sim->automatic && !sim->coupling.active && !sim->system &&
+  return sim->trial.problem.n >= ROWS_FROM && sim->chosen.automatic && !sim->trial.coupling.active && !sim->system &&
          !sim->scheme->compliant;
 }
 
@@ -17,11 +17,11 @@ static int next_on(const ss_problem *p, int end, int row) {
 }
 
 int ss_rows_of(const ss_sim *sim, int i, int *col, double *value) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   int at[2], count = 0;
   for (int side = 0; side < 2; side++) {
     const int body = p->rows[i].body[side];
-    at[side] = body < 0 ? -1 : sim->first_row[body];
+    at[side] = body < 0 ? -1 : sim->solver.first_row[body];
   }
   while (at[0] >= 0 || at[1] >= 0) {
     const int first = at[0] < 0 ? 1 : at[1] < 0 ? 0 : at[1] / 2 < at[0] / 2, j = at[first] / 2;
@@ -41,7 +41,7 @@ int ss_rows_of(const ss_sim *sim, int i, int *col, double *value) {
 }
 
 ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   ss_listed *l = &p->listed;
   ss_chain_rows(sim);
   ss_status status = ss_grow((void **)&l->start, &l->row_capacity, p->n + 1, sizeof *l->start, error);
@@ -64,7 +64,7 @@ ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
 /* ---- either form ---- */
 
 double ss_problem_diagonal(const ss_sim *sim, int i) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   if (p->divided) return p->alpha * ss_rows_meet(sim, i, i) + p->compliance[i];
   if (!p->large) return p->G[(size_t)i * (size_t)p->n + (size_t)i];
   for (int k = p->listed.start[i]; k < p->listed.start[i + 1]; k++)

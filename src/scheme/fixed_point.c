@@ -15,16 +15,16 @@
 
 enum { MOST_ITERATIONS = 40 };
 
-static double *iterate_v(const ss_sim *sim) { return sim->iterate_memory; }
-static double *iterate_q(const ss_sim *sim) { return sim->iterate_memory + sim->model->n_v; }
+static double *iterate_v(const ss_sim *sim) { return sim->trial.iterate_memory; }
+static double *iterate_q(const ss_sim *sim) { return sim->trial.iterate_memory + sim->model->n_v; }
 
 /* q^ = q (+) h v^, and the contacts there. */
 static void linearise(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
-  for (int i = 0; i < model->n_v; i++) sim->delta[i] = iterate_v(sim)[i] - sim->state.v[i];
-  sim->mechanics->advance(sim, sim->delta, h, 1, iterate_q(sim));
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < model->n_v; i++) sim->trial.delta[i] = iterate_v(sim)[i] - sim->state.v[i];
+  sim->mechanics->advance(sim, sim->trial.delta, h, 1, iterate_q(sim));
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     if (!c->active) continue;
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t + h, iterate_q(sim), &place);
@@ -33,9 +33,9 @@ static void linearise(ss_sim *sim, double h) {
 }
 
 static void relinearise_at_start(ss_sim *sim) {
-  sim->iterate_v = sim->iterate_q = NULL;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  sim->trial.iterate_v = sim->trial.iterate_q = NULL;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     if (!c->active) continue;
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
@@ -47,8 +47,8 @@ static void relinearise_at_start(ss_sim *sim) {
 /* Whether every contact is approached from the side on which the step began: a fixed point behind a thin obstacle is
  * feasible too, but not the one that is meant. */
 static bool same_sides(const ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (!c->active) continue;
     ss_contact_place start;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &start);
@@ -66,10 +66,11 @@ static double largest_change(const ss_sim *sim) {
     const double arm = body->reach > 0 ? body->reach : model->length;
     for (int i = 0; i < body->n; i++) {
       const double unit = body->coordinate[i] < 3 ? 1 : arm;
-      change = fmax(change, unit * fabs(sim->v_end[body->first + i] - iterate_v(sim)[body->first + i]));
+      change = fmax(change, unit * fabs(sim->trial.v_end[body->first + i] - iterate_v(sim)[body->first + i]));
     }
   }
-  for (int i = 0; sim->system && i < model->n_v; i++) change = fmax(change, fabs(sim->v_end[i] - iterate_v(sim)[i]));
+  for (int i = 0; sim->system && i < model->n_v; i++)
+    change = fmax(change, fabs(sim->trial.v_end[i] - iterate_v(sim)[i]));
   return change;
 }
 
@@ -77,22 +78,22 @@ static double largest_change(const ss_sim *sim) {
 static double next_iterate(ss_sim *sim, bool damped) {
   double *v = iterate_v(sim);
   const double change = largest_change(sim);
-  for (int i = 0; i < sim->model->n_v; i++) v[i] = damped ? (v[i] + sim->v_end[i]) / 2 : sim->v_end[i];
+  for (int i = 0; i < sim->model->n_v; i++) v[i] = damped ? (v[i] + sim->trial.v_end[i]) / 2 : sim->trial.v_end[i];
   return change;
 }
 
 ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error) {
   static const double very_short = 1e-3;
   ss_solves *solves = &sim->report.solves;
-  const double enough = 1e-13 * (sim->speed_bound + sim->model->length / h);
+  const double enough = 1e-13 * (sim->part.speed_bound + sim->model->length / h);
   double last = HUGE_VAL, contraction = 0;
   bool damped = false, found = false;
   relinearise_at_start(sim); /* contacts may be where another attempt has left them */
   ss_status status = ss_attempt_once(sim, h, certified, error);
-  if (status != SS_OK || !*certified || h < very_short * sim->h) return status;
-  memcpy(iterate_v(sim), sim->v_end, sizeof(double) * (size_t)sim->model->n_v);
-  sim->iterate_v = iterate_v(sim);
-  sim->iterate_q = iterate_q(sim);
+  if (status != SS_OK || !*certified || h < very_short * sim->step.h) return status;
+  memcpy(iterate_v(sim), sim->trial.v_end, sizeof(double) * (size_t)sim->model->n_v);
+  sim->trial.iterate_v = iterate_v(sim);
+  sim->trial.iterate_q = iterate_q(sim);
   for (int k = 0; k < MOST_ITERATIONS && !found; k++) {
     linearise(sim, h);
     status = ss_attempt_once(sim, h, certified, error);
@@ -107,7 +108,7 @@ ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *
   if (status != SS_OK) return status;
   if (found && same_sides(sim)) {
     solves->contraction = fmax(solves->contraction, contraction);
-    sim->iterate_v = sim->iterate_q = NULL;
+    sim->trial.iterate_v = sim->trial.iterate_q = NULL;
     return SS_OK;
   }
   solves->not_contracting++;

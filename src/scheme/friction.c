@@ -56,18 +56,18 @@ static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
 static void expect_slip(const ss_sim *sim, ss_contact *c, const ss_contact_place *place, const tangent_frame *f,
                         double slip[2]) {
   static const double share = 0.2;
-  double pushed[2], turned[2], fast = 0, change = sim->problem.h * sim->problem.h * c->grip * c->grip;
+  double pushed[2], turned[2], fast = 0, change = sim->trial.problem.h * sim->trial.problem.h * c->grip * c->grip;
   for (int i = 0; i < 2; i++) {
     const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
     slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + f->size[i] * v3_dot(place->drive, f->e[i]);
-    pushed[i] = ss_row_dot(sim->model, &row, sim->dv_free);
-    turned[i] = sim->problem.h * f->size[i] * v3_dot(c->turn, f->e[i]);
+    pushed[i] = ss_row_dot(sim->model, &row, sim->trial.dv_free);
+    turned[i] = sim->trial.problem.h * f->size[i] * v3_dot(c->turn, f->e[i]);
     fast += slip[i] * slip[i];
     change += pushed[i] * pushed[i] + turned[i] * turned[i];
   }
   const bool follow = sim->scheme->rows_at_midpoint && change <= share * share * fast;
-  c->slow = sim->scheme->rows_at_midpoint && !follow && !c->was_stuck && sim->problem.h > 0;
-  for (int i = 0; i < 2; i++) slip[i] += follow ? sim->alpha * pushed[i] + turned[i] : pushed[i];
+  c->slow = sim->scheme->rows_at_midpoint && !follow && !c->was_stuck && sim->trial.problem.h > 0;
+  for (int i = 0; i < 2; i++) slip[i] += follow ? sim->trial.alpha * pushed[i] + turned[i] : pushed[i];
 }
 
 /* Both tangents, turned so that the first one points along the slip in the scaled plane. */
@@ -86,7 +86,7 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   }
   const double length = sqrt(x * x + y * y);
   const bool turned =
-      holds || length > (c->was_stuck ? 1e-9 : 1e-13) * sim->speed_bound; /* what sticks does not slip */
+      holds || length > (c->was_stuck ? 1e-9 : 1e-13) * sim->part.speed_bound; /* what sticks does not slip */
   c->undirected = !turned;
   const double cosine = turned ? x / length : 1, sine = turned ? y / length : 0;
   const ss_vec3 a = v3_scale(f->size[0], f->e[0]), b = v3_scale(f->size[1], f->e[1]);

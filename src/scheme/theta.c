@@ -42,10 +42,10 @@ static bool forces_depend_on_state(const ss_sim *sim) {
 /* The theta state of the velocity change `delta`. */
 void ss_theta_state(ss_sim *sim, double h, const double *delta) {
   for (int i = 0; i < sim->model->n_v; i++) {
-    sim->guess[i] = delta[i];
-    sim->theta_v[i] = sim->state.v[i] + sim->alpha * delta[i];
+    sim->trial.guess[i] = delta[i];
+    sim->trial.theta_v[i] = sim->state.v[i] + sim->trial.alpha * delta[i];
   }
-  sim->mechanics->advance(sim, delta, sim->alpha * h, 1, sim->theta_q);
+  sim->mechanics->advance(sim, delta, sim->trial.alpha * h, 1, sim->trial.theta_q);
 }
 
 /* Speed that a unit of the body's i-th coordinate gives to its outermost point: no mixture of units. */
@@ -57,8 +57,8 @@ static double speed_unit(const ss_model *model, const ss_body *body, int i) {
 /* Velocities that forces and multipliers would give one by one: where they cancel (a part that is held at rest), the
  * rounding errors of v+ are a share of these, not of v+. */
 static void gross_velocities(const ss_sim *sim, double *gross) {
-  const ss_problem *p = &sim->problem;
-  for (int i = 0; i < sim->model->n_v; i++) gross[i] = fabs(sim->state.v[i]) + fabs(sim->dv_free[i]);
+  const ss_problem *p = &sim->trial.problem;
+  for (int i = 0; i < sim->model->n_v; i++) gross[i] = fabs(sim->state.v[i]) + fabs(sim->trial.dv_free[i]);
   for (int i = 0; i < p->n; i++)
     for (int side = 0; side < 2; side++) {
       if (p->rows[i].body[side] < 0) continue;
@@ -71,27 +71,27 @@ static void gross_velocities(const ss_sim *sim, double *gross) {
 /* Largest change of a velocity between two passes, against the largest that the step computes with. */
 static double change(const ss_sim *sim, double h) {
   const ss_model *model = sim->model;
-  double largest = 0, size = h * sim->acceleration;
-  gross_velocities(sim, sim->scratch_v);
+  double largest = 0, size = h * sim->step.acceleration;
+  gross_velocities(sim, sim->scratch.v);
   for (int k = 0; k < model->n_bodies; k++) {
     const ss_body *body = &model->bodies[k];
     for (int i = 0; i < body->n; i++) {
       const double unit = speed_unit(model, body, i);
       const int at = body->first + i;
-      largest = fmax(largest, unit * fabs(sim->delta[at] - sim->guess[at]));
-      size = fmax(size, unit * sim->scratch_v[at]);
+      largest = fmax(largest, unit * fabs(sim->trial.delta[at] - sim->trial.guess[at]));
+      size = fmax(size, unit * sim->scratch.v[at]);
     }
   }
   return size > 0 ? largest / size : 0;
 }
 
-bool ss_theta_iterates(const ss_sim *sim) { return sim->alpha != 0 && forces_depend_on_state(sim); }
+bool ss_theta_iterates(const ss_sim *sim) { return sim->trial.alpha != 0 && forces_depend_on_state(sim); }
 
 ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error) {
   static const double settled = 1e-12;
   const bool once = !ss_theta_iterates(sim);
-  memset(sim->delta, 0, sizeof(double) * (size_t)sim->model->n_v);
-  ss_theta_state(sim, h, sim->delta);
+  memset(sim->trial.delta, 0, sizeof(double) * (size_t)sim->model->n_v);
+  ss_theta_state(sim, h, sim->trial.delta);
   double last = INFINITY;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
     const ss_status status = ss_attempt_once(sim, h, certified, error);
@@ -100,7 +100,7 @@ ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *err
     const double now = change(sim, h);
     if (now <= settled || (now <= 1e3 * settled && now >= last)) return SS_OK; /* at rounding level */
     last = now;
-    ss_theta_state(sim, h, sim->delta);
+    ss_theta_state(sim, h, sim->trial.delta);
   }
   sim->report.solves.unconverged++;
   *certified = false;

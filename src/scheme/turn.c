@@ -30,7 +30,7 @@ static void rotate(double *a, double *b, size_t n, double cosine, double sine) {
 
 /* The first tangent becomes cosine times itself plus sine times the second one. */
 static void turn_tangents(ss_sim *sim, ss_contact *c, double cosine, double sine) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   const int i = c->row + 1, j = i + 1;
   const ss_vec3 a = c->direction[1], b = c->direction[2];
   c->direction[1] = v3_add(v3_scale(cosine, a), v3_scale(sine, b));
@@ -50,18 +50,19 @@ static void turn_tangents(ss_sim *sim, ss_contact *c, double cosine, double sine
     rotate(p->rows[i].j[side], p->rows[j].j[side], n, cosine, sine);
     rotate(p->w + 12 * (size_t)i + at, p->w + 12 * (size_t)j + at, n, cosine, sine);
   }
-  const size_t n = (size_t)sim->coupling.n;
-  if (sim->coupling.active) rotate(sim->coupling.w + (size_t)i * n, sim->coupling.w + (size_t)j * n, n, cosine, sine);
+  const size_t n = (size_t)sim->trial.coupling.n;
+  if (sim->trial.coupling.active)
+    rotate(sim->trial.coupling.w + (size_t)i * n, sim->trial.coupling.w + (size_t)j * n, n, cosine, sine);
 }
 
 /* Along the friction impulse; along the slip where there is none. */
 static void turn_corner(ss_sim *sim, ss_contact *c) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const double limit = c->mu * (p->z[c->row] + p->blocks[c->block].extra);
   double x = p->z[c->row + 1], y = p->z[c->row + 2], length = hypot(x, y);
   if (length <= 1e-9 * limit || limit <= 0) {
     x = p->slack[c->row + 1], y = p->slack[c->row + 2], length = hypot(x, y);
-    if (length <= 1e-9 * sim->speed_bound) return;
+    if (length <= 1e-9 * sim->part.speed_bound) return;
   }
   turn_tangents(sim, c, x / length, y / length);
 }
@@ -76,32 +77,32 @@ static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
   } tries[] = {{"auto", 0}}; /* it shares the load: every contact that is pressed has a direction */
   const ss_simulation options = sim->options;
   const ss_certificate certificate = sim->report.certificate; /* its answer is not applied */
-  ss_problem *p = &sim->problem;
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (turns(sim, &sim->contacts[i])) p->blocks[sim->contacts[i].block].cone = SS_CONE_QUADRATIC;
+  ss_problem *p = &sim->trial.problem;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (turns(sim, &sim->trial.contacts[i])) p->blocks[sim->trial.contacts[i].block].cone = SS_CONE_QUADRATIC;
   sim->options.residual = fmin(options.residual, accurate);
   bool certified = false;
   ss_status status = SS_OK;
   for (size_t i = 0; i < sizeof tries / sizeof *tries && status == SS_OK && !certified; i++) {
     sim->options.solver = tries[i].solver;
-    sim->iteration_limit = tries[i].limit;
+    sim->chosen.iteration_limit = tries[i].limit;
     status = ss_solve_problem(sim, &certified, error);
   }
   *solved = status == SS_OK && p->blur <= 4 * options.residual;
   sim->options = options;
-  sim->iteration_limit = 0;
+  sim->chosen.iteration_limit = 0;
   sim->report.certificate = certificate;
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (turns(sim, &sim->contacts[i])) p->blocks[sim->contacts[i].block].cone = SS_CONE_POLYHEDRAL;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (turns(sim, &sim->trial.contacts[i])) p->blocks[sim->trial.contacts[i].block].cone = SS_CONE_POLYHEDRAL;
   return status;
 }
 
 ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   bool any = false, solved;
   ss_status status = SS_OK;
-  if (p->large || p->n >= MANY_ROWS || sim->variation) return SS_OK;
-  for (int i = 0; i < sim->n_contacts; i++) any |= turns(sim, &sim->contacts[i]);
+  if (p->large || p->n >= MANY_ROWS || sim->watch.variation) return SS_OK;
+  for (int i = 0; i < sim->trial.n_contacts; i++) any |= turns(sim, &sim->trial.contacts[i]);
   if (!any) return SS_OK;
   if (p->divided && (status = ss_discretise_dense(sim, error)) != SS_OK) return status;
   status = solve_discs(sim, &solved, error);
@@ -110,20 +111,20 @@ ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
     memset(p->z, 0, sizeof(double) * (size_t)p->n);
     return SS_OK;
   }
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (turns(sim, &sim->contacts[i])) turn_corner(sim, &sim->contacts[i]);
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (turns(sim, &sim->trial.contacts[i])) turn_corner(sim, &sim->trial.contacts[i]);
   return ss_discretise_dense(sim, error);
 }
 
 bool ss_polygon_is_doubtful(const ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].slow && turns(sim, &sim->contacts[i])) return true;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].slow && turns(sim, &sim->trial.contacts[i])) return true;
   return false;
 }
 
 bool ss_polygon_is_astray(const ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->undirected && turns(sim, c) && c->impulse[0] > 0 && !c->stuck) return true;
   }
   return false;

@@ -1,6 +1,6 @@
 /* First variations of a trajectory: how it changes with its initial state, carried along step by step.
  *
- *     sim->variation = a variation: the step calls ss_vary_part for every part it accepts, ss_vary_impact for every
+ *     sim->watch.variation = a variation: the step calls ss_vary_part for every part it accepts, ss_vary_impact for every
  *     impact, ss_vary_store after the contacts' memory was written. NULL: nothing of this happens.
  *
  * A variation is a set of directions in the state: increments of positions (rotations in the body's frame), velocities,

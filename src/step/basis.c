@@ -45,14 +45,14 @@ static void choose(ss_basis *basis, double *G, int n, int at_most) {
 
 /* All joint rows at the present position, with A = M. */
 static ss_status pose_joints(ss_sim *sim, ss_error *error) {
-  const int contacts = sim->n_contacts;
+  const int contacts = sim->trial.n_contacts;
   ss_basis_pose(sim, true);
-  sim->n_contacts = 0;
+  sim->trial.n_contacts = 0;
   sim->mechanics->forces_none(sim);
   ss_status status = ss_rows_projection(sim, false, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
   if (status == SS_OK && !sim->system) status = ss_assemble_sparse(sim, error);
-  sim->n_contacts = contacts;
+  sim->trial.n_contacts = contacts;
   return status;
 }
 
@@ -65,7 +65,7 @@ static ss_status select_rows(ss_sim *sim, int at_most, ss_error *error) {
   if (at_most < n || sim->system || ss_lu_factor(ss_problem_lu(sim), dependent) < n) {
     status = ss_discretise_dense(sim, error);
     if (status != SS_OK) return status;
-    choose(basis, sim->problem.G, n, at_most);
+    choose(basis, sim->trial.problem.G, n, at_most);
   }
   ss_basis_pose(sim, false);
   return SS_OK;
@@ -99,12 +99,12 @@ ss_status ss_basis_check(ss_sim *sim, ss_error *error) {
     *of = fmax(*of, motion(sim->model, &basis->rows[i], sim->state.v));
   }
   if (worst[0] > 0.01 && worst[0] > 10 * worst[1]) return ss_basis_select(sim, error);
-  const bool worn = sim->problem.sparse && ss_problem_lu(sim)->smallest < poor;
+  const bool worn = sim->trial.problem.sparse && ss_problem_lu(sim)->smallest < poor;
   return worn ? select_rows(sim, basis->n, error) : SS_OK;
 }
 
 void ss_basis_residuals(ss_sim *sim, double t, const double *q, double *out) {
   const ss_basis *basis = &sim->basis;
-  sim->mechanics->joints(sim, t, q, sim->residuals, NULL, NULL);
-  for (int i = 0; i < basis->n; i++) out[i] = sim->residuals[basis->row[i]];
+  sim->mechanics->joints(sim, t, q, sim->joints.residuals, NULL, NULL);
+  for (int i = 0; i < basis->n; i++) out[i] = sim->joints.residuals[basis->row[i]];
 }

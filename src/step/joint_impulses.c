@@ -7,13 +7,13 @@
 #include <string.h>
 
 void ss_add_joint_impulses(ss_sim *sim, double fraction) {
-  const ss_problem *p = &sim->problem;
-  for (int i = 0; i < p->n_joint; i++) sim->joint_impulse[sim->basis.row[i]] += fraction * p->z[i];
+  const ss_problem *p = &sim->trial.problem;
+  for (int i = 0; i < p->n_joint; i++) sim->joints.impulse[sim->basis.row[i]] += fraction * p->z[i];
 }
 
 void ss_add_motor_impulses(ss_sim *sim, double fraction) {
   for (int i = 0; i < sim->model->n_motors; i++)
-    sim->motor_impulse[i] += fraction * sim->problem.z[sim->problem.first_motor + i];
+    sim->joints.motor_impulse[i] += fraction * sim->trial.problem.z[sim->trial.problem.first_motor + i];
 }
 
 typedef struct least_norm {
@@ -63,9 +63,9 @@ ss_status ss_sim_joint_impulses(const ss_sim *sim, double *impulses, ss_error *e
   const bool memory = numbers && c.rows;
   if (memory) {
     sim->mechanics->joints(sim, sim->state.t, sim->state.q, NULL, c.rows, NULL);
-    memcpy(c.r, sim->joint_impulse, sizeof(double) * rows);
+    memcpy(c.r, sim->joints.impulse, sizeof(double) * rows);
     remove_range(&c);
-    for (size_t i = 0; i < rows; i++) impulses[i] = sim->joint_impulse[i] - c.r[i];
+    for (size_t i = 0; i < rows; i++) impulses[i] = sim->joints.impulse[i] - c.r[i];
   }
   ss_free(c.rows);
   ss_free(numbers);

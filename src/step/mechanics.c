@@ -2,8 +2,8 @@
 #include "step/workspace.h"
 
 static void begin_step(ss_sim *sim) {
-  sim->acceleration = v3_norm(sim->model->gravity);
-  sim->listed_in_step = false;
+  sim->step.acceleration = v3_norm(sim->model->gravity);
+  sim->search.listed_in_step = false;
 }
 
 static ss_status find_contacts(ss_sim *sim, double h, ss_error *error) {

@@ -24,7 +24,7 @@ typedef struct ss_contact_place {
 } ss_contact_place;
 
 typedef struct ss_mechanics {
-  /* Once per step, with sim->h set: the acceleration that tolerances of speeds are measured by. */
+  /* Once per step, with sim->step.h set: the acceleration that tolerances of speeds are measured by. */
   void (*begin_step)(ss_sim *sim);
   /* All contacts that may matter in a part of size h, with gap, rate and what is remembered of them. */
   ss_status (*find_contacts)(ss_sim *sim, double h, ss_error *error);

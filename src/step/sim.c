@@ -36,7 +36,8 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the step %g is too small for the duration", o->step);
   if (sim->scheme->theta && !(o->theta >= 0 && o->theta <= 1))
     return ss_fail(error, SS_ERROR_INPUT, "theta must be in [0, 1], not %g", o->theta);
-  if (!sim->scheme->theta && (!(sim->alpha > 0) || sim->alpha > 1 || !(sim->gamma >= 0) || sim->gamma > 1))
+  if (!sim->scheme->theta &&
+      (!(sim->trial.alpha > 0) || sim->trial.alpha > 1 || !(sim->trial.gamma >= 0) || sim->trial.gamma > 1))
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
   if (sim->scheme->compliant && sim->model->system)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
@@ -55,7 +56,7 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
                    sim->scheme->name);
   if (sim->scheme->compliant && sim->options.has_events && sim->options.events)
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s locates no events", sim->scheme->name);
-  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->alpha != sim->gamma)
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->trial.alpha != sim->trial.gamma)
     return ss_fail(
         error, SS_ERROR_INPUT,
         "anitescu-hart needs a scheme whose constraints act on the velocity that moves the positions (alpha = "
@@ -63,16 +64,16 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
         sim->scheme->name);
   /* Where the mean of old and new velocity leads out of a penetration, the new one is twice as fast: harmless for drift, not
    * for the way that an approaching body makes within a step. */
-  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->alpha < 1 && !sim->scheme->compliant &&
-      !sim->locate_collisions && sim->model->n_shapes > 1)
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->trial.alpha < 1 && !sim->scheme->compliant &&
+      !sim->chosen.locate_collisions && sim->model->n_shapes > 1)
     return ss_fail(error, SS_ERROR_INPUT,
                    "with contacts and %s, anitescu-hart needs events: [collision]: bodies that are pushed out of each "
                    "other after an impact would gain energy; or use projection",
                    sim->scheme->name);
-  if (sim->scheme->position_level && !sim->locate_collisions && sim->model->restitution_anywhere)
+  if (sim->scheme->position_level && !sim->chosen.locate_collisions && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
-  if (o->stabilization == SS_STABILIZATION_PROJECTION && !sim->locate_collisions && sim->model->restitution_anywhere &&
-      sim->model->n_shapes > 1)
+  if (o->stabilization == SS_STABILIZATION_PROJECTION && !sim->chosen.locate_collisions &&
+      sim->model->restitution_anywhere && sim->model->n_shapes > 1)
     return ss_fail(
         error, SS_ERROR_INPUT,
         "with restitution, projection needs events: [collision]: it ends the approach of bodies that overlap");
@@ -91,41 +92,41 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     size_t size;
   } const arrays[] = {
       {&sim->state.angle, (size_t)model->n_angles},
-      {&sim->angle_saved, (size_t)model->n_angles},
+      {&sim->saved.angle, (size_t)model->n_angles},
       {&sim->state.q, nq},
       {&sim->state.v, nv},
-      {&sim->mid_q, nq},
-      {&sim->iterate_memory, nq + nv},
-      {&sim->theta_q, nq},
-      {&sim->theta_v, nv},
-      {&sim->guess, nv},
-      {&sim->ainv, 36 * (size_t)model->n_bodies},
-      {&sim->kt, nv},
-      {&sim->applied, nv},
-      {&sim->dv_free, nv},
-      {&sim->delta, nv},
-      {&sim->v_end, nv},
-      {&sim->q_end, nq},
-      {&sim->weighted, nv},
-      {&sim->previous_weighted, nv},
-      {&sim->previous_v, nv},
-      {&sim->q_saved, nq},
-      {&sim->whole_q, nq},
-      {&sim->past, (SS_PAST + 1) * nv},
-      {&sim->past_saved, (SS_PAST + 1) * nv},
-      {&sim->v_saved, nv},
-      {&sim->residuals, (size_t)model->n_joint_rows},
-      {&sim->drift_length, (size_t)model->n_joint_rows},
-      {&sim->joint_impulse, (size_t)model->n_joint_rows},
-      {&sim->scratch_v, nv},
-      {&sim->input, (size_t)model->n_inputs},
-      {&sim->held, (size_t)model->n_held},
-      {&sim->motor_impulse, (size_t)model->n_motors},
-      {&sim->push_force, 6 * (size_t)model->n_bodies},
-      {&sim->free_guess, ss_free_rows(model)},
-      {&sim->consistent, 2 * nv},
-      {&sim->bounds, 6 * ns},
-      {&sim->listed, 6 * ns},
+      {&sim->trial.mid_q, nq},
+      {&sim->trial.iterate_memory, nq + nv},
+      {&sim->trial.theta_q, nq},
+      {&sim->trial.theta_v, nv},
+      {&sim->trial.guess, nv},
+      {&sim->trial.ainv, 36 * (size_t)model->n_bodies},
+      {&sim->trial.kt, nv},
+      {&sim->trial.applied, nv},
+      {&sim->trial.dv_free, nv},
+      {&sim->trial.delta, nv},
+      {&sim->trial.v_end, nv},
+      {&sim->trial.q_end, nq},
+      {&sim->observed.weighted, nv},
+      {&sim->observed.previous_weighted, nv},
+      {&sim->observed.previous_v, nv},
+      {&sim->saved.q, nq},
+      {&sim->estimate.whole_q, nq},
+      {&sim->estimate.past, (SS_PAST + 1) * nv},
+      {&sim->saved.past, (SS_PAST + 1) * nv},
+      {&sim->saved.v, nv},
+      {&sim->joints.residuals, (size_t)model->n_joint_rows},
+      {&sim->joints.drift_length, (size_t)model->n_joint_rows},
+      {&sim->joints.impulse, (size_t)model->n_joint_rows},
+      {&sim->scratch.v, nv},
+      {&sim->inputs.value, (size_t)model->n_inputs},
+      {&sim->inputs.held, (size_t)model->n_held},
+      {&sim->joints.motor_impulse, (size_t)model->n_motors},
+      {&sim->inputs.push_force, 6 * (size_t)model->n_bodies},
+      {&sim->joints.free_guess, ss_free_rows(model)},
+      {&sim->scratch.consistent, 2 * nv},
+      {&sim->search.bounds, 6 * ns},
+      {&sim->search.listed, 6 * ns},
   };
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
@@ -138,27 +139,27 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->basis.drive = SS_ARENA_ARRAY(sim->arena, double, nj);
   if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows || !sim->basis.drive)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  sim->order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
-  sim->first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
-  sim->rests = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  sim->touched = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  if (!sim->touched || !sim->rests || !sim->order || !sim->first_row)
+  sim->search.order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
+  sim->solver.first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
+  sim->trial.rests = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  sim->trial.touched = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  if (!sim->trial.touched || !sim->trial.rests || !sim->search.order || !sim->solver.first_row)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = 0; i < model->n_shapes; i++) sim->order[i] = i;
+  for (int i = 0; i < model->n_shapes; i++) sim->search.order[i] = i;
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
-  if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->audit, error);
+  if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->watch.audit, error);
   if (status == SS_OK) status = ss_coupling_prepare(sim, error);
-  if (status == SS_OK) status = ss_cp_workspace_create(&sim->cp, error);
+  if (status == SS_OK) status = ss_cp_workspace_create(&sim->solver.cp, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
 }
 
 static void start(ss_sim *sim) {
   const ss_model *model = sim->model;
-  sim->force_q = sim->scheme->theta ? sim->theta_q : sim->state.q;
-  sim->force_v = sim->scheme->theta ? sim->theta_v : sim->state.v;
+  sim->trial.force_q = sim->scheme->theta ? sim->trial.theta_q : sim->state.q;
+  sim->trial.force_v = sim->scheme->theta ? sim->trial.theta_v : sim->state.v;
   for (int k = 0; k < model->n_bodies; k++) {
     ss_store_pose(sim->state.q, k, model->bodies[k].pose);
-    memcpy(sim->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
+    memcpy(sim->trial.ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
   }
   for (int k = 0; k < model->n_joints; k++) {
     const ss_joint *joint = &model->joints[k];
@@ -166,12 +167,12 @@ static void start(ss_sim *sim) {
     for (int i = 0; i < joint->n_angles; i++)
       sim->state.angle[joint->first_angle + i] = ss_joint_angle(model, joint, i, &a, &b, 0, NULL);
   }
-  for (int i = 0; i < model->n_inputs; i++) sim->input[i] = model->inputs[i].value;
+  for (int i = 0; i < model->n_inputs; i++) sim->inputs.value[i] = model->inputs[i].value;
   if (model->system) memcpy(sim->state.q, model->q0, sizeof(double) * (size_t)model->n_q);
   memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
-  memcpy(sim->weighted, model->v0, sizeof(double) * (size_t)model->n_v);
-  memcpy(sim->previous_v, model->v0, sizeof(double) * (size_t)model->n_v);
-  memcpy(sim->previous_weighted, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->observed.weighted, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->observed.previous_v, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->observed.previous_weighted, model->v0, sizeof(double) * (size_t)model->n_v);
   sim->steps_total = (long)ceil(sim->options.duration / sim->options.step * (1 - 1e-12));
   if (sim->steps_total < 1) sim->steps_total = 1;
   ss_automatic_start(sim);
@@ -214,19 +215,19 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   }
   ss_status status = copy_names(sim, error);
   if (status == SS_OK) {
-    sim->automatic = strcmp(sim->options.solver, "auto") == 0;
+    sim->chosen.automatic = strcmp(sim->options.solver, "auto") == 0;
     sim->scheme = ss_scheme_find(sim->options.scheme);
     if (sim->scheme) {
       if (sim->scheme->theta) sim->options.alpha = sim->options.gamma = 1 - sim->options.theta;
-      sim->alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
-      sim->gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
-      sim->scheme_alpha = sim->alpha;
-      sim->scheme_gamma = sim->gamma;
+      sim->trial.alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
+      sim->trial.gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
+      sim->chosen.alpha = sim->trial.alpha;
+      sim->chosen.gamma = sim->trial.gamma;
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
       const unsigned usual = sim->options.tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
-      sim->located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;
-      sim->locate_collisions = (sim->located & SS_EVENT_COLLISION) != 0;
-      sim->solves_to_collisions = (sim->located & ~(unsigned)SS_EVENT_COLLISION) != 0;
+      sim->chosen.located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;
+      sim->chosen.locate_collisions = (sim->chosen.located & SS_EVENT_COLLISION) != 0;
+      sim->chosen.solves_to_collisions = (sim->chosen.located & ~(unsigned)SS_EVENT_COLLISION) != 0;
     }
     status = place_in_scene(sim, check_options(sim, error), error);
   }
@@ -247,35 +248,35 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
 
 void ss_sim_destroy(ss_sim *sim) {
   if (!sim) return;
-  ss_audit_free(sim->audit);
-  ss_cp_workspace_destroy(sim->cp);
-  ss_free(sim->all.items);
-  ss_free(sim->near.items);
-  ss_free(sim->contacts);
-  ss_free(sim->found.q);
-  ss_free(sim->found.pairs);
-  ss_free(sim->found.points);
-  ss_free(sim->dealt);
+  ss_audit_free(sim->watch.audit);
+  ss_cp_workspace_destroy(sim->solver.cp);
+  ss_free(sim->search.all.items);
+  ss_free(sim->search.near.items);
+  ss_free(sim->trial.contacts);
+  ss_free(sim->search.found.q);
+  ss_free(sim->search.found.pairs);
+  ss_free(sim->search.found.points);
+  ss_free(sim->dealt.list);
   ss_free(sim->state.touch);
-  ss_free(sim->touch_saved);
+  ss_free(sim->saved.touch);
   ss_free(sim->state.patch);
-  ss_free(sim->patch_start);
-  ss_free(sim->patch_end);
-  ss_free(sim->patch_saved);
-  ss_free(sim->coupling.w);
-  ss_free(sim->problem.rows);
-  ss_free(sim->problem.numbers);
-  ss_free(sim->problem.G);
-  ss_free(sim->problem.listed.start);
-  ss_free(sim->problem.listed.col);
-  ss_free(sim->problem.listed.value);
-  ss_free(sim->lu_rows);
-  ss_islands_free(&sim->islands);
-  ss_factors_free(&sim->factors);
-  for (int i = 0; i < 2; i++) ss_lu_free(&sim->lu[i]);
+  ss_free(sim->trial.patch_start);
+  ss_free(sim->trial.patch_end);
+  ss_free(sim->saved.patch);
+  ss_free(sim->trial.coupling.w);
+  ss_free(sim->trial.problem.rows);
+  ss_free(sim->trial.problem.numbers);
+  ss_free(sim->trial.problem.G);
+  ss_free(sim->trial.problem.listed.start);
+  ss_free(sim->trial.problem.listed.col);
+  ss_free(sim->trial.problem.listed.value);
+  ss_free(sim->solver.lu_rows);
+  ss_islands_free(&sim->solver.islands);
+  ss_factors_free(&sim->solver.factors);
+  for (int i = 0; i < 2; i++) ss_lu_free(&sim->solver.lu[i]);
   ss_exact_free(&sim->exact);
-  ss_free(sim->problem.next_row);
-  ss_free(sim->problem.blocks);
+  ss_free(sim->trial.problem.next_row);
+  ss_free(sim->trial.problem.blocks);
   ss_arena_destroy(sim->arena);
 }
 
@@ -288,13 +289,13 @@ double ss_sim_step_size(const ss_sim *sim) {
   return sim->options.tolerance > 0 && sim->control.size[0] > 0 ? sim->control.size[0] : sim->options.step;
 }
 
-double ss_sim_step_start(const ss_sim *sim) { return sim->t_saved; }
+double ss_sim_step_start(const ss_sim *sim) { return sim->saved.t; }
 
 long ss_sim_steps_total(const ss_sim *sim) { return sim->steps_total; }
 const ss_model *ss_sim_model(const ss_sim *sim) { return sim->model; }
 const ss_simulation *ss_sim_options(const ss_sim *sim) { return &sim->options; }
 const ss_state *ss_sim_state(const ss_sim *sim) { return &sim->state; }
-const double *ss_sim_weighted_velocity(const ss_sim *sim) { return sim->weighted; }
+const double *ss_sim_weighted_velocity(const ss_sim *sim) { return sim->observed.weighted; }
 const ss_report *ss_sim_report(const ss_sim *sim) { return &sim->report; }
 
 ss_motion ss_sim_motion(const ss_sim *sim, int index) {
@@ -320,17 +321,17 @@ const char *ss_stage_name(ss_stage stage) {
 }
 
 void ss_sim_stop_when(ss_sim *sim, bool (*stop)(void *user), void *user) {
-  sim->stop = stop;
-  sim->stop_user = user;
+  sim->watch.stop = stop;
+  sim->watch.stop_user = user;
 }
 
-void ss_sim_time_stages(ss_sim *sim, bool on) { sim->timed = on; }
-const double *ss_sim_stage_seconds(const ss_sim *sim) { return sim->timed ? sim->stage_seconds : NULL; }
+void ss_sim_time_stages(ss_sim *sim, bool on) { sim->clock.on = on; }
+const double *ss_sim_stage_seconds(const ss_sim *sim) { return sim->clock.on ? sim->clock.seconds : NULL; }
 
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error) {
-  const int most = (int)(sizeof sim->observers / sizeof *sim->observers);
-  if (sim->n_observers == most)
+  const int most = (int)(sizeof sim->watch.observers / sizeof *sim->watch.observers);
+  if (sim->watch.n_observers == most)
     return ss_fail(error, SS_ERROR_INPUT, "at most %d observers can watch a simulation", most);
-  sim->observers[sim->n_observers++] = *observer;
+  sim->watch.observers[sim->watch.n_observers++] = *observer;
   return SS_OK;
 }

@@ -32,20 +32,20 @@ static double joint_speed(const ss_sim *sim, const ss_joint *joint) {
 
 double ss_last_step(const ss_sim *sim) {
   if (sim->options.tolerance > 0) return ss_sim_step_size(sim);
-  const double taken = sim->state.t - sim->t_saved;
+  const double taken = sim->state.t - sim->saved.t;
   return taken > 0 ? taken : sim->options.step;
 }
 
 static double joint_force(const ss_sim *sim, const ss_joint *joint) {
-  return joint->has_motor && sim->state.step > 0 ? sim->motor_impulse[joint->motor] / ss_last_step(sim) : 0;
+  return joint->has_motor && sim->state.step > 0 ? sim->joints.motor_impulse[joint->motor] / ss_last_step(sim) : 0;
 }
 
 /* Normal forces add up; tangential ones do as vectors. */
 static double contact_force(const ss_sim *sim, const ss_variable *variable) {
   double normal = 0;
   ss_vec3 tangent = {0, 0, 0};
-  for (int i = 0; sim->all_dealt && i < sim->n_dealt; i++) {
-    const ss_contact_report *c = &sim->dealt[i].report;
+  for (int i = 0; sim->dealt.done && i < sim->dealt.n; i++) {
+    const ss_contact_report *c = &sim->dealt.list[i].report;
     const int low = c->body[0] < c->body[1] ? c->body[0] : c->body[1];
     const int high = c->body[0] < c->body[1] ? c->body[1] : c->body[0];
     if (low != variable->index[0] || high != variable->index[1]) continue;
@@ -61,7 +61,7 @@ static double read_variable(const void *user, int index) {
   const ss_variable *v = &sim->model->variables[index];
   switch (v->kind) {
   case SS_VARIABLE_INPUT:
-    return sim->input[v->index[0]];
+    return sim->inputs.value[v->index[0]];
   case SS_VARIABLE_BODY:
     return body_value(sim, v->index[0], v->index[1]);
   case SS_VARIABLE_JOINT_POSITION:
@@ -84,7 +84,7 @@ double ss_signal_value(const ss_sim *sim, const ss_expression *expression, doubl
 double ss_force_component(const ss_sim *sim, const ss_force *force, int i, double t) {
   const ss_expression *e = i < 3 ? force->force[i] : force->torque[i - 3];
   if (!e) return 0;
-  return force->held[i] >= 0 ? sim->held[force->held[i]] : ss_signal_value(sim, e, t);
+  return force->held[i] >= 0 ? sim->inputs.held[force->held[i]] : ss_signal_value(sim, e, t);
 }
 
 ss_status ss_hold_signals(ss_sim *sim, ss_error *error) {
@@ -95,14 +95,14 @@ ss_status ss_hold_signals(ss_sim *sim, ss_error *error) {
     if (!isfinite(value) || (held->effort && value < 0))
       return ss_fail_place(error, SS_ERROR_CALLBACK, model->file, held->mark, "%s is %s at t = %.17g", held->what,
                            isfinite(value) ? "negative" : "not finite", sim->state.t);
-    sim->held[i] = value;
+    sim->inputs.held[i] = value;
   }
   return SS_OK;
 }
 
 void ss_clear_impulses(ss_sim *sim) {
-  memset(sim->joint_impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
-  memset(sim->motor_impulse, 0, sizeof(double) * (size_t)sim->model->n_motors);
+  memset(sim->joints.impulse, 0, sizeof(double) * (size_t)sim->model->n_joint_rows);
+  memset(sim->joints.motor_impulse, 0, sizeof(double) * (size_t)sim->model->n_motors);
 }
 
 /* ---- inputs and outputs ---- */
@@ -111,7 +111,7 @@ ss_status ss_sim_set_input(ss_sim *sim, int input, double value, ss_error *error
   if (input < 0 || input >= sim->model->n_inputs) return ss_fail(error, SS_ERROR_INPUT, "there is no input %d", input);
   if (!isfinite(value))
     return ss_fail(error, SS_ERROR_INPUT, "the input '%s' must be finite", sim->model->inputs[input].name);
-  sim->input[input] = value;
+  sim->inputs.value[input] = value;
   return SS_OK;
 }
 
@@ -139,7 +139,7 @@ ss_status ss_sim_set_input_named(ss_sim *sim, const char *name, double value, ss
 }
 
 double ss_sim_input(const ss_sim *sim, int input) {
-  return input >= 0 && input < sim->model->n_inputs ? sim->input[input] : (double)NAN;
+  return input >= 0 && input < sim->model->n_inputs ? sim->inputs.value[input] : (double)NAN;
 }
 
 double ss_sim_output(const ss_sim *sim, int output) {
@@ -219,7 +219,7 @@ ss_status ss_sim_joints(const ss_sim *sim, ss_joint_report *out, int capacity, s
                                .force = ss_sim_joint_force(sim, k)};
   ss_joints_evaluate(model, sim->state.q, sim->state.angle, NULL, sim->basis.rows);
   if (sim->basis.n == rows) {
-    reactions(sim, sim->joint_impulse, sim->basis.rows, out, n);
+    reactions(sim, sim->joints.impulse, sim->basis.rows, out, n);
     return SS_OK;
   }
   double *impulse = ss_alloc(sizeof *impulse * (size_t)(rows + 1));
@@ -238,13 +238,13 @@ ss_status ss_sim_apply(ss_sim *sim, int body, ss_vec3 force, ss_vec3 torque, ss_
   const double numbers[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
   for (int i = 0; i < 6; i++)
     if (!isfinite(numbers[i])) return ss_fail(error, SS_ERROR_INPUT, "apply: force and torque must be finite");
-  for (int i = 0; i < 6; i++) sim->push_force[6 * body + i] += numbers[i];
-  sim->has_push_force = true;
+  for (int i = 0; i < 6; i++) sim->inputs.push_force[6 * body + i] += numbers[i];
+  sim->inputs.has_push_force = true;
   return SS_OK;
 }
 
 void ss_forget_pushes(ss_sim *sim) {
-  if (!sim->has_push_force) return;
-  memset(sim->push_force, 0, sizeof(double) * 6 * (size_t)sim->model->n_bodies);
-  sim->has_push_force = false;
+  if (!sim->inputs.has_push_force) return;
+  memset(sim->inputs.push_force, 0, sizeof(double) * 6 * (size_t)sim->model->n_bodies);
+  sim->inputs.has_push_force = false;
 }

@@ -47,23 +47,23 @@ static bool hold_together(const ss_sim *sim, const ss_contact *a, const ss_conta
 
 /* How feet that stand together share their load is not unique, and says nothing of when they will slide: their sum does. */
 static void share_ratios(ss_sim *sim) {
-  for (int i = 0, end; i < sim->n_contacts; i = end) {
-    ss_contact *first = &sim->contacts[i];
+  for (int i = 0, end; i < sim->trial.n_contacts; i = end) {
+    ss_contact *first = &sim->trial.contacts[i];
     ss_vec3 force = first->pressed;
-    for (end = i + 1; end < sim->n_contacts && hold_together(sim, first, &sim->contacts[end]); end++)
-      force = v3_add(force, sim->contacts[end].pressed);
+    for (end = i + 1; end < sim->trial.n_contacts && hold_together(sim, first, &sim->trial.contacts[end]); end++)
+      force = v3_add(force, sim->trial.contacts[end].pressed);
     if (end == i + 1) continue;
     const double load = v3_dot(force, first->direction[0]);
     const double ratio = v3_norm(v3_axpy(force, -load, first->direction[0])) / (first->mu * load);
-    for (int k = i; k < end; k++) sim->contacts[k].ratio = ratio;
+    for (int k = i; k < end; k++) sim->trial.contacts[k].ratio = ratio;
   }
 }
 
 /* Impulses and slip of every active contact, from z and w; worst: largest entry of the residual, in units of s/d. */
 void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
-  const ss_problem *p = &sim->problem;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  const ss_problem *p = &sim->trial.problem;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     c->stuck = c->opens = false;
     c->face = 0;
     c->when = (double)NAN;
@@ -93,16 +93,16 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     c->load = c->impulse[0] / p->h;
     /* a foot without load neither starts to stick nor lets go while the others hold it */
     /* nor does one that stuck slide at a speed that the residual leaves open */
-    const double still = fmax(1e-9 * sim->speed_bound, c->was_stuck ? c->blur : 0);
+    const double still = fmax(1e-9 * sim->part.speed_bound, c->was_stuck ? c->blur : 0);
     c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= still;
-    c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->speed_bound;
+    c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->part.speed_bound;
     if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
     c->ratio = friction_ratio(sim, c);
     if (c->n_forces == 3 && p->h > 0)
       c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
     if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
   }
-  if (sim->located & SS_EVENT_STICK_SLIP) share_ratios(sim);
+  if (sim->chosen.located & SS_EVENT_STICK_SLIP) share_ratios(sim);
 }
 
 static double power_near(double x) { return x > 0 && isfinite(x) ? ldexp(1, ilogb(x)) : 1; }
@@ -115,7 +115,7 @@ static double root_power(double x) {
 
 /* d of rows first .. first + size - 1, which share it. */
 static void scale_rows(ss_sim *sim, int first, int size) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   double sum = 0;
   for (int i = first; i < first + size; i++) sum += ss_problem_diagonal(sim, i);
   const double d = sum > 0 && isfinite(sum) ? root_power(sum / size) : 1;
@@ -142,8 +142,8 @@ static void convert(ss_problem *p, double s, bool back) {
 
 /* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
 static double to_natural_units(ss_sim *sim) {
-  ss_problem *p = &sim->problem;
-  const double speed = sim->speed_bound;
+  ss_problem *p = &sim->trial.problem;
+  const double speed = sim->part.speed_bound;
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_block *block = &p->blocks[b];
     const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
@@ -168,12 +168,12 @@ static bool has_guess(const double *z, int n) {
 ss_status ss_solve_rows(ss_sim *sim, ss_cp *problem, const int *rows, const ss_cp_options *options, double *z,
                         ss_cp_result *result, ss_error *error) {
   const ss_status status = ss_add_factors(sim, rows, problem, error);
-  return status ? status : ss_cp_solve(problem, options, has_guess(z, problem->n), z, sim->cp, result, error);
+  return status ? status : ss_cp_solve(problem, options, has_guess(z, problem->n), z, sim->solver.cp, result, error);
 }
 
 /* What the guess of a divided problem makes of it: its slacks, in user's units, and which islands rest with it. */
 static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   int count;
   const ss_status status = ss_find_islands(sim, &count, error);
   if (status != SS_OK) return status;
@@ -187,14 +187,14 @@ static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
 static bool has_to_stop(void *user) {
   enum { MOST_TRIED = 16 };
   ss_sim *sim = user;
-  if (sim->stop && sim->stop(sim->stop_user)) return true;
-  sim->spent = ++sim->tried > MOST_TRIED && ss_has_blown_up(sim);
-  return sim->spent;
+  if (sim->watch.stop && sim->watch.stop(sim->watch.stop_user)) return true;
+  sim->step.spent = ++sim->step.tried > MOST_TRIED && ss_has_blown_up(sim);
+  return sim->step.spent;
 }
 
 /* With a solver that knows of complementarity; in natural units. */
 static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   ss_solves *solves = &sim->report.solves;
   ss_status status = p->divided ? look_at_guess(sim, error) : SS_OK;
   if (status != SS_OK) return status;
@@ -203,7 +203,7 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   problem.compliance = p->weight;
   const ss_cp_options options = {.solver = sim->options.solver,
                                  .tolerance = sim->options.residual,
-                                 .iteration_limit = sim->iteration_limit,
+                                 .iteration_limit = sim->chosen.iteration_limit,
                                  .stop = has_to_stop,
                                  .stop_user = sim};
   ss_cp_result result = {0};
@@ -227,11 +227,11 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   if (p->divided && status == SS_OK && *certified) ss_rest_end(sim);
   p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
   p->unit = s;
-  return status == SS_ERROR_STOPPED && sim->spent ? ss_fail_of_work(sim, error) : status;
+  return status == SS_ERROR_STOPPED && sim->step.spent ? ss_fail_of_work(sim, error) : status;
 }
 
 ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   ss_solves *solves = &sim->report.solves;
   *certified = true;
   p->blur = 0;
@@ -256,6 +256,7 @@ ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
 
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
   const ss_status status = ss_solve_problem(sim, certified, error);
-  if (status == SS_OK && *certified) ss_distribute(sim, sim->problem.slack, sim->problem.blur, sim->problem.unit);
+  if (status == SS_OK && *certified)
+    ss_distribute(sim, sim->trial.problem.slack, sim->trial.problem.blur, sim->trial.problem.unit);
   return status;
 }

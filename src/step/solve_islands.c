@@ -18,7 +18,7 @@ static int root_of(int *parent, int k) {
 
 /* Numbers the islands in the order of their first blocks; returns how many there are. */
 static int number_islands(const ss_sim *sim, ss_islands *s) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   int *parent = s->body, *number = s->body + sim->model->n_bodies, count = 0;
   for (int k = 0; k < sim->model->n_bodies; k++) parent[k] = k, number[k] = -1;
   for (int i = 0; i < p->n; i++) {
@@ -36,8 +36,8 @@ static int number_islands(const ss_sim *sim, ss_islands *s) {
 }
 
 static ss_status reserve(ss_sim *sim, ss_error *error) {
-  const ss_problem *p = &sim->problem;
-  ss_islands *s = &sim->islands;
+  const ss_problem *p = &sim->trial.problem;
+  ss_islands *s = &sim->solver.islands;
   ss_status status = ss_grow((void **)&s->body, &s->body_capacity, 2 * sim->model->n_bodies, sizeof *s->body, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->island, &s->block_capacity[0], p->n_blocks, sizeof *s->island, error);
@@ -56,7 +56,7 @@ static ss_status reserve(ss_sim *sim, ss_error *error) {
 
 ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error) {
   const ss_status status = reserve(sim, error);
-  sim->islands.count = *count = status == SS_OK ? number_islands(sim, &sim->islands) : 0;
+  sim->solver.islands.count = *count = status == SS_OK ? number_islands(sim, &sim->solver.islands) : 0;
   return status;
 }
 
@@ -94,7 +94,7 @@ static void gather(const ss_problem *p, ss_islands *s, int k, ss_cp *out) {
 
 /* Its matrix in natural units: dense, or listed where it is large. */
 static ss_status assemble(const ss_sim *sim, ss_islands *s, ss_cp *island, ss_error *error) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const int n = island->n, *local = s->row + p->n;
   const bool listed = n >= LARGE;
   int *start = s->row + (ptrdiff_t)2 * p->n, entries = 0;
@@ -161,8 +161,8 @@ static bool has_guess(const ss_problem *p, const double *z, int n) {
 /* One island, in natural units, from the problem's z, which its answer replaces; its residual. */
 static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, ss_cp_result *result, double *residual,
                               ss_error *error) {
-  ss_problem *p = &sim->problem;
-  ss_islands *s = &sim->islands;
+  ss_problem *p = &sim->trial.problem;
+  ss_islands *s = &sim->solver.islands;
   ss_cp island;
   gather(p, s, k, &island);
   double *z = s->g + p->n, *w = z + p->n;
@@ -188,8 +188,8 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
 
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
                            ss_error *error) {
-  const ss_problem *p = &sim->problem;
-  ss_islands *s = &sim->islands;
+  const ss_problem *p = &sim->trial.problem;
+  ss_islands *s = &sim->solver.islands;
   ss_chain_rows(sim);
   sort_blocks(p, s, s->count);
   *residual = 0;

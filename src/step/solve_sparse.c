@@ -4,20 +4,20 @@
 #include "step/workspace.h"
 
 static double judge(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   double worst = 0, largest = 0;
   ss_rows_apply(sim, p->z, p->slack);
   for (int i = 0; i < p->n; i++) {
     p->slack[i] += p->g[i];
     const double w = fabs(p->scale[i] * p->slack[i]);
     if (!(w <= worst)) worst = w; /* a NaN stays */
-    largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * sim->speed_bound));
+    largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * sim->part.speed_bound));
   }
   return largest > 0 ? worst / (2 * largest) : worst;
 }
 
 double ss_solve_sparse(ss_sim *sim) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   ss_lu *lu = ss_problem_lu(sim);
   (void)ss_lu_factor(lu, 1e-12); /* pivots of dependent rows come out at rounding level */
   ss_lu_solve(lu, p->g, p->z);

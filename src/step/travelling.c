@@ -35,17 +35,18 @@ static bool same_shapes(const ss_contact *a, const ss_contact *b) {
 
 void ss_patch_drop_travelling(ss_sim *sim) {
   int kept = 0;
-  for (int first = 0, last; first < sim->n_contacts; first = last) {
+  for (int first = 0, last; first < sim->trial.n_contacts; first = last) {
     int touching = 0;
-    for (last = first; last < sim->n_contacts && same_shapes(&sim->contacts[first], &sim->contacts[last]); last++)
-      touching += sim->contacts[last].at.gap <= 0 || sim->contacts[last].closed;
+    for (last = first;
+         last < sim->trial.n_contacts && same_shapes(&sim->trial.contacts[first], &sim->trial.contacts[last]); last++)
+      touching += sim->trial.contacts[last].at.gap <= 0 || sim->trial.contacts[last].closed;
     if (last == first) last++; /* not of two shapes */
     for (int i = first; i < last; i++) {
-      const ss_contact *c = &sim->contacts[i];
+      const ss_contact *c = &sim->trial.contacts[i];
       const bool own = c->at.gap <= 0 || c->closed;
       if (touching - own >= 3 && travels(sim, c)) continue;
-      sim->contacts[kept++] = sim->contacts[i];
+      sim->trial.contacts[kept++] = sim->trial.contacts[i];
     }
   }
-  sim->n_contacts = kept;
+  sim->trial.n_contacts = kept;
 }

@@ -7,7 +7,7 @@
 
 /* w_i = A^-1 J_i^T */
 void ss_dense_spread(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const int n = sim->model->n_v;
   for (int i = 0; i < p->n; i++)
     for (int k = 0; k < n; k++)
@@ -15,7 +15,7 @@ void ss_dense_spread(ss_sim *sim) {
 }
 
 void ss_dense_fill(const ss_sim *sim, double *G) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const int n = sim->model->n_v;
   for (int i = 0; i < p->n; i++)
     for (int j = 0; j < p->n; j++)
@@ -25,9 +25,9 @@ void ss_dense_fill(const ss_sim *sim, double *G) {
 
 /* delta = A^-1 (kt + J^T z) */
 void ss_dense_velocity_change(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const int n = sim->model->n_v;
-  memcpy(sim->delta, sim->dv_free, sizeof(double) * (size_t)n);
+  memcpy(sim->trial.delta, sim->trial.dv_free, sizeof(double) * (size_t)n);
   for (int i = 0; i < p->n; i++)
-    for (int k = 0; k < n && p->z[i] != 0; k++) sim->delta[k] += p->z[i] * p->w[i * n + k];
+    for (int k = 0; k < n && p->z[i] != 0; k++) sim->trial.delta[k] += p->z[i] * p->w[i * n + k];
 }

@@ -26,16 +26,16 @@ static void step_mass(ss_sim *sim, double h) {
   const double t = sim->state.t, *q = sim->state.q;
   if (h == 0 || def->constant_mass) {
     memcpy(w->mass, mass_at(sim, t, q), sizeof(double) * square);
-  } else if (sim->iterate_q) {
-    memcpy(w->mass, mass_at(sim, t + h, sim->iterate_q), sizeof(double) * square);
+  } else if (sim->trial.iterate_q) {
+    memcpy(w->mass, mass_at(sim, t + h, sim->trial.iterate_q), sizeof(double) * square);
   } else if (def->mass_at_midpoint) {
     sim->mechanics->advance(sim, NULL, h / 2, 0, w->path_q);
     memcpy(w->mass, mass_at(sim, t + h / 2, w->path_q), sizeof(double) * square);
   } else {
     memcpy(w->mass, mass_at(sim, t + h, q), sizeof(double) * square);
-    if (sim->alpha == 1) return;
+    if (sim->trial.alpha == 1) return;
     const double *now = mass_at(sim, t, q);
-    for (size_t i = 0; i < square; i++) w->mass[i] = (1 - sim->alpha) * now[i] + sim->alpha * w->mass[i];
+    for (size_t i = 0; i < square; i++) w->mass[i] = (1 - sim->trial.alpha) * now[i] + sim->trial.alpha * w->mass[i];
   }
 }
 
@@ -52,10 +52,10 @@ static bool add_jacobians(ss_sim *sim, double h) {
   ss_system_work *w = sim->system;
   const int n = sim->model->n_v;
   ss_system_force_jacobian(w, sim->state.t + h, sim->state.q, sim->state.v, w->kq, w->kv);
-  for (int i = 0; i < n * n; i++) w->a[i] -= sim->alpha * h * (w->kv[i] + sim->gamma * h * w->kq[i]);
+  for (int i = 0; i < n * n; i++) w->a[i] -= sim->trial.alpha * h * (w->kv[i] + sim->trial.gamma * h * w->kq[i]);
   if (!ss_positive_definite(w->a, n, least_pivot, w->scratch)) return false;
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) sim->kt[i] += sim->alpha * h * h * w->kq[i * n + j] * sim->state.v[j];
+    for (int j = 0; j < n; j++) sim->trial.kt[i] += sim->trial.alpha * h * h * w->kq[i * n + j] * sim->state.v[j];
   return true;
 }
 
@@ -64,18 +64,18 @@ void ss_system_forces(ss_sim *sim, double h) {
   const int n = sim->model->n_v;
   const size_t square = sizeof(double) * (size_t)n * (size_t)n;
   step_mass(sim, h);
-  memset(sim->kt, 0, sizeof(double) * (size_t)n);
-  for (int end = sim->alpha < 1 ? 0 : 1; end < 2; end++) {
+  memset(sim->trial.kt, 0, sizeof(double) * (size_t)n);
+  for (int end = sim->trial.alpha < 1 ? 0 : 1; end < 2; end++) {
     ss_system_force(w, sim->state.t + (end ? h : 0), sim->state.q, sim->state.v, w->k);
-    for (int i = 0; i < n; i++) sim->kt[i] += h * (end ? sim->alpha : 1 - sim->alpha) * w->k[i];
+    for (int i = 0; i < n; i++) sim->trial.kt[i] += h * (end ? sim->trial.alpha : 1 - sim->trial.alpha) * w->k[i];
   }
   memcpy(w->a, w->mass, square);
-  sim->definite = !sim->scheme->implicit_forces || !w->system->def.force || add_jacobians(sim, h);
-  if (!sim->definite) memcpy(w->a, w->mass, square);
+  sim->trial.definite = !sim->scheme->implicit_forces || !w->system->def.force || add_jacobians(sim, h);
+  if (!sim->trial.definite) memcpy(w->a, w->mass, square);
   invert(sim, w->a);
   for (int i = 0; i < n; i++) {
-    sim->dv_free[i] = 0;
-    for (int j = 0; j < n; j++) sim->dv_free[i] += w->inverse[i * n + j] * sim->kt[j];
+    sim->trial.dv_free[i] = 0;
+    for (int j = 0; j < n; j++) sim->trial.dv_free[i] += w->inverse[i * n + j] * sim->trial.kt[j];
   }
 }
 
@@ -85,15 +85,15 @@ void ss_system_forces_none(ss_sim *sim) {
   step_mass(sim, 0);
   memcpy(w->a, w->mass, sizeof(double) * n * n);
   invert(sim, w->a);
-  memset(sim->kt, 0, sizeof(double) * n);
-  memset(sim->dv_free, 0, sizeof(double) * n);
+  memset(sim->trial.kt, 0, sizeof(double) * n);
+  memset(sim->trial.dv_free, 0, sizeof(double) * n);
 }
 
 /* The largest acceleration of a gap that the forces give. */
 void ss_system_begin_step(ss_sim *sim) {
   ss_system_work *w = sim->system;
   const int n = sim->model->n_v, gaps = sim->model->system->def.n_gaps;
-  sim->acceleration = 0;
+  sim->step.acceleration = 0;
   if (gaps == 0) return;
   ss_system_forces_none(sim);
   ss_system_force(w, sim->state.t, sim->state.q, sim->state.v, w->k);
@@ -105,6 +105,6 @@ void ss_system_begin_step(ss_sim *sim) {
   for (int g = 0; g < gaps; g++) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += s->normal[g * n + i] * w->row[i];
-    sim->acceleration = fmax(sim->acceleration, fabs(sum));
+    sim->step.acceleration = fmax(sim->step.acceleration, fabs(sum));
   }
 }

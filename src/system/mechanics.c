@@ -23,7 +23,7 @@ static double most(const double *row, const double *v, int n) {
 
 static void advance(const ss_sim *sim, const double *delta, double tau, double fraction, double *q) {
   for (int i = 0; i < sim->model->n_v; i++)
-    q[i] = sim->state.q[i] + tau * (sim->state.v[i] + (delta ? sim->gamma * fraction * delta[i] : 0));
+    q[i] = sim->state.q[i] + tau * (sim->state.v[i] + (delta ? sim->trial.gamma * fraction * delta[i] : 0));
 }
 
 static void shift(const ss_sim *sim, const double *twist, double *q) {
@@ -92,11 +92,12 @@ static ss_status find_contacts(ss_sim *sim, double h, ss_error *error) {
   (void)h;
   const ss_system_model *system = sim->model->system;
   const int n = system->def.n_gaps;
-  const ss_status status = ss_grow((void **)&sim->contacts, &sim->contact_capacity, n, sizeof *sim->contacts, error);
+  const ss_status status =
+      ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity, n, sizeof *sim->trial.contacts, error);
   if (status != SS_OK) return status;
-  sim->n_contacts = n;
+  sim->trial.n_contacts = n;
   for (int i = 0; i < n; i++) {
-    ss_contact *c = &sim->contacts[i];
+    ss_contact *c = &sim->trial.contacts[i];
     const ss_law *law = &system->laws[i];
     *c = (ss_contact){.key = (uint64_t)i,
                       .shape = {-1, -1},
@@ -117,7 +118,7 @@ static ss_status find_contacts(ss_sim *sim, double h, ss_error *error) {
 static void path_velocity(ss_sim *sim, const ss_contact *c, double fraction) {
   (void)c;
   for (int i = 0; i < sim->model->n_v; i++)
-    sim->scratch_v[i] = sim->state.v[i] + 2 * sim->gamma * fraction * sim->delta[i];
+    sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.gamma * fraction * sim->trial.delta[i];
 }
 
 /* ---- measures ---- */
@@ -127,8 +128,8 @@ static double closing_speed(const ss_sim *sim, const ss_contact *c) {
   const int n = sim->model->n_v, gap = c->body[0];
   const ss_spot *start = spot_of(sim, sim->state.t, sim->state.q, CONTACT);
   const double before = most(start->normal + (size_t)gap * (size_t)n, sim->state.v, n) + fabs(start->gap_rate[gap]);
-  const ss_spot *end = spot_of(sim, sim->state.t + sim->last_attempt, sim->q_end, CONTACT);
-  const double after = most(end->normal + (size_t)gap * (size_t)n, sim->scratch_v, n) + fabs(end->gap_rate[gap]);
+  const ss_spot *end = spot_of(sim, sim->state.t + sim->trial.h, sim->trial.q_end, CONTACT);
+  const double after = most(end->normal + (size_t)gap * (size_t)n, sim->scratch.v, n) + fabs(end->gap_rate[gap]);
   return 2 * fmax(before, after);
 }
 
