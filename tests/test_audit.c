@@ -2,7 +2,7 @@
 #include "scene_runner.h"
 
 #include "audit/audit.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* ---- depths ---- */
 

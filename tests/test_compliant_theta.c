@@ -2,7 +2,7 @@
  * the solver for large problems against the one with the whole matrix. */
 #include "scene_runner.h"
 
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* ---- statically indeterminate ---- */
 

@@ -3,7 +3,7 @@
  * A mass rests on a wall. A piston dips onto it for an instant, faster than anything can give way: at the moment of contact the
  * wall and the piston demand velocities that contradict each other, while a step that ends after the piston has turned back has
  * its solution. A second mass falls beside them, to see what the rest of the step does to others. */
-#include "step/workspace.h"
+#include "step/step.h"
 #include "system_runner.h"
 
 static const double drop = 2;

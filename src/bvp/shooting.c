@@ -3,7 +3,7 @@
 #include "bvp/bvp.h"
 
 #include "core/math3.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <stdio.h>
 #include <float.h>

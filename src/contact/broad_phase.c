@@ -3,8 +3,8 @@
  * Few pairs (most mechanisms): all of them, listed once; those whose boxes are apart are not looked at. Many: boxes around the shapes, grown by the way they can go in
  * the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
  * meet everybody. The later parts of a step find their boxes inside those of the first one and take over its list. */
-#include "contact/sweep.h"
-#include "step/workspace.h"
+#include "contact/sweep_and_prune.h"
+#include "contact/contact.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What contacts have given to the bodies over a whole step, impacts and all of its parts together: recorded impulses and
  * gravity must add up to the change of momentum. A contact may have bounced and be gone when the step ends. */
-#include "step/workspace.h"
+#include "contact/contact.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Joint limits as contacts: each end of a range is a gap that must not become negative, without friction and with
  * restitution zero. From here on limits are located, hit, held and left like any other contact. */
-#include "step/workspace.h"
+#include "contact/contact.h"
 
 static double sign_of(const ss_contact *c) { return c->upper ? -1 : 1; }
 

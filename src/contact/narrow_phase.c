@@ -1,5 +1,5 @@
 /* Narrow phase: contact points of all near pairs at the start of the step, with what is remembered of each. */
-#include "step/workspace.h"
+#include "contact/contact.h"
 
 #include <string.h>
 

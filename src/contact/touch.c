@@ -1,5 +1,5 @@
 /* Contact memory: what a touching contact hands to the next step. Ordered by key. */
-#include "step/workspace.h"
+#include "contact/contact.h"
 
 #include <stdlib.h>
 

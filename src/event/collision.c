@@ -5,7 +5,7 @@
  * rate in the middle, else the interval is halved, so that a thin body that passes through another within the step is caught
  * too. Intervals are skipped where the gaps at their ends exceed what the relative speed can close. The root of the
  * cubic is polished on the gap itself. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 typedef struct sample {
   double tau, gap, rate;

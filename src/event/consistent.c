@@ -12,7 +12,7 @@
  * impacts; its impulses are recorded, its energy is stabilization's. The sensitivities of a run leave this correction out.
  *
  * For bodies with few rows that do not repeat each other; velocities are taken as they are otherwise. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include "la/factor.h"
 

@@ -27,7 +27,7 @@
  *
  * A blow goes through a wall or a stack in dozens of collisions, microseconds one after the other, for gaps that are much smaller
  * than what landings leave open. Contacts that approach each other faster, across at most v h/16, therefore collide at once
- * (contact/active_set.c), all of them in one impact.
+ * (event/active_set.c), all of them in one impact.
  *
  * With alpha = 1/2 a contact that is pressed and approaches is reflected, for ever. Steps of a crowd therefore begin with an
  * impact where closed contacts approach (ss_settles); where nothing else collides it returns nothing.
@@ -36,7 +36,7 @@
  *
  * Constraints on va = alpha v+ + (1-alpha) v keep velocities that lie beside them for ever: with alpha = 1/2 what an impact or
  * a solver's residual leaves, however small, changes its sign with every step (MDI section 9.1), and the forces of a heap at
- * rest change with it. Each step would be a new problem, which the forces before do not solve. In a crowd (landing.c) bodies
+ * rest change with it. Each step would be a new problem, which the forces before do not solve. In a crowd (is_crowd below) bodies
  * that hold each other and are all slower than what gravity makes of a 16th of the step are therefore stopped, by
  *
  *     J v+ = 0    instead of    J va = 0        offset -(1-alpha) J v, for all rows of all contacts of the island
@@ -66,7 +66,7 @@
  * Restitution: a contact that meets at the speed v within the step parts with n.v+ >= e v (Moreau), if gravity does not take that
  * back within the step. Newton's law may create energy among contacts of different e or with friction. Where the bodies are
  * faster than their free motion would be, the step is solved again without restitution, and counted as not returned. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* Whether many contacts are closed or have collided in this step. */
 static bool is_crowd(const ss_sim *sim) {
@@ -94,13 +94,6 @@ double ss_landing_speed(const ss_sim *sim, const ss_contact *c) {
 
 bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate) {
   return sim->crowd.landing_speed > 0 && rate >= -ss_landing_speed(sim, c);
-}
-
-double ss_landing_offset(const ss_sim *sim, double gap, double rate, double h) {
-  const double open = fmax(gap, 0) / h;
-  if (rate >= 0) return open;
-  const double u = sim->trial.gamma > 0 ? fmax((-open - (1 - sim->trial.gamma) * rate) / sim->trial.gamma, 0) : 0;
-  return fmax(-(1 - sim->trial.alpha) * rate - sim->trial.alpha * u, 0);
 }
 
 bool ss_settles(const ss_sim *sim, const ss_contact *c) {
@@ -280,12 +273,6 @@ bool ss_crowd_collides(const ss_sim *sim, double h) {
 static double returns(const ss_sim *sim, const ss_contact *c, double h) {
   const bool meets = !c->closed && c->rate < 0 && c->at.gap <= -h * c->rate;
   return meets && c->restitution * -c->rate > h * sim->step.acceleration ? c->restitution : 0;
-}
-
-double ss_crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
-  if (c->bounce > 0) return c->bounce * c->rate;
-  if (c->at.gap < 0) return sim->trial.push * c->at.gap / fmax(sim->step.drift_time, h);
-  return c->closed && c->at.gap <= ss_touch_gap(sim) ? 0 : c->at.gap / h;
 }
 
 static void hold(ss_sim *sim, ss_contact *c) {

@@ -12,7 +12,7 @@
  *
  * A contact that has bounced several times within one step, and whose further bounces would all end before the step
  * does, comes to rest at once: accumulating bounces (Zeno) end. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -101,7 +101,7 @@ static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, bo
     c->total = v3_add(c->total, v3_axpy(c->pressed, c->returned, c->at.normal));
   }
   if (sim->watch.variation) {
-    const ss_status noted = ss_vary_phase(sim, error);
+    const ss_status noted = sim->watch.vary->phase(sim, error);
     if (noted != SS_OK) return noted;
   }
   memcpy(sim->scratch.v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
@@ -208,7 +208,7 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_err
   if (status != SS_OK) return status;
   sim->report.solves.unreturned += !*certified;
   *certified = true; /* the compression is */
-  if (sim->watch.variation) status = ss_vary_impact(sim, error);
+  if (sim->watch.variation) status = sim->watch.vary->impact(sim, error);
   if (status != SS_OK) return status;
   sim->trial.h = 0; /* delta is no longer that of a part */
   const double lost = before + driven - sim->mechanics->kinetic_energy(sim, sim->state.v);

@@ -1,5 +1,5 @@
 /* Transitions of friction and contact inside a step: slip to stick, stick to slip, take-off, change of the friction facets
- * (MDI section 4, LIT; for facets see event/facets.c, too).
+ * (MDI section 4, LIT; for facets see scheme/friction_faces.c, too).
  *
  * Arrest. Where slip ends, the friction force jumps, so the step must end there: the size tau of the part is found at
  * which the slip velocity at its end, along its initial direction, vanishes. For alpha < 1 a longer part would overshoot
@@ -9,7 +9,7 @@
  * Release. Where a stuck contact starts to slip or a closed one opens, the force is continuous. The step problem of size
  * tau changes its answer at the tau_s whose mean force reaches the limit; a force that varies linearly reaches it itself
  * at tau_s/2, which is where the part ends. A change that happens for every tau is happening now. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 enum { MOST_TRIALS = 30, BISECTIONS = 20 };
 

@@ -6,8 +6,8 @@
 #include "core/words.h"
 #include "io/output_file.h"
 #include "io/text_file.h"
-#include "model/fingerprint.h"
-#include "step/workspace.h"
+#include "compile/fingerprint.h"
+#include "step/step.h"
 
 #include <stickslip/io.h>
 #include <stickslip/system.h>

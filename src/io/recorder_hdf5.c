@@ -35,7 +35,7 @@
 #include "io/recorder_coordinates.h"
 #include "io/recorder_elements.h"
 #include "io/recorder_signals.h"
-#include "model/fingerprint.h"
+#include "compile/fingerprint.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Audits: at the ends of steps, and wherever a step is recorded, the auditor looks at the positions (audit/audit.h). Shapes that
  * overlap and of which the contacts of the step know nothing are a doubt. */
 #include "audit/audit.h"
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 /* How deep two shapes are in each other by the geometry that the search goes by, where it has the pair in its list: the next step
  * will hold what it finds there. Features of the last part may have been left behind; the pair is asked anew. What is known counts

@@ -10,7 +10,7 @@
  *
  * It rests on rank-one Jacobians (LIT (9.2), (9.3)), on an antisymmetric F(v), and on joints and contacts that do no positive
  * work on v+ + v. Where Jacobians are exact or the full gyroscopic Jacobian is used, it is not claimed: NAN. */
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 static bool assumptions_hold(const ss_sim *sim) {
   const ss_model *model = sim->model;

@@ -1,5 +1,5 @@
 /* The certificate: maxima over all accepted steps of what the judge and the positions say (MATH section 5). */
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
  * has added. It contains what schemes and stabilisations do. Impacts that create energy are a sum of their own.
  *
  * How to add a doubt: a value in ss_doubt, a row in the table, a line in ss_doubts_update. */
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 static const double LENGTH_SHARE = 0.05, ENERGY_SHARE = 0.02, ROUNDING = 1e-9;
 

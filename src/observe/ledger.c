@@ -1,7 +1,7 @@
 /* The energy ledger (MATH section 5). With the mean velocity v_m = (v + v+)/2, kinetic energy changes by exactly
  * v_m . M (v+ - v), so that each impulse p does the work p . v_m; potential and elastic energy are differences of state
  * functions. What is left over is the scheme's numerical remainder. */
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 double ss_kinetic_energy_of_bodies(const ss_sim *sim, const double *v) {
   const ss_model *model = sim->model;

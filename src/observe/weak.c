@@ -1,7 +1,7 @@
 #include <stickslip/weak.h>
 
 #include "la/symmetric.h"
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Inside the step, at tau = fraction h, the trajectory is v(tau) = v + fraction (v+ - v) and the position that the same
  * update formula gives for a step of size tau: for gamma = 1/2 this is the cubic Hermite interpolant of LIT section 6.
  */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* G of many contacts by its rows, without zeros: row i meets row j only where they share a body (discretise.c). A pile of
  * n contacts costs O(n) this way. */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 enum { ROWS_FROM = 200 }; /* rows from which a matrix without zeros is worth it; the solvers for it start there too */
 

@@ -15,7 +15,7 @@
  * Bodies that such a force touches share one dense block of A. Where that block is not positive definite (a strongly
  * compressed link), the part of the step goes on with the rank-one terms alone. */
 #include "la/lu.h"
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  *     w = G z + g,    G = alpha J A^-1 J^T + R,    g = J (v + alpha A^-1 kt) + s
  *
  * with va = v + alpha (v+ - v). A of bodies is block-diagonal, so that row i meets column j only where they share a body; a
- * system's rows have all coordinates and are left to system/dense.c. Where
+ * system's rows have all coordinates and are left to system/dense_rows.c. Where
  * all rows are joints and stiff forces, and they are many, G is assembled sparse (la/sparse_lu.h). */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
@@ -189,4 +189,13 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   p->sparse = p->large = p->structured = false;
   p->divided = true;
   return SS_OK;
+}
+
+ss_cp ss_problem_view(const ss_problem *p) {
+  return (ss_cp){.n = p->n,
+                 .n_blocks = p->n_blocks,
+                 .G = p->large ? NULL : p->G,
+                 .sparse = p->large ? &p->listed.matrix : NULL,
+                 .g = p->g,
+                 .blocks = p->blocks};
 }

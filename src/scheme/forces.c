@@ -8,7 +8,7 @@
  * restores second order and is used by schemes with alpha = 1/2 as long as the block stays positive definite.
  *
  * Springs and dampers of linearly implicit schemes are not here: they become rows with compliance (rows.c). */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 

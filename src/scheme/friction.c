@@ -12,9 +12,9 @@
  * normal, and where there is one direction the third one stands in for the plane's normal.
  *
  * The first force row points where the contact will slip, at the weighted velocity va, unless the polygon is fixed
- * (event/facets.c): a turning polygon has its corner there, so that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
+ * (scheme/friction_faces.c): a turning polygon has its corner there, so that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
  * not that of its start, which would cost an order where the slip turns. */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 /* Principal directions in the tangent plane and how large S is along them, in units of mu. */
 typedef struct tangent_frame {

@@ -6,7 +6,7 @@
  * The row asks for the speed at the end of the step, not of the weighted velocity: r.va = speed would make the rate
  * swing about the speed from step to step for alpha < 1 (MDI section 9.1). In w = r.va + s this is an offset,
  * s = -(1 - alpha) r.v - alpha speed. */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 static double speed_at(const ss_sim *sim, const ss_joint *joint, double t) {
   if (!joint->motor_speed_at) return joint->motor_speed;

@@ -6,7 +6,7 @@
  *                   s = -g.v - R (h f - alpha h^2 k g.v). As kappa grows R goes to zero: a rigid link (LIT
  * Theorem 9.3), with no stiff entry anywhere contacts      0 <= n.va + s perp c_n >= 0 and friction; s lets a gap that
  * has drifted open close again */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
@@ -86,6 +86,12 @@ static void keep_joint_velocities(ss_sim *sim, double share) {
     const double rate = ss_row_dot(model, &sim->basis.rows[row], sim->state.v) + (drive ? drive[row] : 0);
     sim->trial.problem.offset[i] -= share * rate;
   }
+}
+
+void ss_basis_residuals(ss_sim *sim, double t, const double *q, double *out) {
+  const ss_basis *basis = &sim->basis;
+  sim->mechanics->joints(sim, t, q, sim->joints.residuals, NULL, NULL);
+  for (int i = 0; i < basis->n; i++) out[i] = sim->joints.residuals[basis->row[i]];
 }
 
 /* Drift is taken back by one rule, for joints and contacts: a violation s is closed at the speed push s/T. push is the share of
@@ -206,6 +212,14 @@ static double guess(const ss_contact *c, int k, double h) {
   return known ? h * v3_dot(c->force, d) / v3_dot(d, d) : c->closed ? c->impulse[k] : 0;
 }
 
+/* A gentle landing (event/crowd.c has the derivation). */
+static double landing_offset(const ss_sim *sim, double gap, double rate, double h) {
+  const double open = fmax(gap, 0) / h;
+  if (rate >= 0) return open;
+  const double u = sim->trial.gamma > 0 ? fmax((-open - (1 - sim->trial.gamma) * rate) / sim->trial.gamma, 0) : 0;
+  return fmax(-(1 - sim->trial.alpha) * rate - sim->trial.alpha * u, 0);
+}
+
 static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
   ss_problem *p = &sim->trial.problem;
   const int first = c->row = p->n;
@@ -218,7 +232,7 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
                                           place.pose[1].orientation, c->direction[k]));
     p->offset[p->n] = k == 0 ? normal_offset : 0;
     if (k == 0 && h > 0 && c->lands)
-      p->offset[p->n] = ss_landing_offset(sim, c->at.gap, ss_row_dot(sim->model, &p->rows[p->n], sim->state.v), h);
+      p->offset[p->n] = landing_offset(sim, c->at.gap, ss_row_dot(sim->model, &p->rows[p->n], sim->state.v), h);
     p->pushed[p->n] = c->bounce > 0 ? 0 : fmin(p->offset[p->n], 0);
     if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
     if (k == 0 && h > 0 &&
@@ -244,10 +258,17 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
   block->directions = sim->options.directions;
 }
 
+/* A whole step of a crowd at once (event/crowd.c). */
+static double crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
+  if (c->bounce > 0) return c->bounce * c->rate;
+  if (c->at.gap < 0) return sim->trial.push * c->at.gap / fmax(sim->step.drift_time, h);
+  return c->closed && c->at.gap <= ss_touch_gap(sim) ? 0 : c->at.gap / h;
+}
+
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again; where
  * transitions are located over a full step, so that a short part does not find it without load. A penetration is drift. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
-  if (sim->crowd.dense) return ss_crowd_offset(sim, c, h);
+  if (sim->crowd.dense) return crowd_offset(sim, c, h);
   if (sim->crowd.landing_speed > 0 && c->closed && c->at.gap >= 0 && c->at.gap <= ss_touch_gap(sim)) return 0;
   const bool gently = c->closed && sim->chosen.solves_to_collisions && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->step.drift_time : h);
@@ -298,7 +319,7 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
     else
       contact_rows(sim, c, h, normal_offset(sim, c, h));
   }
-  return status == SS_OK ? ss_calm(sim, error) : status;
+  return status;
 }
 
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {

@@ -51,19 +51,6 @@ ss_status ss_variation_possible(const ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-ss_status ss_variation_attach(ss_sim *sim, ss_variation *variation, int n, const double *dv, ss_error *error) {
-  const size_t nv = (size_t)sim->model->n_v;
-  *variation = (ss_variation){.n = n};
-  variation->q = ss_alloc(sizeof(double) * (2 * nv * (size_t)n + (size_t)n + nv));
-  if (!variation->q) return out_of_memory_here(error);
-  variation->v = variation->q + nv * (size_t)n;
-  variation->t = variation->v + nv * (size_t)n;
-  variation->v_before = variation->t + n;
-  copy_numbers(variation->v, dv, nv * (size_t)n);
-  sim->watch.variation = variation;
-  return SS_OK;
-}
-
 void ss_variation_detach(ss_sim *sim, ss_variation *variation) {
   sim->watch.variation = NULL;
   ss_free(variation->q);
@@ -180,7 +167,7 @@ static ss_status vary(part_work *w, double remaining, double tau, const ss_conta
   return status;
 }
 
-ss_status ss_vary_part(ss_sim *sim, double remaining, double h, double tau, int hit, ss_error *error) {
+static ss_status vary_part(ss_sim *sim, double remaining, double h, double tau, int hit, ss_error *error) {
   part_work w = {.sim = sim, .arena = ss_arena_create(), .h = h};
   if (!w.arena) return out_of_memory_here(error);
   ss_status status = prepare(&w, error);
@@ -196,7 +183,7 @@ ss_status ss_vary_part(ss_sim *sim, double remaining, double h, double tau, int 
   return status;
 }
 
-ss_status ss_vary_store(ss_sim *sim, ss_error *error) {
+static ss_status vary_store(ss_sim *sim, ss_error *error) {
   ss_variation *x = sim->watch.variation;
   const int width = sim->state.n_patch;
   ss_status status = ss_grow((void **)&x->patch, &x->patch_capacity, x->n * width, sizeof(double), error);
@@ -209,4 +196,20 @@ ss_status ss_vary_store(ss_sim *sim, ss_error *error) {
                    x->patch_end + (ptrdiff_t)k * sim->trial.n_patch + c->memory, (size_t)c->patch->n);
   }
   return status;
+}
+
+static const ss_variation_calls calls = {vary_part, ss_vary_phase, ss_vary_impact, vary_store};
+
+ss_status ss_variation_attach(ss_sim *sim, ss_variation *variation, int n, const double *dv, ss_error *error) {
+  const size_t nv = (size_t)sim->model->n_v;
+  *variation = (ss_variation){.n = n};
+  variation->q = ss_alloc(sizeof(double) * (2 * nv * (size_t)n + (size_t)n + nv));
+  if (!variation->q) return out_of_memory_here(error);
+  variation->v = variation->q + nv * (size_t)n;
+  variation->t = variation->v + nv * (size_t)n;
+  variation->v_before = variation->t + n;
+  copy_numbers(variation->v, dv, nv * (size_t)n);
+  sim->watch.variation = variation;
+  sim->watch.vary = &calls;
+  return SS_OK;
 }

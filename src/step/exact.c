@@ -14,7 +14,7 @@
  *
  * Closed contacts of a mechanism keep gap and normal velocity: their rows join those of the joints, as far as they do not
  * follow from them. The first step returns no energy: initial velocities may contradict the joints. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * (cp/body_newton.c). A wall of 55 bricks on which a ball falls has 565 contacts and 336 velocities: no solver comes below 5e-8
  * from G alone, from the factors it takes 0.4 s. They are given in natural units (solve.c): d J, A/alpha, d R d. */
 #include "la/lu.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 

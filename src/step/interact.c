@@ -1,6 +1,6 @@
 /* What an interactive program does to a running simulation: pull a body, put bodies elsewhere, and go on after the model has
  * changed. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * ends a little above zero, and without them the body would fall on behind a position that stays. The position converges quadratically from the drift of one step.
  * Where a problem has no certified solution the state stays as it is: drift is reported in the certificate anyway. What
  * the projection does to the energy is a column of the ledger. Friction is left alone. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 

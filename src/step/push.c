@@ -10,7 +10,7 @@
  *
  * The first is met by pushing with a smaller share of the offsets, so that the violation goes in more than one step; where
  * the second fails nothing is pushed in this part. What is left of a violation shows in the certificate. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* Springs and gyroscopic forces answer to a push, too, by a little. */
 static const double SLACK = 1e-3;

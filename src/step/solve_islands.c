@@ -4,7 +4,7 @@
  * another solution, and in a heap at rest none has. What they solve costs no matrix and no solver. The matrices of the other
  * islands are assembled one by one. Each answer is judged by itself, in the units of the whole problem. Fixed bodies and the
  * world connect nothing. Mechanisms are left whole (their joints' rows are one block), and so are problems too small to gain. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Problems of joints and stiff forces alone are linear, G z = -g, and sparse: a chain costs O(n). One step of iterative
  * refinement on what the judge finds. The judge forms w = alpha J A^-1 J^T z + R z + g through the velocity change, from
  * the rows and not from the factors, and weighs it in natural units as for other problems (solve.c). */
-#include "step/workspace.h"
+#include "step/step.h"
 
 static double judge(ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;

@@ -5,7 +5,7 @@
  * A step of size h is taken in parts: a part ends where a collision is located, or where the step does. Before a part
  * begins, contacts that touch and approach collide (impact). A problem whose solution the judge does not accept is
  * never applied: the part is halved and tried again, and the run stops where that does not help. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -24,12 +24,15 @@ static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, b
 ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error) {
   sim->mechanics->forces(sim, h);
   ss_status status = ss_rows_step(sim, h, error);
+  if (status == SS_OK) status = ss_calm(sim, error);
   ss_lap(sim, SS_STAGE_ROWS);
   if (status == SS_OK) status = ss_refused(sim, error);
   if (status != SS_OK) return status;
   *certified = false;
   if (ss_patch_is_large(sim)) status = ss_patch_solve(sim, sim->trial.alpha, certified, error);
-  if (status == SS_OK && !*certified) {
+  if (status == SS_OK && *certified) {
+    ss_distribute(sim, sim->trial.problem.slack, sim->trial.problem.blur, sim->trial.problem.unit);
+  } else if (status == SS_OK) {
     status = ss_discretise(sim, sim->trial.alpha, error);
     if (status != SS_OK) return status;
     ss_lap(sim, SS_STAGE_ROWS);
@@ -290,7 +293,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   }
   if (status == SS_OK) status = show_problem(sim, error);
   if (status != SS_OK) return status;
-  if (sim->watch.variation) status = ss_vary_part(sim, remaining, h, tau, sim->part.hit, error);
+  if (sim->watch.variation) status = sim->watch.vary->part(sim, remaining, h, tau, sim->part.hit, error);
   if (status == SS_OK && sim->watch.weak) status = ss_weak_part(sim, tau, error);
   if (status != SS_OK) return status;
   ss_lap(sim, SS_STAGE_EVENTS);
@@ -309,7 +312,7 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (sim->model->moments_anywhere && tau == h) ss_tell_ends(sim);
   *taken = tau;
   status = ss_touch_store(sim, error);
-  if (status == SS_OK && sim->watch.variation) status = ss_vary_store(sim, error);
+  if (status == SS_OK && sim->watch.variation) status = sim->watch.vary->store(sim, error);
   ss_lap(sim, SS_STAGE_OBSERVE);
   return status == SS_OK ? ss_refused(sim, error) : status;
 }

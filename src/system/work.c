@@ -2,7 +2,6 @@
  *
  *     potential given   forces without potential by their power, trapezoidal; what is left over is the numerical remainder
  *     none given        all forces are work: the change of kinetic energy that constraints do not explain */
-#include "step/workspace.h"
 #include "system/system.h"
 
 static double kinetic(const ss_sim *sim, double t, const double *q, const double *v) {

@@ -7,7 +7,7 @@
  * in common are examined one by one; a part's cost grows with the cube of its rows, so that the largest are left out. */
 #include <stickslip/theory.h>
 
-#include "step/workspace.h"
+#include "step/step.h"
 #include "theory/cone.h"
 #include "theory/parts.h"
 

@@ -13,7 +13,7 @@
 #include <stickslip/theory.h>
 
 #include "la/symmetric.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
