@@ -154,7 +154,7 @@ static void note_scheme(ss_shooting *s, const ss_sim *sim) {
   s->shot = (ss_shot_report){
       .touched = report->contacts_maximum > 0,
       .velocity_level = !sim->scheme->compliant && !sim->scheme->position_level && !corrected,
-      .mean_velocities = !sim->scheme->compliant && sim->trial.alpha < 1,
+      .mean_velocities = !sim->scheme->compliant && sim->chosen.alpha < 1,
       .arrests = (sim->chosen.located & SS_EVENT_STICK_SLIP) != 0,
       .penetration = report->certificate.penetration,
   };

@@ -29,7 +29,7 @@ void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fractio
     if (c->body[side] < 0) continue;
     const ss_body *body = &sim->model->bodies[c->body[side]];
     for (int i = body->first; i < body->first + body->n; i++)
-      sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.gamma * fraction * sim->trial.delta[i];
+      sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.asked.gamma * fraction * sim->trial.delta[i];
   }
 }
 

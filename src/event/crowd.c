@@ -119,7 +119,7 @@ bool ss_is_idle(const ss_sim *sim, int body) {
 }
 
 bool ss_calms(const ss_sim *sim) {
-  return sim->crowd.landing_speed > 0 && !sim->crowd.calm_fails && sim->trial.alpha < 1 && !sim->system &&
+  return sim->crowd.landing_speed > 0 && !sim->crowd.calm_fails && sim->trial.asked.alpha < 1 && !sim->system &&
          !sim->trial.iterate_q && !sim->chosen.solves_to_collisions && sim->model->n_joints == 0 &&
          sim->model->n_forces == 0;
 }
@@ -155,7 +155,7 @@ ss_status ss_calm(ss_sim *sim, ss_error *error) {
     if (c->row < 0 || c->lands || sim->solver.islands.work[sim->solver.islands.island[c->block]] > 0) continue;
     for (int k = c->row; k < c->row + c->n_rows; k++) {
       const double speed = row_speed(sim, k);
-      p->offset[k] -= (1 - sim->trial.alpha) * speed;
+      p->offset[k] -= (1 - sim->trial.asked.alpha) * speed;
       sim->trial.calmed = sim->trial.calmed || speed != 0;
     }
   }
@@ -291,7 +291,7 @@ static double closing_speed(const ss_sim *sim, const ss_contact *c) {
 /* Those that are closed or may close. */
 void ss_crowd_begin(ss_sim *sim, double h) {
   sim->crowd.dense = true;
-  sim->trial.alpha = sim->trial.gamma = 1;
+  sim->part.asked.alpha = sim->part.asked.gamma = 1;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     c->lands = false;

@@ -106,36 +106,37 @@ static double reversing_impulse(const ss_sim *sim) {
  * it is taken by a very short part with alpha = 1, which brings the contact to rest. */
 ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   static const double shorter = 1e-4;
-  const double impulse = sim->trial.alpha < 1 ? reversing_impulse(sim) : 0;
+  const double impulse = sim->part.asked.alpha < 1 ? reversing_impulse(sim) : 0;
   if (impulse == 0) return SS_OK;
-  for (int i = 0; i < sim->trial.n_contacts; i++) sim->trial.contacts[i].kept_force = sim->trial.contacts[i].force;
-  ss_status status = ss_attempt(sim, shorter * *h, certified, error);
+  ss_status status = ss_trial_keep(sim, error);
+  if (status == SS_OK) status = ss_attempt(sim, shorter * *h, certified, error);
   if (status != SS_OK || !*certified) return status;
-  const bool jams = reversing_impulse(sim) > 0.1 * impulse;
-  for (int i = 0; i < sim->trial.n_contacts && !jams; i++)
-    sim->trial.contacts[i].force = sim->trial.contacts[i].kept_force;
-  if (!jams) return ss_attempt(sim, *h, certified, error);
-  const double alpha = sim->trial.alpha;
-  sim->trial.alpha = 1;
-  *h *= shorter;
-  status = ss_attempt(sim, *h, certified, error);
-  sim->trial.alpha = alpha;
-  return status;
+  if (!(reversing_impulse(sim) > 0.1 * impulse)) {
+    ss_trial_back(sim);
+    return SS_OK;
+  }
+  ss_trial_drop(sim);
+  ss_asked asked = sim->part.asked;
+  asked.alpha = 1;
+  asked.h = *h *= shorter;
+  return sim->chosen.attempt(sim, asked, certified, error);
 }
 
 ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   static const double small = 1e-12;
   double low = 0, high = *h, high_left = slip_left(sim);
   if (high_left > small) return SS_OK;
-  if (sim->trial.alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
+  if (sim->part.asked.alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
   /* For alpha = 1 slip stays zero beyond its end, but for rounding: the trial must fall short of it, by a little. */
-  const double aim = sim->trial.alpha < 1 ? 0 : small / 2, none = aim / 2;
+  const double aim = sim->part.asked.alpha < 1 ? 0 : small / 2, none = aim / 2;
   /* Trials in which friction acts as it does before the arrest, the last two of them, are what the secant goes through;
    * overshooting ones belong to them for alpha < 1, up to where the slip is reversed. */
-  const double smooth = sim->trial.alpha < 1 ? -0.999 : none;
+  const double smooth = sim->part.asked.alpha < 1 ? -0.999 : none;
   double before = 0, before_left = 1, last = 0, last_left = 1;
   if (high_left > smooth) last = high, last_left = high_left;
+  const int kept = sim->n_kept;
   ss_status status = SS_OK;
+  bool falls_short = false; /* the trial in hand is that of `low`, which is kept while longer ones are tried */
   for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
     double tau = (low + high) / 2;
     if (last > 0)
@@ -143,10 +144,15 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
     else if (high_left < -small)
       tau = high / (1 - high_left);
     if (!(tau > low) || !(tau < high) || trial % 8 == 7) tau = (low + high) / 2;
-    status = ss_attempt(sim, tau, certified, error);
-    if (status != SS_OK || !*certified) break;
+    if (falls_short) {
+      if (sim->n_kept > kept) ss_trial_drop(sim);
+      status = ss_trial_keep(sim, error);
+    }
+    if (status == SS_OK) status = ss_attempt(sim, tau, certified, error);
+    if (status != SS_OK || !*certified) return status;
     const double left = slip_left(sim);
-    if (left > none) {
+    falls_short = left > none;
+    if (falls_short) {
       low = tau;
     } else {
       high = tau;
@@ -156,16 +162,15 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
       before = last, before_left = last_left;
       last = tau, last_left = left;
     }
-    if (fabs(left) <= small && (sim->trial.alpha < 1 || left > none)) {
+    if (fabs(left) <= small && (sim->part.asked.alpha < 1 || left > none)) {
       *h = tau;
+      if (sim->n_kept > kept) ss_trial_drop(sim);
       return SS_OK;
     }
   }
-  if (status == SS_OK && *certified) {
-    *h = low > 0 ? low : high;
-    status = ss_attempt(sim, *h, certified, error);
-  }
-  return status;
+  *h = low > 0 ? low : high;
+  if (sim->n_kept > kept) (falls_short ? ss_trial_drop : ss_trial_back)(sim);
+  return SS_OK;
 }
 
 /* Whether a contact that stuck or pressed before does so no longer in the solved part. */
@@ -215,16 +220,23 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
     *h = tau;
     return ss_attempt(sim, tau, certified, error);
   }
-  for (int k = 0; k < BISECTIONS && high > now; k++) {
+  ss_status status = ss_trial_keep(sim, error);
+  for (int k = 0; status == SS_OK && k < BISECTIONS && high > now; k++) {
     const double tau = k == 0 ? now : (low + high) / 2;
-    const ss_status status = ss_attempt(sim, tau, certified, error);
+    status = ss_attempt(sim, tau, certified, error);
     if (status != SS_OK || !*certified) return status;
     if (released(sim))
       high = tau;
     else
       low = tau;
   }
-  if (low > now) *h = low / 2;
+  if (status != SS_OK) return status;
+  if (!(low > now)) { /* it happens now: the whole part is one with the change */
+    ss_trial_back(sim);
+    return SS_OK;
+  }
+  ss_trial_drop(sim);
+  *h = low / 2;
   return ss_attempt(sim, *h, certified, error);
 }
 

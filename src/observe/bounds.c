@@ -14,8 +14,8 @@
 
 static bool assumptions_hold(const ss_sim *sim) {
   const ss_model *model = sim->model;
-  if (sim->system || sim->inputs.pulled || !sim->scheme->implicit_forces || sim->trial.alpha != 0.5 ||
-      sim->trial.gamma != 0.5)
+  if (sim->system || sim->inputs.pulled || !sim->scheme->implicit_forces || sim->trial.asked.alpha != 0.5 ||
+      sim->trial.asked.gamma != 0.5)
     return false;
   if (sim->scheme->theta || sim->scheme->position_level) return false;
   for (int k = 0; k < model->n_bodies; k++)

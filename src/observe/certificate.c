@@ -55,7 +55,7 @@ void ss_measure_variation(ss_sim *sim, bool collided) {
   for (int i = 0; i < n; i++)
     sim->observed.weighted[i] =
         collided ? sim->state.v[i]
-                 : (1 - sim->trial.alpha) * sim->observed.previous_v[i] + sim->trial.alpha * sim->state.v[i];
+                 : (1 - sim->chosen.alpha) * sim->observed.previous_v[i] + sim->chosen.alpha * sim->state.v[i];
   report->velocity_variation += distance(sim->state.v, sim->observed.previous_v, n);
   report->weighted_variation += distance(sim->observed.weighted, sim->observed.previous_weighted, n);
   memcpy(sim->observed.previous_v, sim->state.v, sizeof(double) * (size_t)n);

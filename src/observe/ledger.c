@@ -102,7 +102,7 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
     const ss_force *force = &model->forces[k];
     if (force->type == SS_FORCE_APPLIED || force->damping == 0) continue;
     double kappa;
-    const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->trial.alpha : 0;
+    const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->trial.asked.alpha : 0;
     const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
     const double change = ss_row_dot(model, &link.row, sim->trial.delta);
     sim->report.energy.damping_loss +=
@@ -115,7 +115,7 @@ void ss_force_work(ss_sim *sim, double h, double fraction) {
   damping_losses(sim, h, fraction);
   /* Where surfaces give, along the way that positions go, as their elastic energy is counted: what a force does to a
    * patch in a step would come from nowhere otherwise. */
-  const double share = sim->scheme->compliant ? sim->trial.gamma : 0.5;
+  const double share = sim->scheme->compliant ? sim->trial.asked.gamma : 0.5;
   for (int i = 0; i < sim->model->n_v; i++)
     sim->report.energy.work +=
         fraction * sim->trial.applied[i] * (sim->state.v[i] + fraction * share * sim->trial.delta[i]);

@@ -11,7 +11,7 @@ ss_pose ss_advance_body(const ss_sim *sim, int index, const double *delta, doubl
   if (index < 0) return pose_identity();
   const ss_body *body = &sim->model->bodies[index];
   ss_pose pose = ss_pose_of(sim->state.q, index);
-  const double gamma = sim->trial.touched[index] ? sim->trial.gamma : sim->chosen.gamma;
+  const double gamma = sim->trial.touched[index] ? sim->trial.asked.gamma : sim->chosen.gamma;
   double c[6] = {0};
   for (int i = 0; i < body->n; i++) {
     const double change = delta ? gamma * fraction * delta[body->first + i] : 0;

@@ -138,8 +138,8 @@ static void add_force(ss_sim *sim, const ss_force *force, double h) {
             }
             const double entry = tension * value + force->damping * link.row.j[s][i] * curl[t][j];
             const int row = c->offset[force->body[s]] + i, column = c->offset[force->body[t]] + j;
-            c->a[row * c->n + column] += sim->trial.alpha * sim->trial.gamma * h * h * entry;
-            c->vector[row] += sim->trial.alpha * h * h * entry * sim->state.v[bt->first + j];
+            c->a[row * c->n + column] += sim->trial.asked.alpha * sim->trial.asked.gamma * h * h * entry;
+            c->vector[row] += sim->trial.asked.alpha * h * h * entry * sim->state.v[bt->first + j];
           }
       }
 }

@@ -83,7 +83,7 @@ static void apply_pull(const ss_sim *sim, double h) {
 
 bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa) {
   if (force->type == SS_FORCE_APPLIED || !sim->scheme->implicit_forces) return false;
-  *kappa = sim->trial.alpha * h * (force->damping + sim->trial.gamma * h * force->stiffness);
+  *kappa = sim->trial.asked.alpha * h * (force->damping + sim->trial.asked.gamma * h * force->stiffness);
   return *kappa > 0;
 }
 
@@ -94,7 +94,7 @@ static void element_forces(ss_sim *sim, double h) {
     double kappa;
     if (force->type == SS_FORCE_APPLIED) {
       const double t = sim->state.t;
-      const double weight = sim->scheme->theta ? 1 : sim->trial.alpha;
+      const double weight = sim->scheme->theta ? 1 : sim->trial.asked.alpha;
       if (weight < 1) apply_force(sim, force, t, h * (1 - weight), h);
       apply_force(sim, force, t + h, h * weight, h);
     } else if (!ss_force_is_row(sim, force, h, &kappa)) {
@@ -150,10 +150,10 @@ static void gyroscopic(ss_sim *sim, int index, double h) {
     if (body->slot[3 + i] >= 0) sim->trial.kt[body->first + body->slot[3 + i]] += h * v3_get(torque, i);
   if (sim->scheme->theta) return; /* the outer iteration does it */
 
-  ss_mat3 a = rotation_block(body, w, sim->trial.alpha * h, sim->trial.alpha == 0.5), inverse;
+  ss_mat3 a = rotation_block(body, w, sim->trial.asked.alpha * h, sim->trial.asked.alpha == 0.5), inverse;
   if (!invert3(&a, &inverse)) {
     sim->trial.definite = false;
-    a = rotation_block(body, w, sim->trial.alpha * h,
+    a = rotation_block(body, w, sim->trial.asked.alpha * h,
                        false);          /* antisymmetric F: its symmetric part is the inertia itself */
     if (!invert3(&a, &inverse)) return; /* nearly singular inertia: minv stays */
   }

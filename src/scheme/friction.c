@@ -67,7 +67,7 @@ static void expect_slip(const ss_sim *sim, ss_contact *c, const ss_contact_place
   }
   const bool follow = sim->scheme->rows_at_midpoint && change <= share * share * fast;
   c->slow = sim->scheme->rows_at_midpoint && !follow && !c->was_stuck && sim->trial.problem.h > 0;
-  for (int i = 0; i < 2; i++) slip[i] += follow ? sim->trial.alpha * pushed[i] + turned[i] : pushed[i];
+  for (int i = 0; i < 2; i++) slip[i] += follow ? sim->trial.asked.alpha * pushed[i] + turned[i] : pushed[i];
 }
 
 /* Both tangents, turned so that the first one points along the slip in the scaled plane. */

@@ -32,7 +32,7 @@ void ss_motor_rows(ss_sim *sim, const double *q, double h) {
     (void)ss_joint_coordinate(model, joint, SS_ACTION_MOTOR, &a, &b, 0, row);
     const double rate = ss_row_dot(model, row, sim->state.v), most = h * effort_at(sim, joint, sim->state.t + h);
     const double speed = speed_at(sim, joint, sim->state.t + h), behind = speed - rate;
-    p->offset[p->n] = -(1 - sim->trial.alpha) * rate - sim->trial.alpha * speed;
+    p->offset[p->n] = -(1 - sim->trial.asked.alpha) * rate - sim->trial.asked.alpha * speed;
     p->compliance[p->n] = 0;
     p->z[p->n] = fabs(behind) <= 1e-9 * (1 + fabs(speed)) ? 0 : behind > 0 ? most : -most;
     p->blocks[p->n_blocks++] =

@@ -119,11 +119,11 @@ static void joint_rows(ss_sim *sim, double h) {
   const bool iterated = h > 0 && sim->trial.iterate_q;
   if (iterated || (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART)) {
     ss_basis_residuals(sim, sim->state.t, sim->state.q, p->pushed); /* nu . va = -push Theta/T */
-    for (int i = 0; i < n && !iterated; i++) p->pushed[i] *= sim->trial.push / closing_time(sim, h);
+    for (int i = 0; i < n && !iterated; i++) p->pushed[i] *= sim->trial.asked.push / closing_time(sim, h);
     for (int i = 0; i < n && !iterated; i++) p->offset[i] += p->pushed[i];
   }
   if (iterated) { /* Theta(q^) + nu.(q+ - q^) = (1 - push h/T) Theta(q) */
-    const double taken = sim->trial.push * (h / closing_time(sim, h));
+    const double taken = sim->trial.asked.push * (h / closing_time(sim, h));
     ss_basis_residuals(sim, sim->state.t + h, sim->trial.iterate_q, p->offset);
     for (int i = 0; i < n; i++) {
       const double left = (1 - taken) * p->pushed[i];
@@ -145,10 +145,10 @@ static void stiff_rows(ss_sim *sim, double h) {
     const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
     const double rate = sim->scheme->theta ? ss_row_dot(sim->model, &link.row, sim->state.v) : link.rate;
     const double ahead = sim->scheme->theta ? kappa * ss_row_dot(sim->model, &link.row, sim->trial.guess) /* Newton */
-                                            : -sim->trial.alpha * h * h * force->stiffness * rate;
+                                            : -sim->trial.asked.alpha * h * h * force->stiffness * rate;
     p->rows[p->n] = link.row;
-    p->compliance[p->n] = sim->trial.alpha / kappa;
-    p->offset[p->n] = -rate - sim->trial.alpha / kappa * (ahead - h * tension);
+    p->compliance[p->n] = sim->trial.asked.alpha / kappa;
+    p->offset[p->n] = -rate - sim->trial.asked.alpha / kappa * (ahead - h * tension);
     p->n++;
   }
 }
@@ -216,8 +216,8 @@ static double guess(const ss_contact *c, int k, double h) {
 static double landing_offset(const ss_sim *sim, double gap, double rate, double h) {
   const double open = fmax(gap, 0) / h;
   if (rate >= 0) return open;
-  const double u = sim->trial.gamma > 0 ? fmax((-open - (1 - sim->trial.gamma) * rate) / sim->trial.gamma, 0) : 0;
-  return fmax(-(1 - sim->trial.alpha) * rate - sim->trial.alpha * u, 0);
+  const double u = sim->trial.asked.gamma > 0 ? fmax((-open - (1 - sim->trial.asked.gamma) * rate) / sim->trial.asked.gamma, 0) : 0;
+  return fmax(-(1 - sim->trial.asked.alpha) * rate - sim->trial.asked.alpha * u, 0);
 }
 
 static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
@@ -237,7 +237,7 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
     if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
     if (k == 0 && h > 0 &&
         sim->trial.iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - push h/T) min(Phi(q), 0) */
-      const double depth = fmin(c->start_gap, 0), taken = sim->trial.push * (h / closing_time(sim, h));
+      const double depth = fmin(c->start_gap, 0), taken = sim->trial.asked.push * (h / closing_time(sim, h));
       p->offset[p->n] =
           (c->at.gap - (1 - taken) * depth) / h - ss_row_dot(sim->model, &p->rows[p->n], sim->trial.iterate_v);
       p->pushed[p->n] = taken * depth / h;
@@ -261,7 +261,7 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
 /* A whole step of a crowd at once (event/crowd.c). */
 static double crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->bounce > 0) return c->bounce * c->rate;
-  if (c->at.gap < 0) return sim->trial.push * c->at.gap / fmax(sim->step.drift_time, h);
+  if (c->at.gap < 0) return sim->trial.asked.push * c->at.gap / fmax(sim->step.drift_time, h);
   return c->closed && c->at.gap <= ss_touch_gap(sim) ? 0 : c->at.gap / h;
 }
 
@@ -273,7 +273,7 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   const bool gently = c->closed && sim->chosen.solves_to_collisions && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->step.drift_time : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-  return held ? sim->trial.push * c->at.gap / closing_time(sim, h) : 0;
+  return held ? sim->trial.asked.push * c->at.gap / closing_time(sim, h) : 0;
 }
 
 void ss_keep_guess(ss_sim *sim) {

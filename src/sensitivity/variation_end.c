@@ -25,9 +25,9 @@ void part_vary_end(const part_work *w, const direction *d, const outcome *o, dou
     ss_twist_of(sim->model, d->q, k, &linear, &turn);
     for (int i = 0; i < body->n; i++) {
       const int j = body->first + i, c = body->coordinate[i];
-      const double speed = kept->v[j] + sim->trial.gamma * f * kept->delta[j];
+      const double speed = kept->v[j] + sim->trial.asked.gamma * f * kept->delta[j];
       path[c] = tau * speed;
-      change[c] = dtau * speed + tau * (d->v[j] + sim->trial.gamma * (f * o->delta[j] + df * kept->delta[j]));
+      change[c] = dtau * speed + tau * (d->v[j] + sim->trial.asked.gamma * (f * o->delta[j] + df * kept->delta[j]));
       v[j] = d->v[j] + f * o->delta[j] + df * kept->delta[j];
     }
     const ss_vec3 phi = v3(path[3], path[4], path[5]);
@@ -53,7 +53,7 @@ double part_vary_collision(part_work *w, const direction *d, const outcome *o, c
   for (int side = 0; side < 2; side++) pose[side] = ss_advance_body(sim, hit->body[side], sim->trial.delta, tau, f);
   ss_contact_at(sim->model, hit, &pose[0], &pose[1], &at);
   for (int i = 0; i < sim->model->n_v; i++)
-    sim->scratch.v[i] = w->kept.v[i] + 2 * sim->trial.gamma * f * w->kept.delta[i];
+    sim->scratch.v[i] = w->kept.v[i] + 2 * sim->trial.asked.gamma * f * w->kept.delta[i];
   const double rate = ss_contact_rate(sim->model, hit, &at, &pose[0], &pose[1], sim->scratch.v);
   part_vary_end(w, d, o, tau, 0, q, v);
   double change = ss_contact_rate(sim->model, hit, &at, &pose[0], &pose[1], q);
@@ -131,7 +131,7 @@ ss_status part_stick_at_once(part_work *w, const arrest *a, const double *dq, do
   copy_numbers(z, w->kept.z, (size_t)p->n);
   copy_numbers(slack, w->kept.slack, (size_t)p->n);
   for (int k = 1; k < a->contact->n_rows; k++) z[a->contact->row + k] = slack[a->contact->row + k] = 0;
-  for (int i = 0; i < p->n; i++) w->plus.w[i] *= sim->trial.alpha;
+  for (int i = 0; i < p->n; i++) w->plus.w[i] *= sim->trial.asked.alpha;
   const ss_cp problem = {.n = p->n, .n_blocks = p->n_blocks, .G = w->G, .g = p->g, .blocks = p->blocks};
   status = vary_multipliers(&problem, z, slack, w->plus.w, NULL, sim->solver.cp, w->dz, error);
   if (status != SS_OK) return status;

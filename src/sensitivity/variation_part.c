@@ -15,11 +15,11 @@ ss_status part_evaluate(part_work *w, double h, const double *guess, response *o
   if (sim->trial.coupling.active)
     for (int i = 0; i < p->n; i++)
       ss_couple_row(sim, &p->rows[i], sim->trial.coupling.w + (size_t)i * (size_t)sim->trial.coupling.n);
-  ss_spread(sim, sim->trial.alpha);
+  ss_spread(sim, sim->trial.asked.alpha);
   copy_numbers(p->z, w->kept.z, (size_t)p->n);
   ss_velocity_change(sim);
   copy_numbers(out->delta, sim->trial.delta, (size_t)sim->model->n_v);
-  slack_of(sim, sim->state.v, sim->trial.alpha, sim->trial.delta, p->z, out->w);
+  slack_of(sim, sim->state.v, sim->trial.asked.alpha, sim->trial.delta, p->z, out->w);
   if (sim->scheme->compliant) {
     ss_patch_advance(sim, h);
     copy_numbers(out->patch, sim->trial.patch_end, (size_t)sim->trial.n_patch);

@@ -51,10 +51,9 @@ typedef struct ss_contact {
   int memory;     /* patch: where its numbers start in the sim's patch_start and patch_end */
   double impulse[SS_CONTACT_ROWS]; /* the solution */
   double blur;                     /* of its normal velocity: what the solution's residual leaves open */
-  ss_vec3 pressed;    /* its forces as a vector on body a, world frame; before the solve: that of the last step */
-  ss_vec3 twisted;    /* its moments, likewise */
-  ss_vec3 kept_force; /* the one below, while another part is tried */
-  ss_vec3 force;      /* its forces over the size of the part that had them last */
+  ss_vec3 pressed; /* its forces as a vector on body a, world frame; before the solve: that of the last step */
+  ss_vec3 twisted; /* its moments, likewise */
+  ss_vec3 force;   /* its forces over the size of the part that had them last */
   bool stuck;
   bool opens;                /* without a force; one of several feet that carry may have none and stay */
   bool spin_ends, roll_ends; /* with the solved part (event/transition.c) */

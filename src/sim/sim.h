@@ -20,10 +20,17 @@ typedef struct ss_control {
   int since_stop;       /* steps since the last multiple of the largest step */
 } ss_control;
 
+/* What a trial is asked for; what is held, its contacts say (active, lands). */
+typedef struct ss_asked {
+  double h;            /* size of the part */
+  double alpha, gamma; /* weights: the scheme's, or those of a crowd or of a jam */
+  double push;         /* share of their drift that joints and contacts take back (step/push.c) */
+} ss_asked;
+
 /* What the options make of the scheme. */
 typedef struct ss_chosen {
-  double alpha, gamma;       /* weights of the scheme */
-  int iteration_limit;       /* of the solver; 0: its own choice */
+  double alpha, gamma;                                                                 /* weights of the scheme */
+  ss_status (*attempt)(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error); /* how it solves a trial */
   bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
   unsigned located;          /* SS_EVENT_...: what is located inside a step */
   bool locate_collisions;    /* the first of them */
@@ -47,6 +54,7 @@ typedef struct ss_step {
 
 /* The part of it in hand, and what ends it. */
 typedef struct ss_part {
+  ss_asked asked;                  /* of its trials, but for their sizes */
   double speed_bound;              /* no point of a moving shape is assumed faster; checked after the solve */
   bool jammed, arrested, released; /* it ends in a jam; where slip ends; where sticking or contact does */
   int hit;                         /* contact whose collision ends it, or -1 */
@@ -63,11 +71,11 @@ typedef struct ss_crowd {
   bool calm_fails;      /* bodies at rest are not stopped: that would give them energy */
 } ss_crowd;
 
-/* One problem for a part of a step: what was asked and what came out. */
+/* A trial: one problem for a part of a step, what was asked and what came out. There are a few of them: the one in hand, and those
+ * that it may have to go back to (ss_trial_keep, ss_trial_back). */
 typedef struct ss_trial {
-  double h;             /* asked: size of the part that was solved; 0: delta is an impact's */
-  double alpha, gamma;  /* asked: weights, the scheme's or those of a crowd */
-  double push;          /* asked: share of their drift that joints and contacts take back (step/push.c) */
+  ss_asked asked;
+  double h;             /* time over which delta changes the velocity; 0: in an impact */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set: what is held; solve: their state */
   int n_contacts, contact_capacity, n_active;
   double *mid_q;        /* [n_q] rows */
@@ -229,7 +237,8 @@ struct ss_sim {
   ss_step step;
   ss_part part;
   ss_crowd crowd;
-  ss_trial trial;
+  ss_trial trial, kept[2]; /* in hand, and set aside */
+  int n_kept;
   ss_dealt_list dealt;
   /* what the stages keep */
   ss_search search;

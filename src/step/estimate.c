@@ -37,7 +37,7 @@ void ss_estimate_note(ss_sim *sim, double tau, double fraction) {
   double *mean = row_of(sim->estimate.past, sim, 0), *change = row_of(sim->estimate.past, sim, SS_PAST);
   for (int i = 0; i < n; i++) {
     change[i] = fraction * sim->trial.delta[i];
-    mean[i] = sim->state.v[i] - (1 - sim->trial.gamma) * change[i];
+    mean[i] = sim->state.v[i] - (1 - sim->trial.asked.gamma) * change[i];
   }
   c->size[0] = tau;
   c->known += c->known < SS_PAST;
@@ -99,7 +99,7 @@ static double length_of(const ss_sim *sim, const double *shift, double skew) {
 }
 
 double ss_order_of(const ss_sim *sim) {
-  if (sim->trial.alpha != 0.5 || sim->trial.gamma != 0.5) return 1;
+  if (sim->chosen.alpha != 0.5 || sim->chosen.gamma != 0.5) return 1;
   const ss_system *def = sim->system ? &sim->model->system->def : NULL;
   /* LIT Theorem 3.3, and a Jacobian that leaves something out */
   return def && ((def->mass && !def->constant_mass && !def->mass_at_midpoint) || def->approximate_jacobian) ? 1 : 2;
@@ -131,7 +131,7 @@ bool ss_pair_tells(const ss_sim *sim) { return sim->control.known >= parts_neede
 
 bool ss_pair_may_tell(const ss_sim *sim) {
   const ss_control *c = &sim->control;
-  if (sim->options.estimate != SS_ESTIMATE_PAIR || (sim->trial.alpha <= 0.5 && !sim->scheme->rows_at_midpoint))
+  if (sim->options.estimate != SS_ESTIMATE_PAIR || (sim->chosen.alpha <= 0.5 && !sim->scheme->rows_at_midpoint))
     return false;
   return (c->broken ? 0 : c->known) >= parts_needed(sim) - 1;
 }

@@ -82,21 +82,22 @@ static double next_iterate(ss_sim *sim, bool damped) {
   return change;
 }
 
-ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error) {
+ss_status ss_attempt_iterated(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
   static const double very_short = 1e-3;
   ss_solves *solves = &sim->report.solves;
+  const double h = asked.h;
   const double enough = 1e-13 * (sim->part.speed_bound + sim->model->length / h);
   double last = HUGE_VAL, contraction = 0;
   bool damped = false, found = false;
   relinearise_at_start(sim); /* contacts may be where another attempt has left them */
-  ss_status status = ss_attempt_once(sim, h, certified, error);
+  ss_status status = ss_trial_solve(sim, asked, certified, error);
   if (status != SS_OK || !*certified || h < very_short * sim->step.h) return status;
   memcpy(iterate_v(sim), sim->trial.v_end, sizeof(double) * (size_t)sim->model->n_v);
   sim->trial.iterate_v = iterate_v(sim);
   sim->trial.iterate_q = iterate_q(sim);
   for (int k = 0; k < MOST_ITERATIONS && !found; k++) {
     linearise(sim, h);
-    status = ss_attempt_once(sim, h, certified, error);
+    status = ss_trial_solve(sim, asked, certified, error);
     if (status != SS_OK || !*certified) break;
     solves->outer++;
     const double change = next_iterate(sim, damped);
@@ -113,5 +114,5 @@ ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *
   }
   solves->not_contracting++;
   relinearise_at_start(sim);
-  return ss_attempt_once(sim, h, certified, error);
+  return ss_trial_solve(sim, asked, certified, error);
 }

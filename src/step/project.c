@@ -54,10 +54,9 @@ static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error)
     last = worst;
     rows = p->n;
     memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
-    const double speeds = sim->part.speed_bound;
-    sim->part.speed_bound = 0; /* lengths, which no speed says anything about */
-    status = ss_solve_problem(sim, certified, error);
-    sim->part.speed_bound = speeds;
+    ss_solving how = ss_solving_usual(sim);
+    how.speed = 0; /* lengths, which no speed says anything about */
+    status = ss_solve_problem(sim, how, certified, error);
     if (status != SS_OK || !*certified) return status;
     ss_velocity_change(sim);
     move(sim);
@@ -77,7 +76,7 @@ static void leave_approach(const ss_sim *sim) {
 /* The problem is the one that project_position has left. */
 static ss_status project_velocity(ss_sim *sim, bool *certified, ss_error *error) {
   leave_approach(sim);
-  const ss_status status = ss_solve_problem(sim, certified, error);
+  const ss_status status = ss_solve_problem(sim, ss_solving_usual(sim), certified, error);
   if (status != SS_OK || !*certified) return status;
   ss_velocity_change(sim);
   for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->trial.delta[i];

@@ -16,7 +16,7 @@
 static const double SLACK = 1e-3;
 
 /* With alpha = 1 the velocity that closed a violation goes with the next step; with smaller alpha it stays, and swings. */
-static double share_of(const ss_sim *sim) { return sim->trial.alpha < 1 ? 1e-3 : 0.1; }
+static double share_of(const ss_sim *sim) { return sim->trial.asked.alpha < 1 ? 1e-3 : 0.1; }
 
 static double inverse_mass(const ss_sim *sim, int i) {
   const ss_problem *p = &sim->trial.problem;
@@ -33,21 +33,21 @@ static double price(const ss_sim *sim) {
   double sum = 0;
   for (int i = 0; i < p->n; i++) {
     if (p->pushed[i] == 0) continue;
-    const double speed = p->pushed[i] / sim->trial.alpha, inverse = inverse_mass(sim, i);
+    const double speed = p->pushed[i] / sim->trial.asked.alpha, inverse = inverse_mass(sim, i);
     if (inverse > 0) sum += speed * speed / (2 * inverse);
   }
   return sum;
 }
 
 bool ss_pushes(const ss_sim *sim) {
-  if (!(sim->trial.push > 0)) return false;
+  if (!(sim->part.asked.push > 0)) return false;
   for (int i = 0; i < sim->trial.problem.n; i++)
     if (sim->trial.problem.pushed[i] != 0) return true;
   return false;
 }
 
 static ss_status with_push(ss_sim *sim, double push, double h, bool *certified, ss_error *error) {
-  sim->trial.push = push;
+  sim->part.asked.push = push;
   return ss_attempt(sim, h, certified, error);
 }
 
@@ -60,15 +60,22 @@ ss_status ss_push_gently(ss_sim *sim, double h, bool *certified, ss_error *error
   double own = price(sim);
   ss_status status = SS_OK;
   if (own > most) {
-    status = with_push(sim, sim->trial.push * sqrt(most / own), h, certified, error);
+    status = with_push(sim, sim->part.asked.push * sqrt(most / own), h, certified, error);
     own = most;
   }
   if (status != SS_OK || !*certified) return status;
-  const double reached = sim->mechanics->kinetic_energy(sim, sim->trial.v_end), push = sim->trial.push;
+  const double reached = sim->mechanics->kinetic_energy(sim, sim->trial.v_end), push = sim->part.asked.push;
   own += SLACK * free;
   if (reached <= free + own) return SS_OK;
-  status = with_push(sim, 0, h, certified, error);
+  status = ss_trial_keep(sim, error);
+  if (status == SS_OK) status = with_push(sim, 0, h, certified, error);
   if (status != SS_OK) return status;
-  if (*certified && reached > sim->mechanics->kinetic_energy(sim, sim->trial.v_end) + own) return SS_OK;
-  return with_push(sim, push, h, certified, error);
+  if (*certified && reached > sim->mechanics->kinetic_energy(sim, sim->trial.v_end) + own) {
+    ss_trial_drop(sim);
+    return SS_OK;
+  }
+  ss_trial_back(sim);
+  sim->part.asked.push = push;
+  *certified = true;
+  return SS_OK;
 }

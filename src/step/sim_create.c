@@ -27,7 +27,7 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
   if (sim->scheme->theta && !(o->theta >= 0 && o->theta <= 1))
     return ss_fail(error, SS_ERROR_INPUT, "theta must be in [0, 1], not %g", o->theta);
   if (!sim->scheme->theta &&
-      (!(sim->trial.alpha > 0) || sim->trial.alpha > 1 || !(sim->trial.gamma >= 0) || sim->trial.gamma > 1))
+      (!(sim->chosen.alpha > 0) || sim->chosen.alpha > 1 || !(sim->chosen.gamma >= 0) || sim->chosen.gamma > 1))
     return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
   if (sim->scheme->compliant && sim->model->system)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
@@ -46,7 +46,7 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
                    sim->scheme->name);
   if (sim->scheme->compliant && sim->options.has_events && sim->options.events)
     return ss_fail(error, SS_ERROR_INPUT, "the scheme %s locates no events", sim->scheme->name);
-  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->trial.alpha != sim->trial.gamma)
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->chosen.alpha != sim->chosen.gamma)
     return ss_fail(
         error, SS_ERROR_INPUT,
         "anitescu-hart needs a scheme whose constraints act on the velocity that moves the positions (alpha = "
@@ -54,7 +54,7 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
         sim->scheme->name);
   /* Where the mean of old and new velocity leads out of a penetration, the new one is twice as fast: harmless for drift, not
    * for the way that an approaching body makes within a step. */
-  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->trial.alpha < 1 && !sim->scheme->compliant &&
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->chosen.alpha < 1 && !sim->scheme->compliant &&
       !sim->chosen.locate_collisions && sim->model->n_shapes > 1)
     return ss_fail(error, SS_ERROR_INPUT,
                    "with contacts and %s, anitescu-hart needs events: [collision]: bodies that are pushed out of each "
@@ -74,6 +74,35 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+static ss_status allocate_trial(ss_sim *sim, ss_error *error) {
+  const ss_model *model = sim->model;
+  ss_trial *trial = &sim->trial;
+  const size_t nq = (size_t)model->n_q, nv = (size_t)model->n_v;
+  struct {
+    double **array;
+    size_t size;
+  } const arrays[] = {
+      {&trial->mid_q, nq},   {&trial->iterate_memory, nq + nv},
+      {&trial->theta_q, nq}, {&trial->theta_v, nv},
+      {&trial->guess, nv},   {&trial->ainv, 36 * (size_t)model->n_bodies},
+      {&trial->kt, nv},      {&trial->applied, nv},
+      {&trial->dv_free, nv}, {&trial->delta, nv},
+      {&trial->v_end, nv},   {&trial->q_end, nq},
+  };
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
+    if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  trial->rests = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  trial->touched = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  if (!trial->rests || !trial->touched) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  trial->force_q = sim->scheme->theta ? trial->theta_q : sim->state.q;
+  trial->force_v = sim->scheme->theta ? trial->theta_v : sim->state.v;
+  for (int k = 0; k < model->n_bodies; k++)
+    memcpy(trial->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
+  return ss_coupling_prepare(sim, error);
+}
+
 static ss_status allocate(ss_sim *sim, ss_error *error) {
   const ss_model *model = sim->model;
   const size_t nq = (size_t)model->n_q, nv = (size_t)model->n_v, ns = (size_t)model->n_shapes;
@@ -85,18 +114,6 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->saved.angle, (size_t)model->n_angles},
       {&sim->state.q, nq},
       {&sim->state.v, nv},
-      {&sim->trial.mid_q, nq},
-      {&sim->trial.iterate_memory, nq + nv},
-      {&sim->trial.theta_q, nq},
-      {&sim->trial.theta_v, nv},
-      {&sim->trial.guess, nv},
-      {&sim->trial.ainv, 36 * (size_t)model->n_bodies},
-      {&sim->trial.kt, nv},
-      {&sim->trial.applied, nv},
-      {&sim->trial.dv_free, nv},
-      {&sim->trial.delta, nv},
-      {&sim->trial.v_end, nv},
-      {&sim->trial.q_end, nq},
       {&sim->observed.weighted, nv},
       {&sim->observed.previous_weighted, nv},
       {&sim->observed.previous_v, nv},
@@ -131,26 +148,24 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   sim->search.order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
   sim->solver.first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
-  sim->trial.rests = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  sim->trial.touched = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  if (!sim->trial.touched || !sim->trial.rests || !sim->search.order || !sim->solver.first_row)
-    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  if (!sim->search.order || !sim->solver.first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->search.order[i] = i;
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
   if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->watch.audit, error);
-  if (status == SS_OK) status = ss_coupling_prepare(sim, error);
+  for (size_t i = 0; i < sizeof sim->kept / sizeof *sim->kept && status == SS_OK; i++) {
+    status = allocate_trial(sim, error);
+    sim->kept[i] = sim->trial;
+    sim->trial = (ss_trial){0};
+  }
+  if (status == SS_OK) status = allocate_trial(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->solver.cp, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
 }
 
 static void start(ss_sim *sim) {
   const ss_model *model = sim->model;
-  sim->trial.force_q = sim->scheme->theta ? sim->trial.theta_q : sim->state.q;
-  sim->trial.force_v = sim->scheme->theta ? sim->trial.theta_v : sim->state.v;
-  for (int k = 0; k < model->n_bodies; k++) {
-    ss_store_pose(sim->state.q, k, model->bodies[k].pose);
-    memcpy(sim->trial.ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
-  }
+  sim->part.asked = sim->trial.asked = (ss_asked){.alpha = sim->chosen.alpha, .gamma = sim->chosen.gamma};
+  for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->state.q, k, model->bodies[k].pose);
   for (int k = 0; k < model->n_joints; k++) {
     const ss_joint *joint = &model->joints[k];
     const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
@@ -209,10 +224,11 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     sim->scheme = ss_scheme_find(sim->options.scheme);
     if (sim->scheme) {
       if (sim->scheme->theta) sim->options.alpha = sim->options.gamma = 1 - sim->options.theta;
-      sim->trial.alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
-      sim->trial.gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
-      sim->chosen.alpha = sim->trial.alpha;
-      sim->chosen.gamma = sim->trial.gamma;
+      sim->chosen.alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
+      sim->chosen.gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
+      sim->chosen.attempt = sim->scheme->theta      ? ss_attempt_theta
+                            : sim->scheme->iterated ? ss_attempt_iterated
+                                                    : ss_trial_solve;
       const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
       const unsigned usual = sim->options.tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
       sim->chosen.located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;
@@ -236,13 +252,22 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   return status;
 }
 
+static void free_trial(ss_trial *trial) {
+  ss_problem *p = &trial->problem;
+  void *const memory[] = {
+      trial->contacts, trial->patch_start, trial->patch_end, trial->coupling.w, p->rows,  p->numbers, p->G,
+      p->listed.start, p->listed.col,      p->listed.value,  p->next_row,       p->blocks};
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) ss_free(memory[i]);
+}
+
 void ss_sim_destroy(ss_sim *sim) {
   if (!sim) return;
+  free_trial(&sim->trial);
+  for (size_t i = 0; i < sizeof sim->kept / sizeof *sim->kept; i++) free_trial(&sim->kept[i]);
   ss_audit_free(sim->watch.audit);
   ss_cp_workspace_destroy(sim->solver.cp);
   ss_free(sim->search.all.items);
   ss_free(sim->search.near.items);
-  ss_free(sim->trial.contacts);
   ss_free(sim->search.found.q);
   ss_free(sim->search.found.pairs);
   ss_free(sim->search.found.points);
@@ -250,22 +275,11 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->state.touch);
   ss_free(sim->saved.touch);
   ss_free(sim->state.patch);
-  ss_free(sim->trial.patch_start);
-  ss_free(sim->trial.patch_end);
   ss_free(sim->saved.patch);
-  ss_free(sim->trial.coupling.w);
-  ss_free(sim->trial.problem.rows);
-  ss_free(sim->trial.problem.numbers);
-  ss_free(sim->trial.problem.G);
-  ss_free(sim->trial.problem.listed.start);
-  ss_free(sim->trial.problem.listed.col);
-  ss_free(sim->trial.problem.listed.value);
   ss_free(sim->solver.lu_rows);
   ss_islands_free(&sim->solver.islands);
   ss_factors_free(&sim->solver.factors);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->solver.lu[i]);
   ss_exact_free(&sim->exact);
-  ss_free(sim->trial.problem.next_row);
-  ss_free(sim->trial.problem.blocks);
   ss_arena_destroy(sim->arena);
 }

@@ -173,7 +173,9 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
   if (!(*residual <= options->tolerance)) {
     ss_cp_result own = {0};
     ss_status status = assemble(sim, s, &island, error);
-    if (status == SS_OK) status = ss_solve_rows(sim, &island, s->row, options, z, &own, error);
+    if (status == SS_OK) status = ss_add_factors(sim, s->row, &island, error);
+    if (status == SS_OK)
+      status = ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, sim->solver.cp, &own, error);
     if (status != SS_OK) return status;
     result->iterations += own.iterations;
     result->fallbacks += own.fallbacks;

@@ -20,50 +20,6 @@ static ss_status find_contacts(ss_sim *sim, double h, double *speed_tolerance, b
   return status;
 }
 
-/* One problem, linearised about the start or about the latest iterate. */
-ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error) {
-  sim->mechanics->forces(sim, h);
-  ss_status status = ss_rows_step(sim, h, error);
-  if (status == SS_OK) status = ss_calm(sim, error);
-  ss_lap(sim, SS_STAGE_ROWS);
-  if (status == SS_OK) status = ss_refused(sim, error);
-  if (status != SS_OK) return status;
-  *certified = false;
-  if (ss_patch_is_large(sim)) status = ss_patch_solve(sim, sim->trial.alpha, certified, error);
-  if (status == SS_OK && *certified) {
-    ss_distribute(sim, sim->trial.problem.slack, sim->trial.problem.blur, sim->trial.problem.unit);
-  } else if (status == SS_OK) {
-    status = ss_discretise(sim, sim->trial.alpha, error);
-    if (status != SS_OK) return status;
-    ss_lap(sim, SS_STAGE_ROWS);
-    if (ss_polygon_is_doubtful(sim)) status = ss_turn_polygons(sim, error);
-    if (status == SS_OK) status = ss_solve(sim, certified, error);
-    if (status == SS_OK && *certified && !sim->watch.variation && ss_polygon_is_astray(sim)) {
-      status = ss_turn_polygons(sim, error);
-      if (status == SS_OK) status = ss_solve(sim, certified, error);
-    }
-  }
-  ss_lap(sim, SS_STAGE_SOLVE);
-  if (status != SS_OK) return status;
-  if (sim->trial.calmed && (!*certified || ss_calm_gives(sim))) { /* once more without */
-    sim->crowd.calm_fails = true;
-    return ss_attempt_once(sim, h, certified, error);
-  }
-  if (!*certified) return status;
-  sim->report.solves.calmed += sim->trial.calmed;
-  ss_advance(sim, h);
-  sim->trial.h = h;
-  *certified = isfinite(sim->mechanics->largest_speed(sim, sim->trial.v_end));
-  sim->step.not_finite = !*certified;
-  ss_lap(sim, SS_STAGE_ADVANCE);
-  return SS_OK;
-}
-
-ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
-  if (sim->scheme->theta) return ss_attempt_theta(sim, h, certified, error);
-  return (sim->scheme->iterated ? ss_attempt_iterated : ss_attempt_once)(sim, h, certified, error);
-}
-
 /* Whether a crowd's contact that has closed in the part stays: it neither bounces nor goes on approaching, which the next part ends. */
 static bool comes_to_rest(const ss_sim *sim, const ss_contact *c, double speed_tolerance) {
   const double rate = ss_row_dot(sim->model, &sim->trial.problem.rows[c->row], sim->trial.v_end);
@@ -103,7 +59,7 @@ static void accept(ss_sim *sim, double h, double tau) {
   }
   if (model->n_angles) {
     for (int i = 0; i < model->n_v; i++)
-      sim->scratch.v[i] = sim->state.v[i] + sim->trial.gamma * fraction * sim->trial.delta[i];
+      sim->scratch.v[i] = sim->state.v[i] + sim->trial.asked.gamma * fraction * sim->trial.delta[i];
     ss_joint_angles_follow(model, sim->state.q, sim->trial.q_end, sim->scratch.v, tau, sim->state.angle);
   }
   memcpy(sim->state.q, sim->trial.q_end, sizeof(double) * (size_t)model->n_q);
@@ -130,8 +86,9 @@ static bool sinks(const ss_sim *sim, double h) {
 
 /* The scheme's own weights, until a crowd needs others. */
 static void begin_part(ss_sim *sim) {
-  sim->trial.alpha = sim->chosen.alpha;
-  sim->trial.gamma = sim->chosen.gamma;
+  sim->part.asked.alpha = sim->trial.asked.alpha = sim->chosen.alpha;
+  sim->part.asked.gamma = sim->trial.asked.gamma = sim->chosen.gamma;
+  sim->n_kept = 0;
   sim->crowd.dense = false;
 }
 
@@ -139,7 +96,7 @@ static void begin_part(ss_sim *sim) {
  * does in the part. */
 static ss_status solve_part(ss_sim *sim, bool collides, double *h, double *speed_tolerance, bool *impact,
                             ss_error *error) {
-  sim->trial.push = 1;
+  sim->part.asked.push = 1;
   sim->crowd.calm_fails = false;
   sim->part.speed_bound = 1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * *h * sim->step.acceleration;
   for (int cuts = 0; cuts <= MOST_CUTS;) {
@@ -174,7 +131,7 @@ static ss_status solve_part(ss_sim *sim, bool collides, double *h, double *speed
     if (status != SS_OK) return status;
     if (!certified) {
       const bool shorter = !ss_pushes(sim); /* once the same without pushing anything out, then shorter */
-      sim->trial.push = 0;
+      sim->part.asked.push = 0;
       if (!shorter) continue;
       cuts++;
       sim->report.solves.cuts++;
@@ -214,24 +171,30 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+static bool something_lands(const ss_sim *sim, double until) {
+  for (int i = 0; i < sim->trial.n_contacts && sim->crowd.landing_speed > 0; i++)
+    if (!sim->trial.contacts[i].active && sim->trial.contacts[i].lands_at < until) return true;
+  return false;
+}
+
 /* The first collision in the part of size h that was solved. What lands gently before it is held, and the part solved again;
  * what still lands then is located like any other collision. */
 static ss_status land(ss_sim *sim, double h, double *tau, bool *found, ss_error *error) {
   bool certified = true;
   for (int round = 0; round < MOST_LANDINGS; round++) {
     *tau = ss_first_collision(sim, h, false, found);
-    if (ss_hold_landings(sim, *tau) == 0) return SS_OK;
-    ss_status status = ss_attempt(sim, h, &certified, error);
+    if (!something_lands(sim, *tau)) return SS_OK;
+    ss_status status = ss_trial_keep(sim, error);
+    if (status != SS_OK) return status;
+    (void)ss_hold_landings(sim, *tau);
+    status = ss_attempt(sim, h, &certified, error);
     if (status == SS_OK) status = ss_push_gently(sim, h, &certified, error);
     if (status != SS_OK) return status;
-    if (certified) continue;
-    for (int i = 0; i < sim->trial.n_contacts; i++) { /* as it was */
-      sim->trial.contacts[i].active &= !sim->trial.contacts[i].lands;
-      sim->trial.contacts[i].lands = false;
+    if (!certified) {
+      ss_trial_back(sim); /* without them */
+      break;
     }
-    status = ss_attempt(sim, h, &certified, error);
-    if (status != SS_OK) return status;
-    break;
+    ss_trial_drop(sim);
   }
   *tau = ss_first_collision(sim, h, true, found);
   return SS_OK;
@@ -256,12 +219,18 @@ static ss_status end_of_part(ss_sim *sim, double *h, double *tau, ss_error *erro
   found = false;
   for (int i = 0; i < 2 && !found && first * (1 + margins[i]) < whole; i++) {
     *h = first * (1 + margins[i]);
-    status = ss_attempt(sim, *h, &certified, error);
+    if (i == 0) status = ss_trial_keep(sim, error);
+    if (status == SS_OK) status = ss_attempt(sim, *h, &certified, error);
     if (status == SS_OK) status = ss_push_gently(sim, *h, &certified, error);
-    if (status == SS_OK && !certified) status = ss_attempt(sim, *h = whole, &certified, error); /* as it was */
     if (status != SS_OK) return status;
+    if (!certified) {
+      ss_trial_back(sim);
+      *h = whole;
+    }
     *tau = ss_first_collision(sim, *h, true, &found);
+    if (!certified) return SS_OK;
   }
+  if (*h < whole) ss_trial_drop(sim);
   sim->part.refined = *h < whole;
   return SS_OK;
 }

@@ -27,37 +27,56 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error);
 void ss_exact_free(ss_exact *exact);
 ss_status ss_hold_joints(ss_sim *sim, ss_error *error);
 
-/* ---- trials ---- */
+/* ---- trials (trial.c) ---- */
 
-/* From forces to advance, once; and the theta rule's outer iteration around that. */
-ss_status ss_attempt_once(ss_sim *sim, double h, bool *certified, ss_error *error);
+/* Poses, solves and judges the problem for a part, and computes where it ends: all in sim->trial. */
+ss_status ss_trial_solve(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error);
+/* The same for schemes whose problem is posed at its own solution, and for the theta rule. */
+ss_status ss_attempt_iterated(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error);
+ss_status ss_attempt_theta(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error);
+/* As the scheme does it, with the part's weights, for a size h. */
+static inline ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error) {
+  ss_asked asked = sim->part.asked;
+  asked.h = h;
+  return sim->chosen.attempt(sim, asked, certified, error);
+}
+/* Sets the trial aside; the next one starts from its contacts. Each is followed by one of the others: back to it, or it is not
+ * needed any more. */
+ss_status ss_trial_keep(ss_sim *sim, ss_error *error);
+void ss_trial_back(ss_sim *sim);
+void ss_trial_drop(ss_sim *sim);
+
+/* How a problem is solved. */
+typedef struct ss_solving {
+  const char *solver;
+  double residual; /* that is accepted */
+  double speed;    /* slower than a thousandth of it need not be resolved */
+  bool applied;    /* else it does not count for the certificate */
+} ss_solving;
+static inline ss_solving ss_solving_usual(const ss_sim *sim) {
+  return (ss_solving){sim->options.solver, sim->options.residual, sim->part.speed_bound, true};
+}
+/* Solves and judges the problem as it stands; the other one also says what that means for each contact. */
+ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_error *error);
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error);
+bool ss_has_guess(const double *z, int n); /* there are forces of the last part to start from, or few rows */
+
 /* Whether the part's problem pushes positions back; the same part solved again with less of it where that is violent. */
 bool ss_pushes(const ss_sim *sim);
 ss_status ss_push_gently(ss_sim *sim, double h, bool *certified, ss_error *error);
-/* Solves a part of size h and computes where it ends. */
-ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_error *error);
 
-/* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack. */
-double ss_solve_sparse(ss_sim *sim);
+/* Solves a sparse problem and judges the answer: the residual of p->z, with w in p->slack; speed: see ss_solving. */
+double ss_solve_sparse(ss_sim *sim, double speed);
 
 /* Adds J and A to a large problem of some rows of the step's (NULL: of all), in natural units (factors.c). */
 ss_status ss_add_factors(ss_sim *sim, const int *rows, ss_cp *problem, ss_error *error);
 void ss_factors_free(ss_factors *factors);
-
-/* Solves a problem of some rows of the step's (NULL: of all) from the guess z, without judging. */
-ss_status ss_solve_rows(ss_sim *sim, ss_cp *problem, const int *rows, const ss_cp_options *options, double *z,
-                        ss_cp_result *result, ss_error *error);
 
 /* A divided problem in natural units, island by island, from the problem's z, whose slacks are known; the largest residual. */
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
                            ss_error *error);
 void ss_islands_free(ss_islands *islands);
 ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error); /* islands.island of each block */
-/* Solves and judges without telling the contacts. */
-ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error);
-/* What z and w mean for each contact; worst: largest entry of the residual, in units of s/d. */
-void ss_distribute(ss_sim *sim, const double *w, double worst, double s);
 
 /* Chooses the equations that are posed at the present position; chooses again where the others stop following. */
 ss_status ss_basis_select(ss_sim *sim, ss_error *error);
@@ -68,9 +87,6 @@ void ss_basis_pose(ss_sim *sim, bool all);
 /* The end of a run whose energy has blown up and whose step has used up its work. */
 ss_status ss_fail_of_work(const ss_sim *sim, ss_error *error);
 
-/* Schemes whose problem is posed at its own solution; the theta rule's outer iteration. */
-ss_status ss_attempt_iterated(ss_sim *sim, double h, bool *certified, ss_error *error);
-ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error);
 /* Theta rule: the theta state of a velocity change; whether forces depend on it at all. */
 void ss_theta_state(ss_sim *sim, double h, const double *delta);
 bool ss_theta_iterates(const ss_sim *sim);

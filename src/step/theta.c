@@ -43,9 +43,9 @@ static bool forces_depend_on_state(const ss_sim *sim) {
 void ss_theta_state(ss_sim *sim, double h, const double *delta) {
   for (int i = 0; i < sim->model->n_v; i++) {
     sim->trial.guess[i] = delta[i];
-    sim->trial.theta_v[i] = sim->state.v[i] + sim->trial.alpha * delta[i];
+    sim->trial.theta_v[i] = sim->state.v[i] + sim->trial.asked.alpha * delta[i];
   }
-  sim->mechanics->advance(sim, delta, sim->trial.alpha * h, 1, sim->trial.theta_q);
+  sim->mechanics->advance(sim, delta, sim->trial.asked.alpha * h, 1, sim->trial.theta_q);
 }
 
 /* Speed that a unit of the body's i-th coordinate gives to its outermost point: no mixture of units. */
@@ -85,16 +85,18 @@ static double change(const ss_sim *sim, double h) {
   return size > 0 ? largest / size : 0;
 }
 
-bool ss_theta_iterates(const ss_sim *sim) { return sim->trial.alpha != 0 && forces_depend_on_state(sim); }
+bool ss_theta_iterates(const ss_sim *sim) { return sim->trial.asked.alpha != 0 && forces_depend_on_state(sim); }
 
-ss_status ss_attempt_theta(ss_sim *sim, double h, bool *certified, ss_error *error) {
+ss_status ss_attempt_theta(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
   static const double settled = 1e-12;
+  const double h = asked.h;
+  sim->trial.asked = asked;
   const bool once = !ss_theta_iterates(sim);
   memset(sim->trial.delta, 0, sizeof(double) * (size_t)sim->model->n_v);
   ss_theta_state(sim, h, sim->trial.delta);
   double last = INFINITY;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
-    const ss_status status = ss_attempt_once(sim, h, certified, error);
+    const ss_status status = ss_trial_solve(sim, asked, certified, error);
     sim->report.solves.outer++;
     if (status != SS_OK || !*certified || once) return status;
     const double now = change(sim, h);

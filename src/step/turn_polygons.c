@@ -71,27 +71,16 @@ static void turn_corner(ss_sim *sim, ss_contact *c) {
  * have discs that take thousands of sweeps. */
 static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
   static const double accurate = 1e-13;
-  static const struct {
-    const char *solver;
-    int limit;
-  } tries[] = {{"auto", 0}}; /* it shares the load: every contact that is pressed has a direction */
-  const ss_simulation options = sim->options;
-  const ss_certificate certificate = sim->report.certificate; /* its answer is not applied */
   ss_problem *p = &sim->trial.problem;
   for (int i = 0; i < sim->trial.n_contacts; i++)
     if (turns(sim, &sim->trial.contacts[i])) p->blocks[sim->trial.contacts[i].block].cone = SS_CONE_QUADRATIC;
-  sim->options.residual = fmin(options.residual, accurate);
-  bool certified = false;
-  ss_status status = SS_OK;
-  for (size_t i = 0; i < sizeof tries / sizeof *tries && status == SS_OK && !certified; i++) {
-    sim->options.solver = tries[i].solver;
-    sim->chosen.iteration_limit = tries[i].limit;
-    status = ss_solve_problem(sim, &certified, error);
-  }
-  *solved = status == SS_OK && p->blur <= 4 * options.residual;
-  sim->options = options;
-  sim->chosen.iteration_limit = 0;
-  sim->report.certificate = certificate;
+  ss_solving how = ss_solving_usual(sim);
+  how.solver = "auto"; /* it shares the load: every contact that is pressed has a direction */
+  how.residual = fmin(how.residual, accurate);
+  how.applied = false;
+  bool certified;
+  const ss_status status = ss_solve_problem(sim, how, &certified, error);
+  *solved = status == SS_OK && p->blur <= 4 * sim->options.residual;
   for (int i = 0; i < sim->trial.n_contacts; i++)
     if (turns(sim, &sim->trial.contacts[i])) p->blocks[sim->trial.contacts[i].block].cone = SS_CONE_POLYHEDRAL;
   return status;

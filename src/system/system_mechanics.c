@@ -22,7 +22,7 @@ static double most(const double *row, const double *v, int n) {
 
 static void advance(const ss_sim *sim, const double *delta, double tau, double fraction, double *q) {
   for (int i = 0; i < sim->model->n_v; i++)
-    q[i] = sim->state.q[i] + tau * (sim->state.v[i] + (delta ? sim->trial.gamma * fraction * delta[i] : 0));
+    q[i] = sim->state.q[i] + tau * (sim->state.v[i] + (delta ? sim->trial.asked.gamma * fraction * delta[i] : 0));
 }
 
 static void shift(const ss_sim *sim, const double *twist, double *q) {
@@ -117,7 +117,7 @@ static ss_status find_contacts(ss_sim *sim, double h, ss_error *error) {
 static void path_velocity(ss_sim *sim, const ss_contact *c, double fraction) {
   (void)c;
   for (int i = 0; i < sim->model->n_v; i++)
-    sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.gamma * fraction * sim->trial.delta[i];
+    sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.asked.gamma * fraction * sim->trial.delta[i];
 }
 
 /* ---- measures ---- */

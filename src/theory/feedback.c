@@ -154,7 +154,7 @@ static void judge(const feedback *f, ss_feedback *out) {
   const ss_sim *sim = f->sim;
   double k, d, low = 0, high = 1024 * sim->options.step;
   if (radius(f, sim->options.step, &k, &d) > 0 && k > 0)
-    out->growth = (1 - sim->trial.gamma) * sim->options.step * k - d;
+    out->growth = (1 - sim->chosen.gamma) * sim->options.step * k - d;
   if (radius(f, high, &k, &d) < 4) return;
   for (int i = 0; i < HALVINGS && high - low > 1e-9 * high; i++) {
     const double middle = (low + high) / 2;

@@ -1,10 +1,14 @@
-/* Solve: hands the problem to the complementarity solver and keeps what the judge says of the answer.
+/* A trial: the problem of a part of a step is posed, solved, judged and followed to where it leads. All of that is in sim->trial, from
+ * what was asked to v+, q+ and the state of each contact. Who wants to try another part and may have to come back sets the trial aside
+ * (ss_trial_keep), which costs a copy of the contacts; to come back is to swap (ss_trial_back), and nothing is solved again.
  *
  * Solver and judge see it in natural units, z' = z/(d s) and w' = d w/s: d (one per row, one per friction block) makes
  * the diagonal of G about 1, s makes the largest |g| about 1. Both z' and w' are then square roots of energies, so that
  * min(z', w') is meant as written, and the residual does not depend on the user's units or on how masses differ. d and s
  * are powers of two: going there and back is exact. */
 #include "step/step.h"
+
+#include <string.h>
 
 /* Friction over its limit: 1 where it slides, in the norm of the block's set. */
 static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
@@ -42,9 +46,10 @@ static void share_ratios(ss_sim *sim) {
   }
 }
 
-/* Impulses and slip of every active contact, from z and w; worst: largest entry of the residual, in units of s/d. */
-void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
+/* Impulses and slip of every active contact, from z and w. */
+static void distribute(ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
+  const double *w = p->slack;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     c->stuck = c->opens = false;
@@ -54,7 +59,7 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     c->pressed = c->twisted = c->turn = v3(0, 0, 0);
     c->impulse[0] = c->blur = c->grip = 0;
     if (c->row < 0) continue;
-    c->blur = worst * s / p->scale[c->row];
+    c->blur = p->blur * p->unit / p->scale[c->row];
     if (c->patch) {
       ss_patch_distribute(sim, c, w);
       continue;
@@ -124,9 +129,8 @@ static void convert(ss_problem *p, double s, bool back) {
 }
 
 /* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
-static double to_natural_units(ss_sim *sim) {
+static double to_natural_units(ss_sim *sim, double speed) {
   ss_problem *p = &sim->trial.problem;
-  const double speed = sim->part.speed_bound;
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_block *block = &p->blocks[b];
     const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
@@ -141,17 +145,11 @@ static double to_natural_units(ss_sim *sim) {
 }
 
 /* Whether there are forces of the last part to start from. Few rows start from zero as well: what comes of it is more exact. */
-static bool has_guess(const double *z, int n) {
+bool ss_has_guess(const double *z, int n) {
   enum { FEW = 64 };
   for (int i = 0; i < n && n > FEW; i++)
     if (z[i] != 0) return true;
   return n <= FEW;
-}
-
-ss_status ss_solve_rows(ss_sim *sim, ss_cp *problem, const int *rows, const ss_cp_options *options, double *z,
-                        ss_cp_result *result, ss_error *error) {
-  const ss_status status = ss_add_factors(sim, rows, problem, error);
-  return status ? status : ss_cp_solve(problem, options, has_guess(z, problem->n), z, sim->solver.cp, result, error);
 }
 
 /* What the guess of a divided problem makes of it: its slacks, in user's units, and which islands rest with it. */
@@ -175,27 +173,44 @@ static bool has_to_stop(void *user) {
   return sim->step.spent;
 }
 
-/* With a solver that knows of complementarity; in natural units. */
-static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
+/* Joints and stiff forces alone; false: not accurate enough. */
+static bool solve_linear(ss_sim *sim, const ss_solving *how) {
+  ss_solves *solves = &sim->report.solves;
+  const double start = ss_seconds(), residual = ss_solve_sparse(sim, how->speed);
+  solves->seconds += ss_seconds() - start;
+  solves->iterations++;
+  if (!(residual <= how->residual)) {
+    solves->fallbacks++;
+    return false;
+  }
+  solves->count++;
+  solves->rows += sim->trial.problem.n;
+  if (how->applied) ss_certify_problem(sim, residual);
+  return true;
+}
+
+ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   ss_solves *solves = &sim->report.solves;
-  ss_status status = p->divided ? look_at_guess(sim, error) : SS_OK;
+  ss_status status = SS_OK;
+  *certified = true;
+  p->blur = 0;
+  p->unit = 1;
+  if (p->n == 0 || (p->sparse && solve_linear(sim, &how))) return SS_OK;
+  if (p->sparse) status = ss_discretise_dense(sim, error);
+  if (status == SS_OK && p->divided) status = look_at_guess(sim, error);
   if (status != SS_OK) return status;
-  const double s = to_natural_units(sim);
+  const double s = to_natural_units(sim, how.speed), start = ss_seconds();
+  const ss_cp_options options = {
+      .solver = how.solver, .tolerance = how.residual, .stop = has_to_stop, .stop_user = sim};
   ss_cp problem = ss_problem_view(p);
   problem.compliance = p->weight;
-  const ss_cp_options options = {.solver = sim->options.solver,
-                                 .tolerance = sim->options.residual,
-                                 .iteration_limit = sim->chosen.iteration_limit,
-                                 .stop = has_to_stop,
-                                 .stop_user = sim};
   ss_cp_result result = {0};
-  const double start = ss_seconds();
   double residual = 0;
   if (p->divided)
     status = ss_solve_islands(sim, &options, &result, &residual, error);
-  else
-    status = ss_solve_rows(sim, &problem, NULL, &options, p->z, &result, error);
+  else if ((status = ss_add_factors(sim, NULL, &problem, error)) == SS_OK)
+    status = ss_cp_solve(&problem, &options, ss_has_guess(p->z, p->n), p->z, sim->solver.cp, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
   solves->rows += p->n;
@@ -203,8 +218,8 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   solves->fallbacks += result.fallbacks;
   if (status == SS_OK) {
     if (!p->divided) residual = ss_cp_judge(&problem, p->z, p->slack);
-    *certified = residual <= sim->options.residual; /* false for NaN */
-    if (*certified) ss_certify_problem(sim, residual);
+    *certified = residual <= how.residual; /* false for NaN */
+    if (*certified && how.applied) ss_certify_problem(sim, residual);
   }
   convert(p, s, true);
   if (p->divided && status == SS_OK && *certified) ss_rest_end(sim);
@@ -213,33 +228,101 @@ static ss_status solve_dense(ss_sim *sim, bool *certified, ss_error *error) {
   return status == SS_ERROR_STOPPED && sim->step.spent ? ss_fail_of_work(sim, error) : status;
 }
 
-ss_status ss_solve_problem(ss_sim *sim, bool *certified, ss_error *error) {
-  ss_problem *p = &sim->trial.problem;
-  ss_solves *solves = &sim->report.solves;
-  *certified = true;
-  p->blur = 0;
-  p->unit = 1;
-  if (p->n == 0) return SS_OK;
-  if (p->sparse) {
-    const double start = ss_seconds(), residual = ss_solve_sparse(sim);
-    solves->seconds += ss_seconds() - start;
-    solves->iterations++;
-    if (residual <= sim->options.residual) {
-      solves->count++;
-      solves->rows += p->n;
-      ss_certify_problem(sim, residual);
-      return SS_OK;
-    }
-    solves->fallbacks++;
-    const ss_status status = ss_discretise_dense(sim, error);
-    if (status != SS_OK) return status;
+/* ---- trials ---- */
+
+/* Forces, rows and matrices. *certified: large patches are solved already, by their structure. */
+static ss_status pose(ss_sim *sim, bool *certified, ss_error *error) {
+  const ss_asked *asked = &sim->trial.asked;
+  sim->mechanics->forces(sim, asked->h);
+  ss_status status = ss_rows_step(sim, asked->h, error);
+  if (status == SS_OK) status = ss_calm(sim, error);
+  ss_lap(sim, SS_STAGE_ROWS);
+  if (status == SS_OK) status = ss_refused(sim, error);
+  *certified = false;
+  if (status == SS_OK && ss_patch_is_large(sim)) status = ss_patch_solve(sim, asked->alpha, certified, error);
+  if (status != SS_OK || *certified) {
+    ss_lap(sim, SS_STAGE_SOLVE);
+    return status;
   }
-  return solve_dense(sim, certified, error);
+  status = ss_discretise(sim, asked->alpha, error);
+  ss_lap(sim, SS_STAGE_ROWS);
+  return status;
+}
+
+/* Where it leads. */
+static bool advance(ss_sim *sim) {
+  ss_trial *t = &sim->trial;
+  sim->report.solves.calmed += t->calmed;
+  ss_advance(sim, t->asked.h);
+  t->h = t->asked.h;
+  const bool finite = isfinite(sim->mechanics->largest_speed(sim, t->v_end));
+  sim->step.not_finite = !finite;
+  ss_lap(sim, SS_STAGE_ADVANCE);
+  return finite;
+}
+
+ss_status ss_trial_solve(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+  sim->trial.asked = asked;
+  for (;;) {
+    ss_status status = pose(sim, certified, error);
+    if (status != SS_OK) return status;
+    /* Friction polygons that nothing has given a direction are turned first; those that turn out to slide without one,
+     * afterwards, and the problem is solved again. */
+    bool solve = !*certified, turn = solve && ss_polygon_is_doubtful(sim);
+    if (*certified) distribute(sim);
+    for (int round = 0; solve; round++) {
+      if (turn) status = ss_turn_polygons(sim, error);
+      if (status == SS_OK) status = ss_solve_problem(sim, ss_solving_usual(sim), certified, error);
+      if (status != SS_OK) return status;
+      if (*certified) distribute(sim);
+      turn = solve = *certified && round == 0 && !sim->watch.variation && ss_polygon_is_astray(sim);
+    }
+    ss_lap(sim, SS_STAGE_SOLVE);
+    if (!sim->trial.calmed || (*certified && !ss_calm_gives(sim))) break;
+    sim->crowd.calm_fails = true; /* once more, and bodies at rest are not stopped */
+  }
+  *certified = *certified && advance(sim);
+  return SS_OK;
 }
 
 ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
-  const ss_status status = ss_solve_problem(sim, certified, error);
-  if (status == SS_OK && *certified)
-    ss_distribute(sim, sim->trial.problem.slack, sim->trial.problem.blur, sim->trial.problem.unit);
+  const ss_status status = ss_solve_problem(sim, ss_solving_usual(sim), certified, error);
+  if (status == SS_OK && *certified) distribute(sim);
   return status;
 }
+
+/* ---- trials set aside ---- */
+
+static void exchange(ss_trial *a, ss_trial *b) {
+  const ss_trial kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+ss_status ss_trial_keep(ss_sim *sim, ss_error *error) {
+  ss_trial *now = &sim->trial, *next = &sim->kept[sim->n_kept];
+  const int n = now->n_contacts;
+  ss_keep_guess(sim);
+  ss_status status = ss_grow((void **)&next->contacts, &next->contact_capacity, n, sizeof *next->contacts, error);
+  for (int i = 0; i < 2 && status == SS_OK; i++) {
+    double **numbers = i == 0 ? &next->patch_start : &next->patch_end;
+    const double *from = i == 0 ? now->patch_start : now->patch_end;
+    status = ss_grow((void **)numbers, &next->patch_capacity[i], now->n_patch, sizeof **numbers, error);
+    if (status == SS_OK && now->n_patch) memcpy(*numbers, from, sizeof **numbers * (size_t)now->n_patch);
+  }
+  if (status != SS_OK) return status;
+  if (n) memcpy(next->contacts, now->contacts, sizeof *next->contacts * (size_t)n);
+  next->n_contacts = n;
+  next->n_active = now->n_active;
+  next->n_patch = now->n_patch;
+  next->asked = now->asked;
+  next->h = now->h;
+  next->problem.first_contact = 0;
+  exchange(now, next);
+  sim->n_kept++;
+  return SS_OK;
+}
+
+void ss_trial_back(ss_sim *sim) { exchange(&sim->trial, &sim->kept[--sim->n_kept]); }
+
+void ss_trial_drop(ss_sim *sim) { sim->n_kept--; }
