@@ -206,3 +206,37 @@ double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
   if (hit && first < 1e-6 * h) hit->hops++; /* it may have been here before: time must go on */
   return first;
 }
+
+/* Where the part of size *h ends: at its first collision, or as a whole. The velocity at a collision is interpolated
+ * between the part's ends (LIT section 6), which is wrong by tau (h - tau)/2 times its second derivative: second order,
+ * with a factor that depends on where in the step the collision falls. Where transitions are located, too, the part is
+ * solved again for little more than its own length, and the factor goes. */
+ss_status ss_locate_collision(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+  static const double margins[] = {1. / 1024, 1. / 64}, instant = 1e-6;
+  ss_part *part = &sim->part;
+  const double whole = *h;
+  bool found = false;
+  ss_status status = ss_land(sim, whole, &part->end, &found, error);
+  const double first = part->end;
+  const bool refines = status == SS_OK && found && sim->chosen.solves_to_collisions && first >= instant * whole;
+  found = false;
+  for (int i = 0; i < 2 && refines && !found && first * (1 + margins[i]) < whole; i++) {
+    *h = first * (1 + margins[i]);
+    if (i == 0) status = ss_trial_keep(sim, error);
+    if (status == SS_OK) status = ss_attempt(sim, *h, certified, error);
+    if (status == SS_OK) status = ss_push_gently(sim, *h, certified, error);
+    if (status != SS_OK) return status;
+    if (!*certified) {
+      ss_trial_back(sim);
+      *h = whole;
+    }
+    part->end = ss_first_collision(sim, *h, true, &found);
+    if (!*certified) break;
+  }
+  *certified = true;
+  part->refined = *h < whole;
+  if (part->refined) ss_trial_drop(sim);
+  if (status == SS_OK && part->end < *h && !part->collides && ss_crowd_is_dense(sim, *h))
+    ss_part_begin(sim, true); /* nothing is located in so dense a crowd */
+  return status;
+}

@@ -101,15 +101,41 @@ bool ss_settles(const ss_sim *sim, const ss_contact *c) {
 }
 
 /* Those that would land after the part's end are watched as before. */
-int ss_hold_landings(ss_sim *sim, double until) {
-  int n = 0;
+static void hold_landings(ss_sim *sim, double until) {
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
-    if (c->active || !(c->lands_at < until)) continue;
-    c->active = c->lands = true;
-    n++;
+    if (!c->active && c->lands_at < until) c->active = c->lands = true;
   }
-  return n;
+}
+
+static bool something_lands(const ss_sim *sim, double until) {
+  for (int i = 0; i < sim->trial.n_contacts && sim->crowd.landing_speed > 0; i++)
+    if (!sim->trial.contacts[i].active && sim->trial.contacts[i].lands_at < until) return true;
+  return false;
+}
+
+/* The first collision in the part of size h that was solved. What lands gently before it is held, and the part solved again;
+ * what still lands then is located like any other collision. */
+ss_status ss_land(ss_sim *sim, double h, double *tau, bool *found, ss_error *error) {
+  enum { MOST_LANDINGS = 4 };
+  bool certified = true;
+  for (int round = 0; round < MOST_LANDINGS; round++) {
+    *tau = ss_first_collision(sim, h, false, found);
+    if (!something_lands(sim, *tau)) return SS_OK;
+    ss_status status = ss_trial_keep(sim, error);
+    if (status != SS_OK) return status;
+    hold_landings(sim, *tau);
+    status = ss_attempt(sim, h, &certified, error);
+    if (status == SS_OK) status = ss_push_gently(sim, h, &certified, error);
+    if (status != SS_OK) return status;
+    if (!certified) {
+      ss_trial_back(sim); /* without them */
+      break;
+    }
+    ss_trial_drop(sim);
+  }
+  *tau = ss_first_collision(sim, h, true, found);
+  return SS_OK;
 }
 
 /* ---- rest ---- */

@@ -72,7 +72,7 @@ static ss_status prepare(part_work *w, ss_error *error) {
   ss_sim *sim = w->sim;
   ss_variation *x = sim->watch.variation;
   const direction still = {NULL, NULL, NULL, 0, 0};
-  if (sim->part.jammed)
+  if (sim->part.ends & SS_ENDS_JAM)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities: a contact jams at t = %.6g", sim->state.t);
   for (int i = 0; i < sim->trial.n_contacts; i++)
     if (sim->trial.contacts[i].row >= 0 && sim->trial.contacts[i].fixed)
@@ -144,7 +144,8 @@ static ss_status vary(part_work *w, double remaining, double tau, const ss_conta
     double *dq = x->q + (ptrdiff_t)k * nv, *dv = x->v + (ptrdiff_t)k * nv;
     gather_patches(sim, x->patch ? x->patch + (ptrdiff_t)k * sim->state.n_patch : NULL, patch);
     const bool fixed = stop.contact && slip_rate != 0;
-    direction d = {dq, dv, patch, x->t[k], fixed || refined || sim->part.released ? 0 : -x->t[k] * w->h / remaining};
+    direction d = {dq, dv, patch, x->t[k],
+                   fixed || refined || (sim->part.ends & SS_ENDS_RELEASE) ? 0 : -x->t[k] * w->h / remaining};
     status = part_respond(w, &d, &o, error);
     if (status != SS_OK) break;
     if (fixed) {
@@ -172,7 +173,7 @@ static ss_status vary_part(ss_sim *sim, double remaining, double h, double tau, 
   if (!w.arena) return out_of_memory_here(error);
   ss_status status = prepare(&w, error);
   if (status == SS_OK)
-    status = vary(&w, remaining, tau, hit >= 0 ? &w.kept.contacts[hit] : NULL, sim->part.arrested, error);
+    status = vary(&w, remaining, tau, hit >= 0 ? &w.kept.contacts[hit] : NULL, sim->part.ends & SS_ENDS_ARREST, error);
   if (w.zero) { /* the problem as it was solved: the ledger reads it */
     const direction still = {w.zero, w.zero, NULL, 0, 0};
     move_state(sim, &w.kept, &still, 0);

@@ -40,6 +40,7 @@ typedef struct ss_chosen {
 /* The step in hand. */
 typedef struct ss_step {
   double h;             /* its full size */
+  double left;          /* what of it is still to come */
   double acceleration;  /* begin_step: of gravity, or of what drives the gaps of a system */
   double drift_time;    /* in which joints and contacts take back their drift (scheme/rows.c) */
   bool stops_at_events; /* it ends with its first part */
@@ -53,13 +54,26 @@ typedef struct ss_step {
 } ss_step;
 
 /* The part of it in hand, and what ends it. */
+enum {
+  SS_ENDS_JAM = 1,
+  SS_ENDS_ARREST = 2,
+  SS_ENDS_RELEASE = 4
+}; /* slip is reversed; ends; sticking or contact does */
 typedef struct ss_part {
-  ss_asked asked;                  /* of its trials, but for their sizes */
-  double speed_bound;              /* no point of a moving shape is assumed faster; checked after the solve */
-  bool jammed, arrested, released; /* it ends in a jam; where slip ends; where sticking or contact does */
-  int hit;                         /* contact whose collision ends it, or -1 */
-  bool refined;                    /* and it was solved again for its own length */
-  bool newton_fails;               /* impact: Newton's law has no solution in it, Poisson's is followed */
+  ss_asked asked;         /* of its trials, but for their sizes */
+  double h;               /* size of the trial in hand */
+  double end;             /* where in the trial the part ends, <= h */
+  double speed_bound;     /* no point of a moving shape is assumed faster; checked after the solve */
+  double speed_tolerance; /* active set: slower is at rest */
+  int cuts;               /* how often it was made shorter because a trial was not accepted */
+  bool impact;            /* no trial: contacts that touch approach each other */
+  bool certified;         /* the trial is */
+  bool again;             /* another trial is needed */
+  bool collides;          /* in a crowd, where nothing was expected to */
+  unsigned ends;          /* SS_ENDS_...: transitions that shortened it */
+  int hit;                /* contact whose collision ends it, or -1 */
+  bool refined;           /* and it was solved again for its own length */
+  bool newton_fails;      /* impact: Newton's law has no solution in it, Poisson's is followed */
 } ss_part;
 
 /* What is not located in it (event/crowd.c). */

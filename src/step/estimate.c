@@ -41,7 +41,7 @@ void ss_estimate_note(ss_sim *sim, double tau, double fraction) {
   }
   c->size[0] = tau;
   c->known += c->known < SS_PAST;
-  c->broken = sim->part.hit >= 0 || sim->part.jammed || sim->part.arrested || sim->part.released;
+  c->broken = sim->part.hit >= 0 || sim->part.ends != 0;
 }
 
 void ss_estimate_save(ss_sim *sim) {

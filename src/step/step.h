@@ -8,6 +8,8 @@
 
 /* From the present state to time `end`, events and all; may fail on the way. */
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error);
+/* What is left of it is the next part. collides: something does, in a crowd. */
+void ss_part_begin(ss_sim *sim, bool collides);
 /* The state and the report, and back. */
 ss_status ss_step_save(ss_sim *sim, ss_error *error);
 void ss_step_restore(ss_sim *sim);
@@ -103,6 +105,11 @@ bool ss_polygon_is_astray(const ss_sim *sim);
  * the normal and rolling about the tangents, as lengths per time. */
 enum { SS_SLIP_KINDS = 3 };
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
+/* The table of events (events.c): shortens the trial to the first of them, or asks for another one (part.again); what happens at the
+ * end of the part once the state is there; what the solution says of each contact, which is told. */
+ss_status ss_locate_events(ss_sim *sim, ss_error *error);
+void ss_events_happen(ss_sim *sim);
+void ss_tell_contacts(ss_sim *sim);
 /* Shorten the part, and solve it again, so that it ends right after a jam, where slip ends, where sticking or contact
  * ends. */
 ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error);
@@ -113,13 +120,15 @@ void ss_note_ends(ss_sim *sim);
 void ss_tell_ends(ss_sim *sim);
 /* Earliest collision in (0, h]; h if there is none. Gentle landings are only noted, unless all are to be located. */
 double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found);
+/* Ends the part at it (part.end). */
+ss_status ss_locate_collision(ss_sim *sim, double *h, bool *certified, ss_error *error);
 /* Gentle landings (event/crowd.c): the part's limit; whether a contact without restitution to speak of is below it at this
- * rate of its gap; those that would land before `until` get rows, their number is returned. */
+ * rate of its gap; the first collision in the trial of size h, where gentle landings before it are held. */
 void ss_landing_begin(ss_sim *sim);
 double ss_landing_speed(const ss_sim *sim, const ss_contact *c);
 bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate);
 bool ss_settles(const ss_sim *sim, const ss_contact *c); /* at the start of a step */
-int ss_hold_landings(ss_sim *sim, double until);
+ss_status ss_land(ss_sim *sim, double h, double *tau, bool *found, ss_error *error);
 /* A whole step of a crowd at once: whether it is so dense; whether something closes in it; weights, contacts and restitution of
  * the part; solves it. */
 bool ss_crowd_is_dense(const ss_sim *sim, double h);
