@@ -222,8 +222,8 @@ ss_status ss_locate_collision(ss_sim *sim, double *h, bool *certified, ss_error 
   found = false;
   for (int i = 0; i < 2 && refines && !found && first * (1 + margins[i]) < whole; i++) {
     *h = first * (1 + margins[i]);
-    if (i == 0) status = ss_trial_keep(sim, error);
-    if (status == SS_OK) status = ss_attempt(sim, *h, certified, error);
+    if (i == 0) ss_trial_keep(sim);
+    status = ss_attempt(sim, *h, certified, error);
     if (status == SS_OK) status = ss_push_gently(sim, *h, certified, error);
     if (status != SS_OK) return status;
     if (!*certified) {

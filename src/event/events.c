@@ -122,17 +122,17 @@ ss_status ss_locate_events(ss_sim *sim, ss_error *error) {
   part->hit = -1;
   part->end = INFINITY;
   part->refined = part->again = false;
-  for (int i = 0; i < ROWS && !part->again; i++) {
+  ss_status status = ss_trial_reserve(sim, error);
+  for (int i = 0; i < ROWS && status == SS_OK && !part->again; i++) {
     const double whole = part->h;
     if (!table[i].watched(sim)) continue;
-    const ss_status status = table[i].locate(sim, &part->h, &part->certified, error);
-    if (status != SS_OK) return status;
+    status = table[i].locate(sim, &part->h, &part->certified, error);
     if (part->h < whole) part->ends |= table[i].ends;
   }
   sim->step.transitions += part->ends != 0;
   if (part->ends & SS_ENDS_RELEASE) part->ends &= ~(unsigned)SS_ENDS_ARREST;
   part->end = fmin(part->end, part->h);
-  return SS_OK;
+  return status;
 }
 
 void ss_events_happen(ss_sim *sim) {

@@ -108,8 +108,8 @@ ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error
   static const double shorter = 1e-4;
   const double impulse = sim->part.asked.alpha < 1 ? reversing_impulse(sim) : 0;
   if (impulse == 0) return SS_OK;
-  ss_status status = ss_trial_keep(sim, error);
-  if (status == SS_OK) status = ss_attempt(sim, shorter * *h, certified, error);
+  ss_trial_keep(sim);
+  ss_status status = ss_attempt(sim, shorter * *h, certified, error);
   if (status != SS_OK || !*certified) return status;
   if (!(reversing_impulse(sim) > 0.1 * impulse)) {
     ss_trial_back(sim);
@@ -135,7 +135,6 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
   double before = 0, before_left = 1, last = 0, last_left = 1;
   if (high_left > smooth) last = high, last_left = high_left;
   const int kept = sim->n_kept;
-  ss_status status = SS_OK;
   bool falls_short = false; /* the trial in hand is that of `low`, which is kept while longer ones are tried */
   for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
     double tau = (low + high) / 2;
@@ -146,9 +145,9 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
     if (!(tau > low) || !(tau < high) || trial % 8 == 7) tau = (low + high) / 2;
     if (falls_short) {
       if (sim->n_kept > kept) ss_trial_drop(sim);
-      status = ss_trial_keep(sim, error);
+      ss_trial_keep(sim);
     }
-    if (status == SS_OK) status = ss_attempt(sim, tau, certified, error);
+    const ss_status status = ss_attempt(sim, tau, certified, error);
     if (status != SS_OK || !*certified) return status;
     const double left = slip_left(sim);
     falls_short = left > none;
@@ -220,17 +219,16 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
     *h = tau;
     return ss_attempt(sim, tau, certified, error);
   }
-  ss_status status = ss_trial_keep(sim, error);
-  for (int k = 0; status == SS_OK && k < BISECTIONS && high > now; k++) {
+  ss_trial_keep(sim);
+  for (int k = 0; k < BISECTIONS && high > now; k++) {
     const double tau = k == 0 ? now : (low + high) / 2;
-    status = ss_attempt(sim, tau, certified, error);
+    const ss_status status = ss_attempt(sim, tau, certified, error);
     if (status != SS_OK || !*certified) return status;
     if (released(sim))
       high = tau;
     else
       low = tau;
   }
-  if (status != SS_OK) return status;
   if (!(low > now)) { /* it happens now: the whole part is one with the change */
     ss_trial_back(sim);
     return SS_OK;

@@ -40,6 +40,13 @@ int ss_rows_of(const ss_sim *sim, int i, int *col, double *value) {
   return 1;
 }
 
+static ss_status reserve_list(ss_listed *l, int rows, int entries, ss_error *error) {
+  int capacity = l->capacity;
+  ss_status status = ss_grow((void **)&l->start, &l->row_capacity, rows + 1, sizeof *l->start, error);
+  if (status == SS_OK) status = ss_grow((void **)&l->col, &capacity, entries, sizeof *l->col, error);
+  return status ? status : ss_grow((void **)&l->value, &l->capacity, entries, sizeof *l->value, error);
+}
+
 ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   ss_listed *l = &p->listed;
@@ -52,9 +59,9 @@ ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
     total += ss_rows_of(sim, i, NULL, NULL);
   }
   l->start[p->n] = total;
-  int entries = l->capacity;
-  status = ss_grow((void **)&l->col, &entries, total, sizeof *l->col, error);
-  if (status == SS_OK) status = ss_grow((void **)&l->value, &l->capacity, total, sizeof *l->value, error);
+  ss_trial *trial;
+  for (int i = 0; status == SS_OK && (trial = ss_trial_free(sim, i)); i++)
+    status = reserve_list(&trial->problem.listed, p->n, total, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < p->n; i++) (void)ss_rows_of(sim, i, l->col + l->start[i], l->value + l->start[i]);
   l->matrix = (ss_sparse){p->n, p->n, l->start, l->col, l->value};

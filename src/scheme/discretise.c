@@ -82,19 +82,25 @@ void ss_fill_dense(const ss_sim *sim, double *G) {
   if (sim->scheme->compliant) ss_patch_stiffen(sim, G);
 }
 
+static ss_status reserve_dense(ss_problem *p, size_t n, ss_error *error) {
+  if (n * n <= p->G_capacity) return SS_OK;
+  ss_free(p->G);
+  p->G_capacity = n * n + n * n / 2 + 64;
+  p->G = ss_alloc(sizeof(double) * p->G_capacity);
+  if (p->G) return SS_OK;
+  p->G_capacity = 0;
+  return ss_fail(error, SS_ERROR_MEMORY, "out of memory: a problem with %zu rows", n);
+}
+
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   const size_t n = (size_t)p->n;
   p->sparse = p->structured = p->large = p->divided = false;
   if (n == 0) return SS_OK;
-  if (n * n > p->G_capacity) {
-    ss_free(p->G);
-    p->G_capacity = n * n + n * n / 2 + 64;
-    p->G = ss_alloc(sizeof(double) * p->G_capacity);
-    if (!p->G) {
-      p->G_capacity = 0;
-      return ss_fail(error, SS_ERROR_MEMORY, "out of memory: a problem with %d rows", p->n);
-    }
+  ss_trial *trial;
+  for (int i = 0; (trial = ss_trial_free(sim, i)); i++) {
+    const ss_status status = reserve_dense(&trial->problem, n, error);
+    if (status != SS_OK) return status;
   }
   ss_fill_dense(sim, p->G);
   return SS_OK;
@@ -179,8 +185,10 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   const int n = p->n;
   p->divided = false;
   if (n == 0) return SS_OK; /* nothing to hold, and perhaps no arrays yet */
-  if (c->active) {
-    const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
+  ss_trial *trial;
+  for (int i = 0; c->active && (trial = ss_trial_free(sim, i)); i++) {
+    ss_coupling *own = &trial->coupling;
+    const ss_status status = ss_grow((void **)&own->w, &own->w_capacity, n, sizeof(double) * (size_t)c->n, error);
     if (status != SS_OK) return status;
   }
   ss_spread(sim, alpha);

@@ -13,8 +13,7 @@
 /* Numbers per row: eight or nine single ones, and A^-1 J^T; in a system J too, in all coordinates. */
 static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 9 + 2 * (size_t)sim->model->n_v : 8 + 12; }
 
-static void divide(ss_sim *sim, int capacity) {
-  ss_problem *p = &sim->trial.problem;
+static void divide(const ss_sim *sim, ss_problem *p, int capacity) {
   double *next = p->numbers;
   double **const parts[] = {&p->offset, &p->compliance, &p->pushed, &p->g,    &p->z,
                             &p->slack,  &p->scale,      &p->weight, &p->drive};
@@ -25,8 +24,7 @@ static void divide(ss_sim *sim, int capacity) {
   p->capacity = capacity;
 }
 
-static ss_status reserve(ss_sim *sim, int rows, int blocks, ss_error *error) {
-  ss_problem *p = &sim->trial.problem;
+static ss_status reserve_problem(const ss_sim *sim, ss_problem *p, int rows, int blocks, ss_error *error) {
   ss_status status = ss_grow((void **)&p->blocks, &p->block_capacity, blocks, sizeof *p->blocks, error);
   if (status != SS_OK || rows <= p->capacity) return status;
   const int capacity = rows < 8 ? 8 : rows + rows / 2;
@@ -39,8 +37,16 @@ static ss_status reserve(ss_sim *sim, int rows, int blocks, ss_error *error) {
   p->next_row = ss_alloc(sizeof *p->next_row * 2 * (size_t)capacity);
   if (!p->rows || !p->numbers || !p->next_row)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
-  divide(sim, capacity);
+  divide(sim, p, capacity);
   return SS_OK;
+}
+
+static ss_status reserve(ss_sim *sim, int rows, int blocks, ss_error *error) {
+  ss_status status = SS_OK;
+  ss_trial *trial;
+  for (int i = 0; status == SS_OK && (trial = ss_trial_free(sim, i)); i++)
+    status = reserve_problem(sim, &trial->problem, rows, blocks, error);
+  return status;
 }
 
 /* A system's rows are kept with the problem: they are needed until the next one is posed. */
@@ -216,7 +222,8 @@ static double guess(const ss_contact *c, int k, double h) {
 static double landing_offset(const ss_sim *sim, double gap, double rate, double h) {
   const double open = fmax(gap, 0) / h;
   if (rate >= 0) return open;
-  const double u = sim->trial.asked.gamma > 0 ? fmax((-open - (1 - sim->trial.asked.gamma) * rate) / sim->trial.asked.gamma, 0) : 0;
+  const double u =
+      sim->trial.asked.gamma > 0 ? fmax((-open - (1 - sim->trial.asked.gamma) * rate) / sim->trial.asked.gamma, 0) : 0;
   return fmax(-(1 - sim->trial.asked.alpha) * rate - sim->trial.asked.alpha * u, 0);
 }
 

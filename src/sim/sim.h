@@ -87,6 +87,7 @@ typedef struct ss_crowd {
 
 /* A trial: one problem for a part of a step, what was asked and what came out. There are a few of them: the one in hand, and those
  * that it may have to go back to (ss_trial_keep, ss_trial_back). */
+enum { SS_KEPT = 2 };
 typedef struct ss_trial {
   ss_asked asked;
   double h;             /* time over which delta changes the velocity; 0: in an impact */
@@ -251,7 +252,7 @@ struct ss_sim {
   ss_step step;
   ss_part part;
   ss_crowd crowd;
-  ss_trial trial, kept[2]; /* in hand, and set aside */
+  ss_trial trial, kept[SS_KEPT]; /* in hand, and set aside */
   int n_kept;
   ss_dealt_list dealt;
   /* what the stages keep */
@@ -269,6 +270,12 @@ struct ss_sim {
   ss_watch watch;
   ss_clock clock;
 };
+
+/* The trial in hand (i = 0) and the free ones, NULL after the last: all of them grow together, so that a step that sets one aside does
+ * not allocate. */
+static inline ss_trial *ss_trial_free(ss_sim *sim, int i) {
+  return i == 0 ? &sim->trial : sim->n_kept + i <= SS_KEPT ? &sim->kept[sim->n_kept + i - 1] : NULL;
+}
 
 /* Gap that counts as none; normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_touch_gap(const ss_sim *sim) { return 1e-10 * sim->model->length; }

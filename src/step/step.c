@@ -27,7 +27,6 @@ static void ask_as_usual(ss_sim *sim) {
   sim->part.asked.alpha = sim->trial.asked.alpha = sim->chosen.alpha;
   sim->part.asked.gamma = sim->trial.asked.gamma = sim->chosen.gamma;
   sim->crowd.dense = false;
-  sim->n_kept = 0;
 }
 
 void ss_part_begin(ss_sim *sim, bool collides) {
@@ -44,6 +43,7 @@ void ss_part_begin(ss_sim *sim, bool collides) {
 /* Pairs and contacts for a trial, what the active ones demand, and whether the trial is a crowd's. */
 static ss_status find_contacts(ss_sim *sim, ss_error *error) {
   ss_part *part = &sim->part;
+  sim->n_kept = 0;
   ss_status status = sim->mechanics->find_contacts(sim, part->h, error);
   if (status == SS_OK) status = ss_refused(sim, error);
   if (status == SS_OK) ss_active_set(sim, &part->speed_tolerance, &part->impact);

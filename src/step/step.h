@@ -42,9 +42,11 @@ static inline ss_status ss_attempt(ss_sim *sim, double h, bool *certified, ss_er
   asked.h = h;
   return sim->chosen.attempt(sim, asked, certified, error);
 }
+/* Makes room for the contacts of trials that are set aside. */
+ss_status ss_trial_reserve(ss_sim *sim, ss_error *error);
 /* Sets the trial aside; the next one starts from its contacts. Each is followed by one of the others: back to it, or it is not
  * needed any more. */
-ss_status ss_trial_keep(ss_sim *sim, ss_error *error);
+void ss_trial_keep(ss_sim *sim);
 void ss_trial_back(ss_sim *sim);
 void ss_trial_drop(ss_sim *sim);
 

@@ -299,20 +299,28 @@ static void exchange(ss_trial *a, ss_trial *b) {
   *b = kept;
 }
 
-ss_status ss_trial_keep(ss_sim *sim, ss_error *error) {
-  ss_trial *now = &sim->trial, *next = &sim->kept[sim->n_kept];
-  const int n = now->n_contacts;
-  ss_keep_guess(sim);
-  ss_status status = ss_grow((void **)&next->contacts, &next->contact_capacity, n, sizeof *next->contacts, error);
-  for (int i = 0; i < 2 && status == SS_OK; i++) {
-    double **numbers = i == 0 ? &next->patch_start : &next->patch_end;
-    const double *from = i == 0 ? now->patch_start : now->patch_end;
-    status = ss_grow((void **)numbers, &next->patch_capacity[i], now->n_patch, sizeof **numbers, error);
-    if (status == SS_OK && now->n_patch) memcpy(*numbers, from, sizeof **numbers * (size_t)now->n_patch);
+ss_status ss_trial_reserve(ss_sim *sim, ss_error *error) {
+  ss_status status = SS_OK;
+  ss_trial *t;
+  for (int i = 1; status == SS_OK && (t = ss_trial_free(sim, i)); i++) {
+    const int n = sim->trial.n_contacts, patches = sim->trial.n_patch;
+    status = ss_grow((void **)&t->contacts, &t->contact_capacity, n, sizeof *t->contacts, error);
+    if (status == SS_OK)
+      status = ss_grow((void **)&t->patch_start, &t->patch_capacity[0], patches, sizeof *t->patch_start, error);
+    if (status == SS_OK)
+      status = ss_grow((void **)&t->patch_end, &t->patch_capacity[1], patches, sizeof *t->patch_end, error);
   }
-  if (status != SS_OK) return status;
-  if (n) memcpy(next->contacts, now->contacts, sizeof *next->contacts * (size_t)n);
-  next->n_contacts = n;
+  return status;
+}
+
+void ss_trial_keep(ss_sim *sim) {
+  ss_trial *now = &sim->trial, *next = &sim->kept[sim->n_kept];
+  const size_t patches = sizeof(double) * (size_t)now->n_patch;
+  ss_keep_guess(sim);
+  if (now->n_contacts) memcpy(next->contacts, now->contacts, sizeof *next->contacts * (size_t)now->n_contacts);
+  if (patches) memcpy(next->patch_start, now->patch_start, patches);
+  if (patches) memcpy(next->patch_end, now->patch_end, patches);
+  next->n_contacts = now->n_contacts;
   next->n_active = now->n_active;
   next->n_patch = now->n_patch;
   next->asked = now->asked;
@@ -320,7 +328,6 @@ ss_status ss_trial_keep(ss_sim *sim, ss_error *error) {
   next->problem.first_contact = 0;
   exchange(now, next);
   sim->n_kept++;
-  return SS_OK;
 }
 
 void ss_trial_back(ss_sim *sim) { exchange(&sim->trial, &sim->kept[--sim->n_kept]); }
