@@ -83,6 +83,15 @@ static void assign_coordinates(ss_body *body, unsigned freedom) {
   body->gyroscopic = rotations > 1;
 }
 
+/* All axes are alike: the torque (I w) x w vanishes, and F(v) = 0 is its exact Jacobian, which leaves A symmetric. */
+static bool is_isotropic(const ss_mat3 *inertia) {
+  const double size = 1e-14 * inertia->m[0][0];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      if (fabs(inertia->m[i][j] - (i == j ? inertia->m[0][0] : 0)) > size) return false;
+  return true;
+}
+
 static ss_status mass_of(ss_body *body, const ss_body_def *def, const ss_mass_properties *shapes, const ss_scene *scene,
                          ss_error *error) {
   const bool has_mass = !isnan(def->mass), has_density = !isnan(def->density);
@@ -112,6 +121,7 @@ static ss_status mass_of(ss_body *body, const ss_body_def *def, const ss_mass_pr
         def->name);
   }
   body->inertia = tensor(inertia);
+  if (is_isotropic(&body->inertia)) body->gyroscopic = false;
   return SS_OK;
 }
 

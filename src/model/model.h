@@ -18,7 +18,7 @@ typedef struct ss_body {
   signed char slot[6];       /* x y z rx ry rz -> place among the n, or -1: locked, not in the linear algebra */
   signed char coordinate[6]; /* the inverse map */
   bool turns;                /* has a rotational coordinate */
-  bool gyroscopic;           /* has at least two, so that F(v) matters */
+  bool gyroscopic;           /* has at least two, and axes that differ, so that F(v) matters */
   double mass;
   ss_mat3 inertia;        /* about the centre of mass, body frame */
   double m[36], minv[36]; /* mass block and its inverse, n x n row-major */

@@ -13,16 +13,6 @@
 
 enum { MOST_PASSES = 40 };
 
-/* Torque (I w) x w: none where all axes are alike. */
-static bool has_gyroscopic_torque(const ss_body *body) {
-  const double(*m)[3] = body->inertia.m;
-  const double size = 1e-14 * m[0][0];
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      if (fabs(m[i][j] - (i == j ? m[0][0] : 0)) > size) return body->gyroscopic;
-  return false;
-}
-
 /* An applied force depends on time alone, unless it has a moment and its body turns. */
 static bool depends_on_state(const ss_model *model, const ss_force *force) {
   if (force->type != SS_FORCE_APPLIED) return true;
@@ -35,7 +25,7 @@ static bool forces_depend_on_state(const ss_sim *sim) {
   for (int k = 0; k < model->n_forces; k++)
     if (depends_on_state(model, &model->forces[k])) return true;
   for (int k = 0; k < model->n_bodies; k++)
-    if (has_gyroscopic_torque(&model->bodies[k])) return true;
+    if (model->bodies[k].gyroscopic) return true;
   return false;
 }
 
