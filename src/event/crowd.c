@@ -63,6 +63,15 @@
  * the shapes end in each other by more than 2e-4 of their size, the part is halved.
  * Bodies that nothing holds keep the scheme's own gamma: they fly as they do in any other step.
  *
+ * The gaps of contacts that carried force are left as they are while they are within 1e-5 of the shapes' size: n.v+ >= 0. A step leaves
+ * gaps of (v h)^2/2r where bodies roll over each other, and in a heap whose contacts stick the rows depend on each other: to close such
+ * gaps exactly contradicts sticking, and is possible only after forces have grown along the heap's self-stresses until something slips.
+ * Sweeps need as many iterations for that as the gap is small.
+ *
+ * Gyroscopic torques act on free bodies (A of forces.c); impulses change velocities by M. With A = M - h [Iw]x for both, G would
+ * not be symmetric, and what is redundant (a ball on the floor and at a wall) would only nearly be so. Impulses then take energy in
+ * the norm of M, and the free motion creates none; the splitting is of order one, as the step is.
+ *
  * Restitution: a contact that meets at the speed v within the step parts with n.v+ >= e v (Moreau), if gravity does not take that
  * back within the step. Newton's law may create energy among contacts of different e or with friction. Where the bodies are
  * faster than their free motion would be, the step is solved again without restitution, and counted as not returned. */

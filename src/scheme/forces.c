@@ -177,6 +177,13 @@ static void multiply_blocks(const ss_sim *sim, const double *x, double *out) {
   }
 }
 
+/* A = M for impulses. */
+static void restore_masses(ss_sim *sim) {
+  for (int k = 0; k < sim->model->n_bodies; k++)
+    if (sim->model->bodies[k].gyroscopic)
+      memcpy(sim->trial.ainv + 36 * (size_t)k, sim->model->bodies[k].minv, sizeof sim->model->bodies[k].minv);
+}
+
 void ss_forces(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   const double g[3] = {model->gravity.x, model->gravity.y, model->gravity.z};
@@ -191,6 +198,7 @@ void ss_forces(ss_sim *sim, double h) {
   if (model->n_forces || sim->inputs.pulled || sim->inputs.has_push_force) element_forces(sim, h);
   multiply_blocks(sim, sim->trial.kt, sim->trial.dv_free);
   ss_couple(sim, h);
+  if (sim->crowd.dense && !sim->trial.coupling.active) restore_masses(sim); /* event/crowd.c */
 }
 
 /* An impact: no forces, A = M. */
@@ -199,7 +207,5 @@ void ss_forces_none(ss_sim *sim) {
   memset(sim->trial.kt, 0, sizeof(double) * (size_t)sim->model->n_v);
   memset(sim->trial.applied, 0, sizeof(double) * (size_t)sim->model->n_v);
   memset(sim->trial.dv_free, 0, sizeof(double) * (size_t)sim->model->n_v);
-  for (int k = 0; k < sim->model->n_bodies; k++)
-    if (sim->model->bodies[k].gyroscopic)
-      memcpy(sim->trial.ainv + 36 * (size_t)k, sim->model->bodies[k].minv, sizeof sim->model->bodies[k].minv);
+  restore_masses(sim);
 }

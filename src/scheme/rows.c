@@ -265,9 +265,17 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
   block->directions = sim->options.directions;
 }
 
+/* Whether a crowd's contact carried force in the last part, and its gap needs no correction (event/crowd.c). */
+static bool stays(const ss_sim *sim, const ss_contact *c) {
+  static const double share = 1e-5;
+  if (!c->pair || !(c->closed || c->met || c->hops > 0)) return false;
+  return fabs(c->at.gap) <= share * fmin(sim->model->shapes[c->shape[0]].reach, sim->model->shapes[c->shape[1]].reach);
+}
+
 /* A whole step of a crowd at once (event/crowd.c). */
 static double crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->bounce > 0) return c->bounce * c->rate;
+  if (stays(sim, c)) return 0;
   if (c->at.gap < 0) return sim->trial.asked.push * c->at.gap / fmax(sim->step.drift_time, h);
   return c->closed && c->at.gap <= ss_touch_gap(sim) ? 0 : c->at.gap / h;
 }
