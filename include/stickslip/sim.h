@@ -204,6 +204,10 @@ typedef struct ss_applied_report {
 } ss_applied_report;
 int ss_sim_applied(const ss_sim *sim, ss_applied_report *out, int capacity);
 
+/* Steps with at most this many threads (default 1), which sleep between them; results are the same to the last bit. Many simulations at
+ * once are better off with one each. */
+ss_status ss_sim_use_threads(ss_sim *sim, int threads, ss_error *error);
+
 /* Wall time of the stages of all steps so far, where it was asked for: looking at the clock costs a little. */
 typedef enum ss_stage {
   SS_STAGE_SEARCH,  /* broad and narrow phase, active set */

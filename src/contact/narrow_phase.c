@@ -27,12 +27,8 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
   }
 }
 
-static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
-                             const ss_pose body[2], ss_error *error) {
-  const ss_status status = ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity,
-                                   sim->trial.n_contacts + 1, sizeof *sim->trial.contacts, error);
-  if (status != SS_OK) return status;
-  ss_contact *contact = &sim->trial.contacts[sim->trial.n_contacts++];
+static void fill_contact(const ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
+                         const ss_pose body[2], ss_contact *contact) {
   *contact = (ss_contact){.key = ss_contact_key(candidate, point->feature),
                           .pair = candidate->pair,
                           .at = *point,
@@ -46,8 +42,25 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
   }
   contact->rate = ss_contact_rate(sim->model, contact, point, &body[0], &body[1], sim->state.v);
   ss_contact_remember(sim, contact);
-  return sim->scheme->compliant ? ss_patch_attach(sim, contact, ss_touch_find(&sim->state, contact->key), error)
-                                : SS_OK;
+}
+
+static ss_status reserve_contacts(ss_sim *sim, int n, ss_error *error) {
+  ss_trial *t = &sim->trial;
+  return ss_grow((void **)&t->contacts, &t->contact_capacity, n, sizeof *t->contacts, error);
+}
+
+/* Compliant schemes: the patch of the last contact. */
+static ss_status attach_patch(ss_sim *sim, ss_error *error) {
+  ss_contact *c = &sim->trial.contacts[sim->trial.n_contacts - 1];
+  return ss_patch_attach(sim, c, ss_touch_find(&sim->state, c->key), error);
+}
+
+static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
+                             const ss_pose body[2], ss_error *error) {
+  const ss_status status = reserve_contacts(sim, sim->trial.n_contacts + 1, error);
+  if (status != SS_OK) return status;
+  fill_contact(sim, candidate, point, body, &sim->trial.contacts[sim->trial.n_contacts++]);
+  return sim->scheme->compliant ? attach_patch(sim, error) : SS_OK;
 }
 
 /* Whether two points have the same place in the plane. */
@@ -92,29 +105,92 @@ static bool is_costly(const ss_shape *a, const ss_shape *b) {
   return a->type > SS_SHAPE_HALF_SPACE && b->type > SS_SHAPE_HALF_SPACE;
 }
 
-/* The k-th candidate's points: those found before, or new ones. */
-static ss_status search(ss_sim *sim, int k, const ss_candidate *candidate, const ss_pose body[2], bool known,
-                        ss_found_pair *out, ss_error *error) {
-  ss_found *found = &sim->search.found;
-  const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
-  if (known) {
-    *out = found->pairs[k];
-    return SS_OK;
+/* ---- on threads ---- */
+
+enum { PAIRS_AT_A_TIME = 64 };
+
+typedef struct search_job {
+  ss_sim *sim;
+  const ss_candidates *list;
+} search_job;
+
+static void poses_of(const ss_sim *sim, const ss_candidate *candidate, ss_pose body[2]) {
+  for (int side = 0; side < 2; side++)
+    body[side] = ss_pose_of(sim->state.q, sim->model->shapes[candidate->shape[side]].body);
+}
+
+/* Points of some candidates, to the end of the thread's list. */
+static void search_pairs(void *user, int worker, int from, int to) {
+  const search_job *job = user;
+  const ss_sim *sim = job->sim;
+  ss_found *found = &job->sim->search.found;
+  ss_found_list *list = &found->list[worker];
+  for (int k = from; k < to && !list->failed; k++) {
+    const ss_candidate *candidate = &job->list->items[k];
+    const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
+    list->failed = ss_grow((void **)&list->points, &list->capacity, list->n + SS_PAIR_CONTACTS, sizeof *list->points,
+                           NULL) != SS_OK;
+    if (list->failed) return;
+    ss_pose body[2];
+    poses_of(sim, candidate, body);
+    const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
+    ss_contact_point *points = list->points + list->n;
+    const bool apart = (sim->search.few_pairs && sim->search.bounded && !ss_bounds_meet(sim, candidate->shape)) ||
+                       (is_costly(a, b) && ss_shapes_are_apart(a, &pa, b, &pb, found->reach));
+    int n = apart ? 0 : candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
+    if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
+    found->pairs[k] = (ss_found_pair){{candidate->shape[0], candidate->shape[1]}, worker, list->n, n};
+    list->n += n;
   }
-  const ss_status status = ss_grow((void **)&found->points, &found->point_capacity, found->n_points + SS_PAIR_CONTACTS,
-                                   sizeof *found->points, error);
-  if (status != SS_OK) return status;
-  const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
-  sim->step.looks++;
-  ss_contact_point *points = found->points + found->n_points;
-  const bool apart = (sim->search.few_pairs && sim->search.bounded && !ss_bounds_meet(sim, candidate->shape)) ||
-                     (is_costly(a, b) && ss_shapes_are_apart(a, &pa, b, &pb, found->reach));
-  int n = apart ? 0 : candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
-  if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
-  *out = (ss_found_pair){{candidate->shape[0], candidate->shape[1]}, found->n_points, n};
-  found->pairs[found->n_pairs++] = *out;
-  found->n_points += n;
+}
+
+/* The points of all threads in the order of the pairs. */
+static ss_status join_lists(ss_found *found, int n_pairs, int threads, ss_error *error) {
+  ss_found_list *all = &found->list[threads > 1 ? SS_MOST_THREADS : 0];
+  int n = 0;
+  for (int k = 0; k < n_pairs; k++) n += found->pairs[k].count;
+  found->n_points = n;
+  if (threads > 1) {
+    const ss_status status = ss_grow((void **)&all->points, &all->capacity, n, sizeof *all->points, error);
+    if (status != SS_OK) return status;
+    n = 0;
+    for (int k = 0; k < n_pairs; k++) {
+      ss_found_pair *pair = &found->pairs[k];
+      const ss_contact_point *from = found->list[pair->list].points;
+      if (pair->count) memcpy(all->points + n, from + pair->first, sizeof *from * (size_t)pair->count);
+      pair->first = n;
+      n += pair->count;
+    }
+  }
+  found->points = all->points;
+  found->n_pairs = n_pairs;
   return SS_OK;
+}
+
+static ss_status search(ss_sim *sim, const ss_candidates *list, ss_error *error) {
+  ss_found *found = &sim->search.found;
+  const int threads = ss_threads_count(sim->threads);
+  search_job job = {sim, list};
+  for (int k = 0; k < threads; k++) found->list[k].n = 0, found->list[k].failed = false;
+  ss_threads_for(sim->threads, list->n, PAIRS_AT_A_TIME, search_pairs, &job);
+  sim->step.looks += list->n;
+  for (int k = 0; k < threads; k++)
+    if (found->list[k].failed) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  return join_lists(found, list->n, threads, error);
+}
+
+/* The contacts of some candidates, each in its place. */
+static void fill_contacts(void *user, int worker, int from, int to) {
+  (void)worker;
+  const search_job *job = user;
+  const ss_found *found = &job->sim->search.found;
+  for (int k = from; k < to; k++) {
+    const ss_found_pair *pair = &found->pairs[k];
+    ss_pose body[2];
+    if (pair->count) poses_of(job->sim, &job->list->items[k], body);
+    for (int i = pair->first; i < pair->first + pair->count; i++)
+      fill_contact(job->sim, &job->list->items[k], &found->points[i], body, &job->sim->trial.contacts[i]);
+  }
 }
 
 /* Are they the pairs of last time? */
@@ -192,15 +268,16 @@ ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   if (!same_pairs(&sim->search.found, list)) sim->search.found.n_pairs = 0;
   bool known;
   ss_status status = begin_search(sim, list->n, reach, &known, error);
-  for (int k = 0; status == SS_OK && k < list->n; k++) {
-    const ss_candidate *candidate = &list->items[k];
-    const ss_shape *shapes = sim->model->shapes;
-    const ss_pose body[2] = {ss_pose_of(sim->state.q, shapes[candidate->shape[0]].body),
-                             ss_pose_of(sim->state.q, shapes[candidate->shape[1]].body)};
-    ss_found_pair pair;
-    status = search(sim, k, candidate, body, known, &pair, error);
-    for (int i = 0; status == SS_OK && i < pair.count; i++)
-      status = add_contact(sim, candidate, &sim->search.found.points[pair.first + i], body, error);
+  if (status == SS_OK && !known) status = search(sim, list, error);
+  if (status == SS_OK) status = reserve_contacts(sim, sim->search.found.n_points, error);
+  if (status == SS_OK) {
+    search_job job = {sim, list};
+    ss_threads_for(sim->threads, list->n, PAIRS_AT_A_TIME, fill_contacts, &job);
+    if (!sim->scheme->compliant) sim->trial.n_contacts = sim->search.found.n_points;
+  }
+  while (status == SS_OK && sim->trial.n_contacts < sim->search.found.n_points) {
+    sim->trial.n_contacts++;
+    status = attach_patch(sim, error);
   }
   if (status != SS_OK) sim->search.found.n_pairs = 0;
   if (status != SS_OK) return status;

@@ -148,15 +148,23 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+static void spread_rows(void *user, int worker, int from, int to) {
+  (void)worker;
+  const ss_sim *sim = user;
+  const ss_problem *p = &sim->trial.problem;
+  for (int i = from; i < to; i++) {
+    if (!sim->system) spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
+    p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
+              p->alpha * ss_row_dot(sim->model, &p->rows[i], sim->trial.dv_free) + p->offset[i];
+  }
+}
+
 void ss_spread(ss_sim *sim, double alpha) {
+  enum { ROWS_AT_A_TIME = 256 };
   ss_problem *p = &sim->trial.problem;
   p->alpha = alpha;
   if (sim->system) ss_dense_spread(sim);
-  for (int i = 0; i < p->n; i++) {
-    if (!sim->system) spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
-    p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
-              alpha * ss_row_dot(sim->model, &p->rows[i], sim->trial.dv_free) + p->offset[i];
-  }
+  ss_threads_for(sim->threads, p->n, ROWS_AT_A_TIME, spread_rows, sim);
 }
 
 /* Contacts alone: their problem falls into islands, which are assembled one by one where they are solved. */

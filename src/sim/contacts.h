@@ -2,6 +2,7 @@
 #ifndef SS_SIM_CONTACTS_H
 #define SS_SIM_CONTACTS_H
 
+#include "core/threads.h"
 #include "model/model.h"
 
 enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not bounce from then on */
@@ -71,15 +72,22 @@ typedef struct ss_candidate {
 
 /* What the near pairs gave last, at which positions: an impact leaves them where they are, and the next search finds the same. */
 typedef struct ss_found_pair {
-  int shape[2], first, count; /* among the points */
+  int shape[2], list, first, count; /* which list its points are in; among the points */
 } ss_found_pair;
+
+typedef struct ss_found_list {
+  ss_contact_point *points;
+  int n, capacity;
+  bool failed; /* no memory */
+} ss_found_list;
 
 typedef struct ss_found {
   double *q; /* [n_q] */
   double reach;
-  ss_found_pair *pairs; /* in the order of the candidates */
-  ss_contact_point *points;
-  int n_pairs, n_points, q_capacity, pair_capacity, point_capacity;
+  ss_found_pair *pairs;                    /* in the order of the candidates */
+  const ss_contact_point *points;          /* of them all, in their order: one of the lists */
+  ss_found_list list[SS_MOST_THREADS + 1]; /* of each thread; of several together */
+  int n_pairs, n_points, q_capacity, pair_capacity;
 } ss_found;
 
 /* Every pair that can collide at all, where they are few; grown during the run by the broad phase where they are many.

@@ -49,23 +49,6 @@ typedef struct ss_problem {
   double blur, unit;   /* solve: what the slacks are worth, in natural units, and that unit */
 } ss_problem;
 
-/* Solve: one island of the problem after the other (step/solve_islands.c). */
-typedef struct ss_islands {
-  int *body; /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
-  int count;
-  int *island;      /* [n_blocks] */
-  int *order;       /* [2 n_blocks + 1] the blocks by their islands; where each island starts */
-  bool *rests;      /* [count] its bodies are at rest with the guess, and stay there (event/crowd.c) */
-  double *work;     /* [2 n_blocks] event/crowd.c: of each island with the guess; from n_blocks on, with the solution */
-  ss_block *blocks; /* of the island in hand, as are those below */
-  int *row;         /* [3 n + 1] its rows in the problem; the problem's rows in it; where its matrix's lines start */
-  double *g;        /* [4 n] g; from n on z; from 2 n on w; from 3 n on weights */
-  double *G;
-  int *col;
-  ss_sparse matrix;
-  int body_capacity, block_capacity[5], row_capacity[2], G_capacity[2];
-} ss_islands;
-
 /* Solve: the matrix of a large problem, or of an island of it, as factors (step/factors.c). */
 typedef struct ss_factors {
   int *column;   /* [2 n_bodies + 1] first column of each body, or -1; then those of the bodies that are touched */
@@ -76,6 +59,37 @@ typedef struct ss_factors {
   int body_capacity[2], row_capacity[3];
   ss_cp_operator operator; /* a view of them */
 } ss_factors;
+
+/* What a thread needs to solve an island of the problem (step/solve_islands.c). */
+typedef struct ss_island_work {
+  ss_block *blocks; /* of the island in hand, as are those below */
+  int *row;         /* [3 n + 1] its rows in the problem; the problem's rows in it; where its matrix's lines start */
+  double *g;        /* [4 n] g; from n on z; from 2 n on w; from 3 n on weights */
+  double *G;
+  int *col;
+  ss_sparse matrix;
+  int block_capacity, row_capacity[2], G_capacity[2];
+  ss_factors factors;
+  ss_cp_workspace *cp;
+  int iterations, fallbacks; /* of its islands */
+  int failed;                /* first of its islands that ended in an error, and that error; -1: none */
+  ss_status status;
+  ss_error error;
+} ss_island_work;
+
+/* Solve: the islands of the problem. */
+typedef struct ss_islands {
+  int *body; /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
+  int count;
+  int *island;      /* [n_blocks] */
+  int *order;       /* [2 n_blocks + 1] the blocks by their islands; where each island starts */
+  bool *rests;      /* [count] its bodies are at rest with the guess, and stay there (event/crowd.c) */
+  double *work;     /* [2 n_blocks] event/crowd.c: of each island with the guess; from n_blocks on, with the solution */
+  double *residual; /* [count] */
+  int body_capacity, block_capacity[5];
+  ss_island_work *workers; /* [n_workers] one for each thread */
+  int n_workers;
+} ss_islands;
 
 /* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */
 typedef struct ss_coupling {

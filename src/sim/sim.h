@@ -4,6 +4,7 @@
 #define SS_SIM_SIM_H
 
 #include "core/clock.h"
+#include "core/threads.h"
 #include "model/scheme_table.h"
 #include "sim/mechanics.h"
 #include "sim/problem.h"
@@ -242,6 +243,7 @@ struct ss_sim {
   const ss_mechanics *mechanics; /* of bodies, or of a system */
   struct ss_system_work *system; /* systems only, else NULL */
   ss_chosen chosen;
+  ss_threads *threads; /* NULL: one */
   /* where it is */
   ss_state state;
   ss_report report;

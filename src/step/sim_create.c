@@ -159,6 +159,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   }
   if (status == SS_OK) status = allocate_trial(sim, error);
   if (status == SS_OK) status = ss_cp_workspace_create(&sim->solver.cp, error);
+  if (status == SS_OK) status = ss_islands_prepare(sim, error);
   return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
 }
 
@@ -262,6 +263,7 @@ static void free_trial(ss_trial *trial) {
 
 void ss_sim_destroy(ss_sim *sim) {
   if (!sim) return;
+  ss_threads_destroy(sim->threads);
   free_trial(&sim->trial);
   for (size_t i = 0; i < sizeof sim->kept / sizeof *sim->kept; i++) free_trial(&sim->kept[i]);
   ss_audit_free(sim->watch.audit);
@@ -270,7 +272,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->search.near.items);
   ss_free(sim->search.found.q);
   ss_free(sim->search.found.pairs);
-  ss_free(sim->search.found.points);
+  for (int k = 0; k <= SS_MOST_THREADS; k++) ss_free(sim->search.found.list[k].points);
   ss_free(sim->dealt.list);
   ss_free(sim->state.touch);
   ss_free(sim->saved.touch);

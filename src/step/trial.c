@@ -168,9 +168,11 @@ static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
 static bool has_to_stop(void *user) {
   enum { MOST_TRIED = 16 };
   ss_sim *sim = user;
-  if (sim->watch.stop && sim->watch.stop(sim->watch.stop_user)) return true;
-  sim->step.spent = ++sim->step.tried > MOST_TRIED && ss_has_blown_up(sim);
-  return sim->step.spent;
+  ss_threads_lock(sim->threads);
+  bool stops = sim->watch.stop && sim->watch.stop(sim->watch.stop_user);
+  if (!stops) stops = sim->step.spent = ++sim->step.tried > MOST_TRIED && ss_has_blown_up(sim);
+  ss_threads_unlock(sim->threads);
+  return stops;
 }
 
 /* Joints and stiff forces alone; false: not accurate enough. */
@@ -209,7 +211,7 @@ ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_erro
   double residual = 0;
   if (p->divided)
     status = ss_solve_islands(sim, &options, &result, &residual, error);
-  else if ((status = ss_add_factors(sim, NULL, &problem, error)) == SS_OK)
+  else if ((status = ss_add_factors(sim, &sim->solver.factors, NULL, &problem, error)) == SS_OK)
     status = ss_cp_solve(&problem, &options, ss_has_guess(p->z, p->n), p->z, sim->solver.cp, &result, error);
   solves->seconds += ss_seconds() - start;
   solves->count++;
