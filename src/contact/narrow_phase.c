@@ -212,15 +212,25 @@ static void lose_contacts(ss_sim *sim) {
   sim->trial.n_contacts = kept;
 }
 
-static bool is_listed(const ss_sim *sim, uint64_t key) {
-  for (int i = 0; i < sim->trial.n_contacts; i++)
-    if (sim->trial.contacts[i].key == key) return true;
+static bool has_key(const ss_trial *t, int from, int to, uint64_t key) {
+  for (int i = from; i < to; i++)
+    if (t->contacts[i].key == key) return true;
   return false;
 }
 
+/* Whether candidate k has this feature already: found with it, or added since. */
+static bool is_listed(const ss_sim *sim, int k, uint64_t key) {
+  const ss_trial *t = &sim->trial;
+  const ss_found *found = &sim->search.found;
+  if (sim->search.blind) return has_key(t, 0, t->n_contacts, key);
+  const int first = found->pairs[k].first;
+  return has_key(t, first, first + found->pairs[k].count, key) || has_key(t, found->n_points, t->n_contacts, key);
+}
+
 /* Features of one pair that are too deep at the end, and new, as they are at the start. */
-static ss_status follow_back(ss_sim *sim, const ss_candidate *candidate, const double *q_end, double deep, int *added,
-                             ss_error *error) {
+static ss_status follow_back(ss_sim *sim, const ss_candidates *list, int k, const double *q_end, double deep,
+                             int *added, ss_error *error) {
+  const ss_candidate *candidate = &list->items[k];
   const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
   static const double share = 2e-4; /* of the smaller shape: what may be left for the next step to push back */
   ss_pose body[2] = {ss_pose_of(q_end, a->body), ss_pose_of(q_end, b->body)};
@@ -233,7 +243,7 @@ static ss_status follow_back(ss_sim *sim, const ss_candidate *candidate, const d
   pa = ss_shape_pose(a, &body[0]);
   pb = ss_shape_pose(b, &body[1]);
   for (int i = 0; i < n; i++) {
-    if (points[i].gap >= -deep || is_listed(sim, ss_contact_key(candidate, points[i].feature))) continue;
+    if (points[i].gap >= -deep || is_listed(sim, k, ss_contact_key(candidate, points[i].feature))) continue;
     candidate->pair->gap(a, &pa, b, &pb, points[i].feature, &start);
     /* an edge that is turned away may have any gap and any normal: nothing can be held by it */
     const bool there = start.gap >= -deep && start.gap <= sim->search.found.reach;
@@ -256,7 +266,7 @@ ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *ad
   for (int k = 0; k < list->n && status == SS_OK && sim->model->planar == SS_SPATIAL; k++) {
     const ss_shape *a = &sim->model->shapes[list->items[k].shape[0]], *b = &sim->model->shapes[list->items[k].shape[1]];
     const bool smooth = a->type <= SS_SHAPE_SPHERE || b->type <= SS_SHAPE_SPHERE; /* one feature that is always there */
-    if (!smooth && !a->mesh && !b->mesh) status = follow_back(sim, &list->items[k], q_end, deep, added, error);
+    if (!smooth && !a->mesh && !b->mesh) status = follow_back(sim, list, k, q_end, deep, added, error);
   }
   return status;
 }
