@@ -227,42 +227,53 @@ static double landing_offset(const ss_sim *sim, double gap, double rate, double 
   return fmax(-(1 - sim->trial.asked.alpha) * rate - sim->trial.asked.alpha * u, 0);
 }
 
-static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
+/* The rows of a contact, from c->row on. */
+static void fill_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
   ss_problem *p = &sim->trial.problem;
-  const int first = c->row = p->n;
   const ss_contact_place place = place_contact(sim, c, h);
   ss_friction_directions(sim, c, &place);
   for (int k = 0; k < c->n_rows; k++) {
-    put_row(sim, p->n,
+    const int i = c->row + k;
+    put_row(sim, i,
             k < c->n_forces ? sim->mechanics->row(sim, c, &place, c->direction[k])
                             : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
                                           place.pose[1].orientation, c->direction[k]));
-    p->offset[p->n] = k == 0 ? normal_offset : 0;
+    p->offset[i] = k == 0 ? normal_offset : 0;
     if (k == 0 && h > 0 && c->lands)
-      p->offset[p->n] = landing_offset(sim, c->at.gap, ss_row_dot(sim->model, &p->rows[p->n], sim->state.v), h);
-    p->pushed[p->n] = c->bounce > 0 ? 0 : fmin(p->offset[p->n], 0);
-    if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
+      p->offset[i] = landing_offset(sim, c->at.gap, ss_row_dot(sim->model, &p->rows[i], sim->state.v), h);
+    p->pushed[i] = c->bounce > 0 ? 0 : fmin(p->offset[i], 0);
+    if (sim->system) p->offset[i] += p->drive[i] = v3_dot(c->direction[k], place.drive);
     if (k == 0 && h > 0 &&
         sim->trial.iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - push h/T) min(Phi(q), 0) */
       const double depth = fmin(c->start_gap, 0), taken = sim->trial.asked.push * (h / closing_time(sim, h));
-      p->offset[p->n] =
-          (c->at.gap - (1 - taken) * depth) / h - ss_row_dot(sim->model, &p->rows[p->n], sim->trial.iterate_v);
-      p->pushed[p->n] = taken * depth / h;
+      p->offset[i] = (c->at.gap - (1 - taken) * depth) / h - ss_row_dot(sim->model, &p->rows[i], sim->trial.iterate_v);
+      p->pushed[i] = taken * depth / h;
     }
-    p->compliance[p->n] = 0;
-    p->z[p->n] = guess(c, k, h);
-    p->n++;
+    p->compliance[i] = 0;
+    p->z[i] = guess(c, k, h);
   }
   const double share = c->closed ? kept_share(sim, h) : 0;
   if (share > 0) keep_contact_velocity(sim, c, share);
+}
+
+/* Its block, once its rows are where they stay. */
+static void add_contact_block(ss_sim *sim, ss_contact *c) {
+  ss_problem *p = &sim->trial.problem;
+  p->n = c->row + c->n_rows;
   for (int side = 0; side < 2 && !sim->system; side++)
     if (c->body[side] >= 0) sim->trial.touched[c->body[side]] = true;
-  add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, first, c->n_rows);
+  add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, c->row, c->n_rows);
   c->block = p->n_blocks - 1;
   ss_block *block = &p->blocks[c->block];
   block->mu = c->mu;
   block->cone = ss_friction_cone(sim, c);
   block->directions = sim->options.directions;
+}
+
+static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
+  c->row = sim->trial.problem.n;
+  fill_rows(sim, c, h, normal_offset);
+  add_contact_block(sim, c);
 }
 
 /* Whether a crowd's contact carried force in the last part, and its gap needs no correction (event/crowd.c). */
@@ -323,8 +334,60 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   return SS_OK;
 }
 
+/* ---- many contacts, on threads ---- */
+
+typedef struct rows_job {
+  ss_sim *sim;
+  double h;
+} rows_job;
+
+static void fill_some(void *user, int worker, int from, int to) {
+  (void)worker;
+  const rows_job *job = user;
+  for (int i = from; i < to; i++) {
+    ss_contact *c = &job->sim->trial.contacts[i];
+    if (c->row >= 0) fill_rows(job->sim, c, job->h, normal_offset(job->sim, c, job->h));
+  }
+}
+
+/* Moves the rows of a contact to row `to`, before them. */
+static void move_rows(ss_problem *p, ss_contact *c, int to) {
+  double *const numbers[] = {p->offset, p->pushed, p->compliance, p->z};
+  const size_t n = (size_t)c->n_rows;
+  memmove(p->rows + to, p->rows + c->row, sizeof *p->rows * n);
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+    memmove(numbers[k] + to, numbers[k] + c->row, sizeof(double) * n);
+  c->row = to;
+}
+
+/* Every contact fills as many places as it may need; the rows close up afterwards. */
+static void contact_rows_of_all(ss_sim *sim, double h) {
+  enum { CONTACTS_AT_A_TIME = 64 };
+  ss_problem *p = &sim->trial.problem;
+  const int most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
+  int next = p->n;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
+    c->row = c->active ? next : -1;
+    next += c->active ? most : 0;
+  }
+  rows_job job = {sim, h};
+  ss_threads_for(sim->threads, sim->trial.n_contacts, CONTACTS_AT_A_TIME, fill_some, &job);
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
+    if (c->row < 0) continue;
+    if (c->row != p->n) move_rows(p, c, p->n);
+    add_contact_block(sim, c);
+  }
+  if (next > p->n) memset(p->pushed + p->n, 0, sizeof(double) * (size_t)(next - p->n));
+}
+
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
   ss_status status = begin(sim, h, true, error);
+  if (status == SS_OK && !sim->system && !sim->scheme->compliant) {
+    contact_rows_of_all(sim, h);
+    return SS_OK;
+  }
   for (int i = 0; status == SS_OK && i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     c->row = -1;
