@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +78,9 @@ class Result:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
     def position(self, body: str) -> Array:
         """[N, 3]"""
         first = self.columns[f"{body}.x"]
@@ -147,7 +150,7 @@ class Result:
         from . import _core
         from ._scene import Simulation, options_text
 
-        sim = Simulation(self.scene, _core.Sim(self.scene._model, options_text(self._options), False))
+        sim = Simulation(self.scene, _core.Sim(self.scene._model, options_text(self._options), False), self._options)
         for name, value in self._inputs.items():
             sim.inputs[name] = value
         return sim
