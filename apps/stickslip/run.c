@@ -90,6 +90,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
   /* A checkpoint may be the one that the run goes on from. */
   const char *const outputs[] = {o->hdf5, o->csv, o->html, o->checkpoint, o->problem};
   if (outputs_are_files(&o->scene, 1, outputs, 5) || outputs_distinct(&o->resume, 1, outputs, 3)) return EXIT_USAGE;
+  if (outputs_named_well(o->hdf5, o->csv, o->html)) return EXIT_USAGE;
   if (output_check(o->checkpoint) || output_check(o->problem)) return EXIT_USAGE; /* written late; known now */
   return PARSE_GO_ON;
 }
