@@ -114,6 +114,7 @@ static PyType_Spec view_spec = {"stickslip._core.View", sizeof(View), 0,
 
 typedef struct {
   double last;       /* when signals were looked at last */
+  bool raised;       /* a handler has raised something: whoever asks again is told so again */
   bool main_thread;  /* of a batch: the thread that called, which alone may look */
   atomic_bool *stop; /* of a batch */
 } Watch;
@@ -128,14 +129,20 @@ static double seconds(void) {
 static bool interrupted(void *user) {
   Watch *watch = user;
   if (watch->stop && atomic_load_explicit(watch->stop, memory_order_relaxed)) return true;
+  if (watch->raised) return true;
   const double now = seconds();
   if (!watch->main_thread || now - watch->last < 0.05) return false;
   watch->last = now;
   const PyGILState_STATE state = PyGILState_Ensure();
-  const bool raised = PyErr_CheckSignals() != 0;
+  watch->raised = PyErr_CheckSignals() != 0;
   PyGILState_Release(state);
-  if (raised && watch->stop) atomic_store(watch->stop, true);
-  return raised;
+  if (watch->raised && watch->stop) atomic_store(watch->stop, true);
+  return watch->raised;
+}
+
+static void watch_begins(Watch *watch) {
+  watch->last = seconds();
+  watch->raised = false;
 }
 
 /* ---- models ---- */
@@ -376,7 +383,7 @@ static PyObject *sim_step(PyObject *object, PyObject *count) {
   ss_error error = {.status = SS_OK};
   ss_status status = SS_OK;
   self->busy = true;
-  self->watch.last = seconds();
+  watch_begins(&self->watch);
   Py_BEGIN_ALLOW_THREADS;
   for (long i = 0; i < n && !status && !ss_sim_done(self->sim); i++) {
     if (i > 0 && interrupted(&self->watch)) status = SS_ERROR_STOPPED;
@@ -386,6 +393,7 @@ static PyObject *sim_step(PyObject *object, PyObject *count) {
   self->busy = false;
   look(self);
   if (status) return raise_error(&error);
+  if (self->watch.raised) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -753,7 +761,7 @@ static PyObject *sim_record(PyObject *object, PyObject *args) {
   ss_error error = {.status = SS_ERROR_MEMORY};
   ss_status status = r.joints ? record(self->sim, &r, &error) : SS_ERROR_MEMORY;
   self->busy = true;
-  self->watch.last = seconds();
+  watch_begins(&self->watch);
   Py_BEGIN_ALLOW_THREADS;
   while (!status && !ss_sim_done(self->sim)) {
     if (interrupted(&self->watch)) status = SS_ERROR_STOPPED;
@@ -767,7 +775,7 @@ static PyObject *sim_record(PyObject *object, PyObject *args) {
   PyObject *result = NULL;
   if (status)
     (void)raise_error(&error);
-  else
+  else if (!self->watch.raised)
     result = Py_BuildValue("(y#i)", (const char *)r.numbers, (Py_ssize_t)(sizeof(double) * r.n), r.width);
   free(r.numbers);
   free(r.joints);
@@ -786,6 +794,7 @@ static PyObject *sim_page(PyObject *object, PyObject *args) {
   const ss_observer observer = recorder ? ss_recorder_observer(recorder) : (ss_observer){0};
   if (!status) status = ss_sim_observe(self->sim, &observer, &error);
   self->busy = true;
+  watch_begins(&self->watch);
   Py_BEGIN_ALLOW_THREADS;
   while (!status && steps && !ss_sim_done(self->sim)) status = ss_sim_step(self->sim, &error);
   Py_END_ALLOW_THREADS;
@@ -794,7 +803,9 @@ static PyObject *sim_page(PyObject *object, PyObject *args) {
     const ss_status closed = ss_recorder_close(recorder, self->sim, !status, status ? NULL : &error);
     if (!status) status = closed;
   }
+  look(self);
   if (status) return raise_error(&error);
+  if (self->watch.raised) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -937,6 +948,7 @@ static void step_copy(Work *work, int i, bool main_thread) {
   Batch *b = work->batch;
   ss_status status = SS_OK;
   b->watches[i].main_thread = main_thread;
+  b->watches[i].raised = false;
   b->errors[i].status = SS_OK;
   if (b->failed[i]) return; /* until it is reset */
   for (int k = 0; !status && k < b->n_inputs; k++)
@@ -1151,7 +1163,7 @@ static PyObject *core_solve(PyObject *self, PyObject *args) {
   PyObject *answer = NULL;
   if (status)
     (void)raise_error(&error);
-  else
+  else if (!watch.raised)
     answer = Py_BuildValue(
         "{s:y#,s:y#,s:s,s:d,s:i,s:s,s:O,s:d}", "z", (const char *)numbers, (Py_ssize_t)sizeof(double) * n, "w",
         (const char *)(numbers + n), (Py_ssize_t)sizeof(double) * n, "status", ss_outcome_name(result.outcome),
