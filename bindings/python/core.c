@@ -244,7 +244,17 @@ static PyObject *model_names(PyObject *self, PyObject *unused) {
   return result;
 }
 
-static PyMethodDef model_methods[] = {{"names", model_names, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+/* What results hold of it. */
+static PyObject *model_json(PyObject *self, PyObject *unused) {
+  (void)unused;
+  char *text = ss_model_json(((Model *)self)->model);
+  PyObject *result = text ? PyUnicode_FromString(text) : PyErr_NoMemory();
+  free(text);
+  return result;
+}
+
+static PyMethodDef model_methods[] = {
+    {"names", model_names, METH_NOARGS, NULL}, {"json", model_json, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyType_Slot model_slots[] = {
     {Py_tp_new, (void *)model_new}, {Py_tp_dealloc, (void *)model_dealloc}, {Py_tp_methods, model_methods}, {0, NULL}};
 static PyType_Spec model_spec = {"stickslip._core.Model", sizeof(Model), 0, Py_TPFLAGS_DEFAULT, model_slots};
@@ -424,6 +434,13 @@ static PyObject *sim_steps(PyObject *object, void *unused) {
 static PyObject *sim_done(PyObject *object, void *unused) {
   (void)unused;
   return PyBool_FromLong(((Sim *)object)->done);
+}
+
+static PyObject *sim_options(PyObject *object, void *unused) {
+  (void)unused;
+  const ss_simulation *o = ss_sim_options(((Sim *)object)->sim);
+  return Py_BuildValue("{s:s,s:s,s:d,s:d}", "scheme", o->scheme, "solver", o->solver, "step", o->step, "duration",
+                       o->duration);
 }
 
 static void put_motion(const ss_sim *sim, int body, double out[13]) {
@@ -828,6 +845,7 @@ static PyMethodDef sim_methods[] = {{"step", sim_step, METH_O, NULL},
 static PyGetSetDef sim_properties[] = {{"t", sim_t, NULL, NULL, NULL},
                                        {"steps", sim_steps, NULL, NULL, NULL},
                                        {"done", sim_done, NULL, NULL, NULL},
+                                       {"options", sim_options, NULL, NULL, NULL},
                                        {"certificate", sim_certificate, NULL, NULL, NULL},
                                        {"energy", sim_energy, NULL, NULL, NULL},
                                        {"events", sim_events, NULL, NULL, NULL},

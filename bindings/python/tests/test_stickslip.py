@@ -357,6 +357,13 @@ def test_result_in_hdf5(tmp_path, program):
     with h5py.File(path) as file:
         assert (file["bodies/arm/position"][:, 0] == result["arm.x"]).all()
         assert (file["outputs/angle"][:] == result["angle"]).all()
+        assert file.attrs["scheme"] == "trapezoidal" and len(file["events/t"]) == len(result.events["list"])
+    for command in (["plot", path, "--y", "angle", "-o", "x.svg"], ["export", path, "--to", "csv", "-o", "x.csv"],
+                    ["export", path, "--to", "vtk", "-o", "x.pvd"]):  # the program reads it as its own
+        done = subprocess.run([program, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    viewed = subprocess.run([program, "view", path, "-o", "x.html"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert viewed.returncode == 0 or "without its viewer" in viewed.stderr, viewed.stderr
 
 
 def test_xarray():
