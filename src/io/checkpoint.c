@@ -139,8 +139,7 @@ static ss_status compare(const ss_fingerprint *saved, const ss_fingerprint *own,
     used = used + (size_t)n < sizeof list ? used + (size_t)n : sizeof list - 1;
   }
   if (!used) return SS_OK;
-  return ss_fail(error, SS_ERROR_INPUT, "the checkpoint '%s' is of another run: %s differ%s", path, list,
-                 strchr(list, ';') ? "" : "s");
+  return ss_fail(error, SS_ERROR_INPUT, "the checkpoint '%s' is of another run, which differs in %s", path, list);
 }
 
 static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *path, ss_error *error) {
