@@ -47,9 +47,15 @@ static bool search_line(proximal *p, contact_law law, double bound, double slope
   return false;
 }
 
+bool proximal_goes_on(proximal *p) {
+  const ss_cp_options *o = p->caller;
+  p->stopped = p->stopped || (o && o->stop && o->stop(o->stop_user));
+  return !p->stopped && p->newtons < p->limit;
+}
+
 /* Near rounding errors Newton's method gains digits at once or not at all. */
 static void coulomb_phase(proximal *p, double goal) {
-  while (p->now.norm > goal && p->newtons < p->limit) {
+  while (p->now.norm > goal && proximal_goes_on(p)) {
     const double bound = (p->now.norm > last_digits ? less : much_less) * p->now.norm;
     if (!p->equations->newton(p->user, &p->now, p->step) || !search_line(p, COULOMB, bound, 0, p->equations->halvings))
       return;
@@ -60,7 +66,7 @@ static void cone_phase(proximal *p, double goal) {
   p->equations->freeze(p->user, p->now.y);
   p->equations->evaluate(p->user, CONE, &p->now);
   goal = fmax(goal, cone_enough * p->now.norm);
-  for (int k = 0; k < CONE_STEPS && p->now.norm > goal && p->newtons < p->limit; k++) {
+  for (int k = 0; k < CONE_STEPS && p->now.norm > goal && proximal_goes_on(p); k++) {
     if (!p->equations->newton(p->user, &p->now, p->step)) return;
     const double slope = dot(p->now.F, p->step, p->m), bound = p->now.merit + rounding * fabs(p->now.merit);
     if (!search_line(p, CONE, bound, slope, CONE_HALVINGS)) return;
@@ -69,7 +75,7 @@ static void cone_phase(proximal *p, double goal) {
 
 bool proximal_solve(proximal *p, double goal, bool shifted) {
   coulomb_phase(p, goal);
-  if (p->now.norm > goal && p->cones && shifted && p->newtons < p->limit) {
+  if (p->now.norm > goal && p->cones && shifted && proximal_goes_on(p)) {
     cone_phase(p, goal);
     p->equations->evaluate(p->user, COULOMB, &p->now);
     coulomb_phase(p, goal);

@@ -31,7 +31,12 @@ struct proximal {
   prox_point now, trial;
   double *step; /* [m] */
   int newtons, limit;
+  const ss_cp_options *caller; /* who may want to stop; NULL: nobody */
+  bool stopped;                /* and has wanted to */
 };
+
+/* Whether another Newton step may be taken: asks the caller, too. */
+bool proximal_goes_on(proximal *p);
 
 /* Memory for m unknowns and n rows. */
 bool proximal_create(proximal *p, int m, int n, ss_cp_workspace *w);

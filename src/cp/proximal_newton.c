@@ -39,7 +39,7 @@ typedef struct search {
   bool selected; /* best is the limit of vanishing compliance */
 } search;
 
-static bool can_go_on(const search *s) { return s->k.step.newtons < s->k.step.limit; }
+static bool can_go_on(search *s) { return proximal_goes_on(&s->k.step); }
 
 static void keep(search *s, const double *z, double residual) {
   if (!(residual < s->lowest)) return;
@@ -236,6 +236,7 @@ static ss_status search_create(search *s, const ss_cp *problem, const ss_cp_opti
   s->we = s->ze + problem->n;
   s->lowest = HUGE_VAL;
   s->tolerance = options->tolerance;
+  s->k.step.caller = options;
   s->selected = false;
   s->k.step.limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
   if (options->work > 0) s->k.step.limit = (int)fmin(s->k.step.limit, options->work / s->k.space.operations);
@@ -322,6 +323,7 @@ ss_status solve_proximal_newton(const ss_cp *problem, const ss_cp_options *optio
   if (status || !admitted) return status;
   if (warm) begin(&s, z);
   if (!warm || !select_from_best(&s)) find(&s);
+  if (s.k.step.stopped) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
   report(&s, z, result);
   return SS_OK;
 }
@@ -332,11 +334,12 @@ ss_status select_solution(const ss_cp *problem, const ss_cp_options *options, do
   const scratch_mark mark = scratch_now(w);
   search s;
   bool admitted;
-  const ss_status status = search_create(&s, problem, options, w, &admitted, error);
+  ss_status status = search_create(&s, problem, options, w, &admitted, error);
   if (!status && admitted) {
     begin(&s, z);
     if (!select_from_best(&s) && follow_from_soft(&s, end_share[0] * s.k.typical)) (void)finish_path(&s);
-    if (s.selected) report(&s, z, result);
+    if (s.k.step.stopped) status = ss_fail(error, SS_ERROR_STOPPED, "stopped");
+    if (!status && s.selected) report(&s, z, result);
   }
   scratch_release(w, mark);
   return status;

@@ -336,6 +336,31 @@ def test_interrupt():
     assert sim.t > t
 
 
+def test_interrupt_within_one_step():
+    bricks = [  # a wall whose first step takes many seconds
+        f"  - {{name: b{r}-{c}, density: 1000, position: [{0.2 * c + 0.1 * (r % 2)}, 0, {0.05 + 0.1 * r}], shapes: [{{type: box, size: [0.2, 0.1, 0.1]}}]}}"
+        for r in range(30)
+        for c in range(20)
+    ]
+    scene = stickslip.Scene.from_text(
+        "materials: [{name: default, friction: 0.6}]\n"
+        "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+        "bodies:\n" + "\n".join(bricks) + "\n"
+        "simulation: {scheme: stewart-trinkle, step: 0.005, duration: 1, friction: {cone: quadratic}}\n"
+    )
+    sim = scene.simulation()
+    q, v = sim.q.copy(), sim.v.copy()
+    previous = signal.signal(signal.SIGVTALRM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.3)  # of processor time: in the middle of the step on any machine
+        with pytest.raises(KeyboardInterrupt):
+            sim.step()
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
+    assert sim.steps == 0 and (sim.q == q).all() and (sim.v == v).all()
+
+
 def test_result(tmp_path):
     result = arm("kp*(target - elbow.position) - kd*elbow.speed").run(duration=2, every=2, inputs={"target": 0.5})
     assert len(result) == 101 and result.time[-1] == 2
