@@ -166,7 +166,7 @@ static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
 
 /* Asked between the solvers that are tried. Where the energy has blown up, a step may try a few only. */
 static bool has_to_stop(void *user) {
-  enum { MOST_TRIED = 16 };
+  enum { MOST_TRIED = 200 }; /* questions: before each method, sweep round and Newton step */
   ss_sim *sim = user;
   ss_threads_lock(sim->threads);
   bool stops = sim->watch.stop && sim->watch.stop(sim->watch.stop_user);
