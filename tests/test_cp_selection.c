@@ -197,9 +197,31 @@ static void capsule_stays_in_the_grip(void **state) {
   }
 }
 
+static void check_between(double x, double low, double high) { assert_true(x >= low && x <= high); }
+
+/* The judge of the selection: even impulses pass, uneven ones that solve the problem as well do not; a compliance that explains them
+ * makes them right; what the states determine is never doubted. */
+static void uneven_impulses_are_seen(void **state) {
+  (void)state;
+  const double G[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, g[3] = {-1, -1, -1}, single[1] = {2};
+  const double even[3] = {1.0 / 3, 1.0 / 3, 1.0 / 3}, uneven[3] = {0.5, 0.3, 0.2}, soft[3] = {2, 10.0 / 3, 5};
+  const ss_block block = {.kind = SS_BLOCK_NONNEGATIVE, .size = 3}, one = {.kind = SS_BLOCK_NONNEGATIVE, .size = 1};
+  ss_cp problem = {.n = 3, .n_blocks = 1, .G = G, .g = g, .blocks = &block};
+  ss_cp_workspace *w = NULL;
+  assert_int_equal(ss_cp_workspace_create(&w, NULL), SS_OK);
+  assert_true(ss_cp_judge(&problem, even, NULL) < 1e-15 && ss_cp_judge(&problem, uneven, NULL) < 1e-15);
+  check_between(ss_cp_judge_selection(&problem, even, w), 0, 1e-12);
+  check_between(ss_cp_judge_selection(&problem, uneven, w), 0.3, 0.4); /* its part beside (1, 1, 1), over its length */
+  problem.compliance = soft;
+  check_between(ss_cp_judge_selection(&problem, uneven, w), 0, 1e-12);
+  const ss_cp determined = {.n = 1, .n_blocks = 1, .G = single, .g = g, .blocks = &one};
+  check_between(ss_cp_judge_selection(&determined, (const double[]){0.5}, w), 0, 0);
+  ss_cp_workspace_destroy(w);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(feet_share_the_load), cmocka_unit_test(soft_feet_carry_less),
-                                     cmocka_unit_test(box_on_four_corners),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(uneven_impulses_are_seen), cmocka_unit_test(feet_share_the_load),
+                                     cmocka_unit_test(soft_feet_carry_less), cmocka_unit_test(box_on_four_corners),
                                      cmocka_unit_test(capsule_stays_in_the_grip)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,12 +86,12 @@ static json_t *doubts_json(const ss_certificate *c) {
 
 static json_t *certificate_json(const run_result *r) {
   const ss_certificate *c = &ss_sim_report(r->sim)->certificate;
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:I}", "complementarity",
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:I}", "complementarity",
                    json_number(c->complementarity), "penetration", json_number(c->penetration), "joint_drift",
                    json_number(c->joint_drift), "cone", json_number(c->cone), "dissipation",
-                   json_number(c->dissipation), "energy_created", json_number(c->energy_created), "certified",
-                   run_certified(r), "sound", c->sound, "doubts", doubts_json(c), "audited_steps",
-                   (json_int_t)ss_sim_report(r->sim)->audits);
+                   json_number(c->dissipation), "selection", json_number(c->selection), "energy_created",
+                   json_number(c->energy_created), "certified", run_certified(r), "sound", c->sound, "doubts",
+                   doubts_json(c), "audited_steps", (json_int_t)ss_sim_report(r->sim)->audits);
 }
 
 static json_t *energy_json(const ss_energy *e) {

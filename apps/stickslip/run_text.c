@@ -124,7 +124,8 @@ static void print_certificate(const run_result *r) {
   print_doubts(r);
   (void)printf("    complementarity %.1e   penetration %.1e   joint drift %.1e\n", c->complementarity, c->penetration,
                c->joint_drift);
-  (void)printf("    cone %.1e   dissipation %.1e   energy created %.1e\n", c->cone, c->dissipation, c->energy_created);
+  (void)printf("    cone %.1e   dissipation %.1e   selection %.1e   energy created %.1e\n", c->cone, c->dissipation,
+               c->selection, c->energy_created);
   warn_of_step(r);
   warn_of_rolling(r);
   const long fails = ss_sim_report(r->sim)->solves.newton_fails;

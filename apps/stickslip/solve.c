@@ -42,6 +42,7 @@ static json_t *result_json(const solve_job *job, const char *solver, const ss_cp
                              r->solver, "status", ss_outcome_name(r->outcome), "residual", json_number(r->residual),
                              "iterations", r->iterations, "fallbacks", r->fallbacks, "seconds", json_number(seconds),
                              "z", json_numbers(job->z, job->file->problem.n));
+  if (object && r->outcome == SS_SOLVED) (void)json_object_set_new(object, "selected", json_boolean(r->selected));
   if (object && r->outcome != SS_SOLVED)
     (void)json_object_set_new(object, "no_solution", json_boolean(r->no_solution || job->margin > 0));
   if (object && job->margin > 0) {

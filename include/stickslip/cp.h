@@ -147,6 +147,11 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
  * Infinite where z or the data are not finite. w (n numbers, may be NULL) receives G z + g. */
 double ss_cp_judge(const ss_cp *problem, const double *z, double *w);
 
+/* How far z, a solution, is from the limit of vanishing compliance among those with the same states: the part of C z, on the closed rows,
+ * that lies in the left kernel of their equations, between 0 (it is the limit) and 1. Shares no code with the solvers. Negative where it
+ * cannot be said: more than 240 rows. */
+double ss_cp_judge_selection(const ss_cp *problem, const double *z, ss_cp_workspace *workspace);
+
 /* A proof that there is no solution (Farkas): numbers y, one for each row, for which y . w >= 0 wherever w is a slack that the
  * blocks allow, but y . (G z + g) < 0 for every z that they allow. y is 0 on tangential rows and on boxes with two bounds, >= 0 on
  * normal and nonnegative rows and boxes with a lower bound, <= 0 on boxes with an upper one. Returns how far below 0 the sum is, relative

@@ -242,14 +242,15 @@ typedef struct ss_doubt_info {
 const ss_doubt_info *ss_table_doubts(void); /* one row per ss_doubt, then one without a code */
 
 typedef struct ss_certificate {
-  double complementarity;   /* judge's residual, MATH section 5 */
-  double penetration;       /* max(-gap), lengths */
-  double joint_drift;       /* max |joint residual| */
-  double cone;              /* friction outside its cone */
-  double dissipation;       /* maximum-dissipation defect */
-  double energy_created;    /* energy beyond initial + work; and by impacts, added up */
-  bool certified;           /* every step's residual was within the tolerance */
-  bool sound;               /* nothing speaks against the run: no doubts */
+  double complementarity; /* judge's residual, MATH section 5 */
+  double penetration;     /* max(-gap), lengths */
+  double joint_drift;     /* max |joint residual| */
+  double cone;            /* friction outside its cone */
+  double dissipation;     /* maximum-dissipation defect */
+  double selection;      /* how far impulses of redundant contacts were from even ones, ss_cp_judge_selection: 0 to 1 */
+  double energy_created; /* energy beyond initial + work; and by impacts, added up */
+  bool certified;        /* every step's residual was within the tolerance */
+  bool sound;            /* nothing speaks against the run: no doubts */
   double doubts[SS_DOUBTS]; /* the number of each doubt; 0: none */
 } ss_certificate;
 

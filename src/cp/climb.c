@@ -17,6 +17,7 @@ static void keep_if_better(climb *c, double residual, ss_outcome outcome, const 
 
 static ss_status polish(climb *c, double residual, const solver_row *row, ss_error *error) {
   const bool ends_so = row->solve == solve_active_set || row->solve == solve_few_contacts; /* with Newton steps */
+  if (is_coarse(c->options) && residual <= c->options->tolerance) return SS_OK;
   if (!c->problem->G || ends_so || !(residual > polish_above && residual < polish_below)) return SS_OK;
   if (row->solve == solve_friction_form && residual <= c->options->tolerance)
     return SS_OK; /* polished as it was posed */

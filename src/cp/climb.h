@@ -17,6 +17,9 @@ const solver_row *find_solver(const char *name, bool *any_form);
 static const double nearly_solved = 1e-6;
 static const double polish_below = 1e-2; /* residuals above say that the active set is wrong */
 
+/* A caller with such a tolerance wants an answer soon, not its last digits. */
+static inline bool is_coarse(const ss_cp_options *options) { return options->tolerance > nearly_solved; }
+
 typedef struct climb {
   const ss_cp *problem;
   const ss_cp_options *options;

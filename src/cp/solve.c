@@ -84,7 +84,7 @@ static ss_status sharpen(const ss_cp *problem, const ss_cp_options *options, dou
                          ss_cp_result *result, ss_error *error) {
   static const double sharp = 2e-15, little = 1e-6;
   enum { MOST_ROWS = 600, STEPS = 3 };
-  if (!problem->G || problem->n > MOST_ROWS || result->residual <= sharp) return SS_OK;
+  if (!problem->G || problem->n > MOST_ROWS || result->residual <= sharp || is_coarse(options)) return SS_OK;
   const scratch_mark mark = scratch_now(workspace);
   double *x = SCRATCH(workspace, double, problem->n), size = 0, change = 0;
   if (!x) return out_of_memory(error);
@@ -123,6 +123,7 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
   static const double exact = 1e-13, nearly = 10;
   if (!result->selected && is_determined(problem, z, workspace)) result->selected = true;
   if (result->selected) return sharpen(problem, options, z, workspace, result, error);
+  if (is_coarse(options) && is_large_and_sparse(problem)) return SS_OK;
   const scratch_mark mark = scratch_now(workspace);
   double *x = SCRATCH(workspace, double, problem->n);
   if (!x) return out_of_memory(error);

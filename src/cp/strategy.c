@@ -93,7 +93,7 @@ static ss_status refine(climb *c, ss_error *error) {
   static const solver_row row = {"nsgs-newton", solve_nsgs_newton};
   static const double above = 1e-12;
   enum { LIMIT = 20, MOST_ROWS = 600 };
-  if (!(c->result->residual > above) || c->problem->n > MOST_ROWS) return SS_OK;
+  if (!(c->result->residual > above) || c->problem->n > MOST_ROWS || is_coarse(c->options)) return SS_OK;
   ss_outcome outcome;
   return try_row(c, &row, (attempt){.limit = LIMIT, .from = c->z}, &outcome, error);
 }

@@ -217,6 +217,7 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
     s->iterations += own.iterations;
     s->fallbacks += own.fallbacks;
     *residual = ss_cp_judge(&island, z, w);
+    if (own.iterations > 1) s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
   }
   for (int i = 0; i < island.n; i++) {
     p->z[s->row[i]] = z[i];
@@ -240,7 +241,7 @@ static void solve_some(void *user, int worker, int from, int to) {
 }
 
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
-                           ss_error *error) {
+                           double *uneven, ss_error *error) {
   const ss_problem *p = &sim->trial.problem;
   ss_islands *s = &sim->solver.islands;
   ss_chain_rows(sim);
@@ -250,6 +251,7 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
     const ss_status status = reserve_work(p, w, error);
     if (status != SS_OK) return status;
     w->iterations = w->fallbacks = 0;
+    w->uneven = 0;
     w->failed = -1;
   }
   island_job job = {sim, options};
@@ -259,6 +261,7 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
     const ss_island_work *w = &s->workers[k];
     result->iterations += w->iterations;
     result->fallbacks += w->fallbacks;
+    *uneven = fmax(*uneven, w->uneven);
     if (w->failed >= 0 && (!first || w->failed < first->failed)) first = w;
   }
   if (first) {

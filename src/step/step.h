@@ -78,7 +78,7 @@ void ss_factors_free(ss_factors *factors);
 
 /* A divided problem in natural units, island by island, from the problem's z, whose slacks are known; the largest residual. */
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
-                           ss_error *error);
+                           double *uneven, ss_error *error);
 ss_status ss_islands_prepare(ss_sim *sim, ss_error *error);
 void ss_islands_free(ss_islands *islands);
 ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error); /* islands.island of each block */

@@ -208,9 +208,9 @@ ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_erro
   ss_cp problem = ss_problem_view(p);
   problem.compliance = p->weight;
   ss_cp_result result = {0};
-  double residual = 0;
+  double residual = 0, uneven = 0;
   if (p->divided)
-    status = ss_solve_islands(sim, &options, &result, &residual, error);
+    status = ss_solve_islands(sim, &options, &result, &residual, &uneven, error);
   else if ((status = ss_add_factors(sim, &sim->solver.factors, NULL, &problem, error)) == SS_OK)
     status = ss_cp_solve(&problem, &options, ss_has_guess(p->z, p->n), p->z, sim->solver.cp, &result, error);
   solves->seconds += ss_seconds() - start;
@@ -222,6 +222,9 @@ ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_erro
     if (!p->divided) residual = ss_cp_judge(&problem, p->z, p->slack);
     *certified = residual <= how.residual; /* false for NaN */
     if (*certified && how.applied) ss_certify_problem(sim, residual);
+    if (!p->divided && *certified && how.applied && result.iterations > 1) /* another solution than the last step's */
+      uneven = ss_cp_judge_selection(&problem, p->z, sim->solver.cp);
+    if (*certified && how.applied) sim->report.certificate.selection = fmax(sim->report.certificate.selection, uneven);
   }
   convert(p, s, true);
   if (p->divided && status == SS_OK && *certified) ss_rest_end(sim);
