@@ -116,10 +116,12 @@ static json_t *events_json(const run_result *r) {
       return NULL;
     if (json_array_append_new(list, entry)) return NULL;
   }
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "limits",
-                   (json_int_t)count[SS_LIMIT_HIT], "stick_slip", (json_int_t)(count[SS_STICK] + count[SS_SLIP]),
-                   "take_off", (json_int_t)count[SS_TAKE_OFF], "spin_end", (json_int_t)count[SS_SPIN_END], "roll_end",
-                   (json_int_t)count[SS_ROLL_END], "facet", (json_int_t)count[SS_FACET], "list", list);
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION],
+                   "limits", (json_int_t)count[SS_LIMIT_HIT], "stick_slip",
+                   (json_int_t)(count[SS_STICK] + count[SS_SLIP]), "take_off", (json_int_t)count[SS_TAKE_OFF],
+                   "spin_end", (json_int_t)count[SS_SPIN_END], "roll_end", (json_int_t)count[SS_ROLL_END], "spin_begin",
+                   (json_int_t)count[SS_SPIN_BEGIN], "roll_begin", (json_int_t)count[SS_ROLL_BEGIN], "facet",
+                   (json_int_t)count[SS_FACET], "list", list);
 }
 
 static json_t *solves_json(const ss_solves *s) {

@@ -155,6 +155,8 @@ static void print_events(const run_result *r) {
                count[SS_STICK] + count[SS_SLIP], count[SS_TAKE_OFF]);
   if (count[SS_LIMIT_HIT]) (void)printf(", %ld limits hit", count[SS_LIMIT_HIT]);
   const long ends = count[SS_SPIN_END] + count[SS_ROLL_END];
+  const long beginnings = count[SS_SPIN_BEGIN] + count[SS_ROLL_BEGIN];
+  if (beginnings) (void)printf(", %ld beginnings of spin and rolling", beginnings);
   if (ends) (void)printf(", %ld ends of spin and rolling", ends);
   if (count[SS_FACET]) (void)printf(", %ld changes of friction facets", count[SS_FACET]);
   (void)printf("\n");

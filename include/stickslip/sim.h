@@ -61,6 +61,8 @@ typedef struct ss_touch {
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */
   double force[3];    /* mean force of the last part in which it had one: impulses of impacts are not among them */
+  unsigned held;      /* bits 1 and 2: friction holds spin, rolling */
+  double moments[3];  /* 1 and 2: moments of spin and rolling over their limits */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
   double turn[3];     /* acceleration of its slip by the forces of constraints, world frame */
@@ -263,9 +265,11 @@ typedef enum ss_event_kind {
   SS_SLIP,
   SS_TAKE_OFF,
   SS_LIMIT_HIT,
-  SS_SPIN_END, /* torsion has stopped the spin about the normal */
-  SS_ROLL_END, /* rolling resistance has stopped the rolling */
-  SS_FACET,    /* other corners of a fixed friction polygon carry */
+  SS_SPIN_END,   /* torsion has stopped the spin about the normal */
+  SS_ROLL_END,   /* rolling resistance has stopped the rolling */
+  SS_FACET,      /* other corners of a fixed friction polygon carry */
+  SS_SPIN_BEGIN, /* the moment about the normal has reached its limit: spin begins */
+  SS_ROLL_BEGIN, /* the moment against rolling has */
   SS_EVENT_KINDS
 } ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);

@@ -12,6 +12,9 @@ enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not boun
 #define SS_NEAR 1e-3             /* of the typical length: what is nearer is looked at even if nothing moves */
 enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about two tangents */
 
+/* What a friction row opposes: slip of the contact points, spin about the normal, rolling about a tangent. */
+typedef enum ss_contact_motion { SS_MOTION_SLIP, SS_MOTION_SPIN, SS_MOTION_ROLL, SS_MOTIONS } ss_contact_motion;
+
 /* The item with this key among n of the given size that start with their keys, in order; NULL: none has it. */
 static inline const void *ss_key_find(const void *items, int n, size_t size, uint64_t key) {
   int low = 0, high = n;
@@ -43,26 +46,27 @@ typedef struct ss_contact {
   double rate;         /* d gap/dt there */
   const ss_law *law;   /* valid until the next broad phase */
   double mu, restitution;
-  bool closed;                             /* was touching at the end of the last step */
-  bool met;                                /* collided in the last step, and still approaches (event/crowd.c) */
-  bool active;                             /* has rows in the step's problem */
-  bool touching;                           /* gap at rounding level, or below */
-  bool lands;                              /* gently: active before it touches (event/crowd.c) */
-  double lands_at;                         /* when in the part it would, infinite: it does not, or not gently */
-  bool was_stuck, pressed_before;          /* in the last (part of a) step */
-  int hits;                                /* collisions in this step so far */
-  int hops;                                /* those of them that did not bounce, or took no time */
-  ss_vec3 turn;                            /* acceleration of its slip by the forces of constraints */
-  double grip;                             /* and by its own friction alone, in size */
-  double last_load, last_ratio, last_when; /* of that part: mean normal force, friction over its limit, its middle */
-  double load, ratio, when;                /* of this part */
-  bool slow;                               /* forces may turn its slip anywhere within the part */
-  bool undirected;                         /* its friction polygon lies anyhow: neither slip nor a force turned it */
-  bool fixed;                              /* the polygon of its friction does not turn with the slip */
-  int last_face, face;                     /* fixed: which corners carry, in the last part and in this one */
-  ss_vec3 direction[SS_CONTACT_ROWS];      /* of its rows: the normal, friction forces, friction moments */
-  int row, n_rows;                         /* row -1: none */
-  int n_forces;                            /* rows that are forces, the normal one included; the others are moments */
+  bool closed;                               /* was touching at the end of the last step */
+  bool met;                                  /* collided in the last step, and still approaches (event/crowd.c) */
+  bool active;                               /* has rows in the step's problem */
+  bool touching;                             /* gap at rounding level, or below */
+  bool lands;                                /* gently: active before it touches (event/crowd.c) */
+  double lands_at;                           /* when in the part it would, infinite: it does not, or not gently */
+  bool was_stuck, pressed_before;            /* in the last (part of a) step */
+  int hits;                                  /* collisions in this step so far */
+  int hops;                                  /* those of them that did not bounce, or took no time */
+  ss_vec3 turn;                              /* acceleration of its slip by the forces of constraints */
+  double grip;                               /* and by its own friction alone, in size */
+  double last_load, last_ratio, last_when;   /* of that part: mean normal force, friction over its limit, its middle */
+  double load, ratio, when;                  /* of this part */
+  bool slow;                                 /* forces may turn its slip anywhere within the part */
+  bool undirected;                           /* its friction polygon lies anyhow: neither slip nor a force turned it */
+  bool fixed;                                /* the polygon of its friction does not turn with the slip */
+  int last_face, face;                       /* fixed: which corners carry, in the last part and in this one */
+  ss_vec3 direction[SS_CONTACT_ROWS];        /* of its rows: the normal, friction forces, friction moments */
+  int row, n_rows;                           /* row -1: none */
+  int n_forces;                              /* rows that are forces, the normal one included; the others are moments */
+  ss_contact_motion motion[SS_CONTACT_ROWS]; /* what each friction row opposes */
   int block;
   ss_patch *patch; /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
   bool
@@ -75,6 +79,9 @@ typedef struct ss_contact {
   ss_vec3 kept_force; /* the one below, while another part is tried */
   ss_vec3 force;      /* its forces over the size of the part that had them last */
   bool stuck;
+  unsigned held, was_held;         /* bits of the motions with moments that friction holds, now and in the last part */
+  double moment_ratio[SS_MOTIONS]; /* over their limits, of this part */
+  double last_moment_ratio[SS_MOTIONS];
   bool opens;                /* without a force; one of several feet that carry may have none and stay */
   bool spin_ends, roll_ends; /* with the solved part (event/transition.c) */
   double bounce, returned;   /* impact: restitution of this collision, impulse e c_n that it returns */

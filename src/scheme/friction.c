@@ -45,6 +45,7 @@ static tangent_frame frame_of(const ss_contact *c, const ss_contact_place *place
 
 static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
   c->direction[c->n_rows] = direction;
+  c->motion[c->n_rows] = SS_MOTION_SLIP;
   c->impulse[c->n_rows++] = guess;
   c->n_forces = c->n_rows;
 }
@@ -94,10 +95,39 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   add_force(c, v3_sub(v3_scale(cosine, b), v3_scale(sine, a)), cosine * held[1] - sine * held[0]);
 }
 
-static void add_moment(ss_contact *c, ss_vec3 axis, double length) {
+static void add_moment(ss_contact *c, ss_contact_motion motion, ss_vec3 axis, double length) {
   const double size = length / c->mu;
+  c->motion[c->n_rows] = motion;
   c->direction[c->n_rows] = v3_scale(size, axis);
   c->impulse[c->n_rows++] = v3_dot(c->twisted, axis) / size;
+}
+
+/* The angular velocity of body a relative to b, for these velocities. */
+static ss_vec3 relative_turn(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const double *v) {
+  ss_vec3 linear, turn[2];
+  for (int side = 0; side < 2; side++) {
+    ss_twist_of(sim->model, v, c->body[side], &linear, &turn[side]);
+    turn[side] = quat_rotate(place->pose[side].orientation, turn[side]);
+  }
+  return v3_sub(turn[0], turn[1]);
+}
+
+/* Rolling is bounded along two tangents. Where they are bounded separately, the first one lies where the moment that holds it points,
+ * or along the rolling that there is or will be: the limit does not depend on how the scene is turned. */
+static void two_moments(const ss_sim *sim, ss_contact *c, const ss_contact_place *place, const tangent_frame *f) {
+  const ss_vec3 n = place->at.normal, tangential = v3_axpy(c->twisted, -v3_dot(c->twisted, n), n);
+  const double held = v3_norm(tangential), limit = c->law->rolling * v3_dot(c->pressed, n);
+  ss_vec3 axis = f->e[0];
+  if (c->was_held >> SS_MOTION_ROLL & 1 && limit > 0 && held > 1e-6 * limit) {
+    axis = v3_scale(1 / held, tangential);
+  } else {
+    const ss_vec3 turn = v3_add(relative_turn(sim, c, place, sim->state.v), relative_turn(sim, c, place, sim->dv_free));
+    const ss_vec3 rolls = v3_axpy(turn, -v3_dot(turn, n), n);
+    const double rate = v3_norm(rolls);
+    if (rate * c->law->rolling > 1e-9 * sim->speed_bound) axis = v3_scale(1 / rate, rolls);
+  }
+  add_moment(c, SS_MOTION_ROLL, axis, c->law->rolling);
+  add_moment(c, SS_MOTION_ROLL, v3_cross(n, axis), c->law->rolling);
 }
 
 static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
@@ -107,8 +137,11 @@ static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *pl
   else
     for (int i = 0; i < 2; i++)
       if (f.size[i] > 0) add_force(c, v3_scale(f.size[i], f.e[i]), v3_dot(c->pressed, f.e[i]) / f.size[i]);
-  if (c->law->torsion > 0) add_moment(c, place->at.normal, c->law->torsion);
-  for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, f.e[i], c->law->rolling);
+  if (c->law->torsion > 0) add_moment(c, SS_MOTION_SPIN, place->at.normal, c->law->torsion);
+  if (c->law->rolling > 0 && sim->options.cone != SS_CONE_QUADRATIC && !c->fixed)
+    two_moments(sim, c, place, &f);
+  else
+    for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, SS_MOTION_ROLL, f.e[i], c->law->rolling);
 }
 
 /* Whether its friction has a polygon that does not turn. */
@@ -127,12 +160,7 @@ void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, co
   const ss_vec3 velocity = v3_add(sim->mechanics->velocity(sim, c, &place, v), place.drive);
   for (int i = 0; i < 2; i++) out[1 + i] = f.size[i] * v3_dot(velocity, f.e[i]);
   if (c->n_rows == 3) return;
-  ss_vec3 linear, turn[2];
-  for (int side = 0; side < 2; side++) {
-    ss_twist_of(sim->model, v, c->body[side], &linear, &turn[side]);
-    turn[side] = quat_rotate(place.pose[side].orientation, turn[side]);
-  }
-  const ss_vec3 relative = v3_sub(turn[0], turn[1]);
+  const ss_vec3 relative = relative_turn(sim, c, &place, v);
   int row = 3;
   if (c->law->torsion > 0) out[row++] = c->law->torsion / c->mu * v3_dot(relative, place.at.normal);
   for (int i = 0; i < 2 && c->law->rolling > 0; i++) out[row++] = c->law->rolling / c->mu * v3_dot(relative, f.e[i]);
@@ -153,7 +181,7 @@ void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_p
     const double size = c->law->friction / c->mu;
     add_force(c, v3_scale(size, tangent), v3_dot(c->pressed, tangent) / size);
   }
-  if (c->law->rolling > 0) add_moment(c, sim->model->plane_normal, c->law->rolling);
+  if (c->law->rolling > 0) add_moment(c, SS_MOTION_ROLL, sim->model->plane_normal, c->law->rolling);
 }
 
 /* The set S of the block that these directions make. */

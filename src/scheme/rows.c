@@ -190,6 +190,10 @@ static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share
   double *offset = sim->problem.offset + c->row;
   if (fabs(c->rate) <= slow * sim->speed_bound) offset[0] -= share * c->rate;
   if (c->fixed && !c->was_stuck) ss_face_keep_velocity(sim, c, share, slow * sim->speed_bound, offset);
+  for (int k = c->n_forces; k < c->n_rows; k++) {
+    const double rate = ss_row_dot(sim->model, &sim->problem.rows[c->row + k], sim->state.v);
+    if (c->was_held >> c->motion[k] & 1 && fabs(rate) <= slow * sim->speed_bound) offset[k] -= share * rate;
+  }
   if (!c->was_stuck || c->n_forces < 2) return;
   ss_contact_place place;
   sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);

@@ -70,6 +70,7 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     c->load = c->ratio = 0;
     c->pressed = c->twisted = c->turn = v3(0, 0, 0);
     c->impulse[0] = c->blur = c->grip = 0;
+    c->held = 0;
     if (c->row < 0) continue;
     c->blur = worst * s / p->scale[c->row];
     if (c->patch) {
@@ -98,6 +99,7 @@ void ss_distribute(ss_sim *sim, const double *w, double worst, double s) {
     c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->speed_bound;
     if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
     c->ratio = friction_ratio(sim, c);
+    if (c->n_rows > c->n_forces) ss_note_held(sim, c, w + c->row);
     if (c->n_forces == 3 && p->h > 0)
       c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
     if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */

@@ -86,6 +86,7 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
       ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
     else if (c->fixed && carries && c->pressed_before && c->face && c->last_face && c->face != c->last_face)
       ss_emit(sim, SS_FACET, c, 0);
+    ss_tell_beginnings(sim, c);
     c->closed = closed;
   }
 }
