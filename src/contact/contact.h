@@ -88,6 +88,13 @@ typedef struct ss_contact {
   ss_vec3 total;             /* impact: impulse of all phases, on body a */
 } ss_contact;
 
+/* Motions that the contact's friction opposes, as bits. */
+static inline unsigned ss_contact_motions(const ss_contact *c) {
+  unsigned motions = 0;
+  for (int k = 1; k < c->n_rows; k++) motions |= 1U << c->motion[k];
+  return motions;
+}
+
 /* Two shapes that may touch: law and pair function looked up once. */
 typedef struct ss_candidate {
   const ss_pair *pair;

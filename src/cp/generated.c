@@ -183,7 +183,7 @@ static void keep(const ss_cp *p, numbers *m, const double *z, double residual) {
 /* The limit of vanishing compliance: m->best, where it returns with result->selected. */
 static ss_status select_limit(expansion *e, const ss_cp_options *options, numbers *m, ss_cp_workspace *w,
                               ss_cp_result *result, ss_error *error) {
-  static const double shares[] = {1e-5, 1e-7, 1e-9}, enough = 1e-3;
+  static const double shares[] = {1e-5, 1e-7, 1e-9}, exact = 1e-15;
   const ss_cp *p = e->problem;
   const double typical = typical_compliance(p);
   for (size_t level = 0; level < sizeof shares / sizeof *shares; level++) {
@@ -195,7 +195,7 @@ static ss_status select_limit(expansion *e, const ss_cp_options *options, number
     (void)ss_cp_judge(p, m->ze, m->we);
     for (int i = 0; i < p->n; i++) m->we[i] += eps * (p->compliance ? p->compliance[i] : 1) * m->ze[i];
     double residual = HUGE_VAL, last = HUGE_VAL;
-    for (int k = 0; k < PROXIMAL && !(residual <= enough * options->tolerance); k++) {
+    for (int k = 0; k < PROXIMAL && !(residual <= exact); k++) {
       memcpy(m->a, m->x, sizeof(double) * (size_t)p->n);
       pose(e, eps, m->a);
       if ((status = solve_posed(e, options, m->x, w, result, error))) return status;

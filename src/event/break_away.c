@@ -14,13 +14,6 @@ enum { MOMENTS = 1U << SS_MOTION_SPIN | 1U << SS_MOTION_ROLL };
 
 static bool is_box(const ss_sim *sim, const ss_contact *c) { return ss_friction_cone(sim, c) == SS_CONE_PYRAMID; }
 
-/* Motions that the contact's friction opposes, as bits. */
-static unsigned opposed(const ss_contact *c) {
-  unsigned motions = 0;
-  for (int k = 1; k < c->n_rows; k++) motions |= 1U << c->motion[k];
-  return motions;
-}
-
 /* Size of a friction vector's part that belongs to each motion. */
 static void sizes(const ss_contact *c, const double *x, double out[SS_MOTIONS]) {
   for (int m = 0; m < SS_MOTIONS; m++) out[m] = 0;
@@ -35,7 +28,7 @@ void ss_note_held(const ss_sim *sim, ss_contact *c, const double *w) {
   for (int m = 0; m < SS_MOTIONS; m++) whole = hypot(whole, speed[m]);
   double still = fmax(1e-9 * sim->speed_bound, c->was_held ? c->blur : 0);
   if (!is_box(sim, c) && whole > still) still = fmax(beside * whole, c->blur);
-  const unsigned motions = opposed(c);
+  const unsigned motions = ss_contact_motions(c);
   c->held = 0;
   for (int m = SS_MOTION_SPIN; m < SS_MOTIONS; m++) {
     if (motions >> m & 1 && (presses || c->was_held >> m & 1) && speed[m] <= still) c->held |= 1U << m;
@@ -60,7 +53,7 @@ double ss_moments_foreseen(const ss_sim *sim, const ss_contact *c, double h) {
   const unsigned held = c->held & c->was_held;
   double first = h;
   if (!is_box(sim, c)) {
-    const bool all = slip_held && held == (opposed(c) & MOMENTS);
+    const bool all = slip_held && held == (ss_contact_motions(c) & MOMENTS);
     return all && rises ? ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h) : h;
   }
   if (c->n_forces > 1 && slip_held && rises) first = ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h);

@@ -15,7 +15,7 @@ enum { MOST_TRIALS = 30, BISECTIONS = 20 };
 
 /* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
-enum { SLIP, SPIN, ROLL, KINDS = SS_SLIP_KINDS };
+enum { SLIP = SS_MOTION_SLIP, SPIN = SS_MOTION_SPIN, ROLL = SS_MOTION_ROLL, KINDS = SS_SLIP_KINDS };
 
 void ss_slips_at(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
                  ss_vec3 out[KINDS]) {
@@ -31,8 +31,9 @@ void ss_slips_at(const ss_sim *sim, const ss_contact *c, double t, const double 
   const ss_vec3 turn =
       v3_sub(quat_rotate(place.pose[0].orientation, turn_a), quat_rotate(place.pose[1].orientation, turn_b));
   const double length = sim->model->length, spin = v3_dot(turn, normal);
-  out[SPIN] = v3_scale(c->law->torsion > 0 ? length * spin : 0, normal);
-  out[ROLL] = c->law->rolling > 0 ? v3_scale(length, v3_axpy(turn, -spin, normal)) : v3(0, 0, 0);
+  const unsigned motions = ss_contact_motions(c);
+  out[SPIN] = v3_scale(motions >> SPIN & 1 ? length * spin : 0, normal);
+  out[ROLL] = motions >> ROLL & 1 ? v3_scale(length, v3_axpy(turn, -spin, normal)) : v3(0, 0, 0);
 }
 
 /* after as a fraction of before, along its direction; 1 where it only turns, which is no arrest. */

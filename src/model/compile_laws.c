@@ -10,6 +10,43 @@ int ss_find_material(const ss_scene *scene, const char *name) {
   return -1;
 }
 
+/* A planar contact feels the one tangent and the moment about the plane's normal. */
+static ss_status check_generators(const ss_scene *scene, const ss_contact_def *def, ss_error *error) {
+  for (int i = 0; i < def->n_generators; i++) {
+    const double *d = def->generators[i];
+    double size = 0;
+    for (int k = 0; k < SS_GENERATOR; k++) {
+      if (!isfinite(d[k]))
+        return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "generator %d is not finite", i + 1);
+      if (scene->planar != SS_SPATIAL && k != 0 && k != 4 && d[k] != 0)
+        return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
+                             "generator %d: planar scenes have d1 and roll2 only", i + 1);
+      size = fmax(size, fabs(d[k]));
+    }
+    if (size == 0) return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "generator %d is zero", i + 1);
+  }
+  return SS_OK;
+}
+
+/* Numbers that are zero in all generators have no row. */
+static const ss_friction_table *make_table(ss_arena *arena, const ss_contact_def *def) {
+  ss_friction_table *table = SS_ARENA_ARRAY(arena, ss_friction_table, 1);
+  double *corners = SS_ARENA_ARRAY(arena, double, (size_t)def->n_generators *SS_GENERATOR);
+  if (!table || !corners) return NULL;
+  *table = (ss_friction_table){.n = def->n_generators, .corners = corners};
+  for (int k = 0; k < SS_GENERATOR; k++) {
+    double size = 0;
+    for (int i = 0; i < table->n; i++) size = fmax(size, fabs(def->generators[i][k]));
+    if (size == 0) continue;
+    table->axis[table->n_rows] = k;
+    table->size[table->n_rows++] = size;
+  }
+  for (int i = 0; i < table->n; i++)
+    for (int k = 0; k < table->n_rows; k++)
+      corners[i * table->n_rows + k] = def->generators[i][table->axis[k]] / table->size[k];
+  return table;
+}
+
 ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, const ss_body_names *names, ss_error *error) {
   model->n_materials = scene->n_materials;
   model->materials = SS_ARENA_ARRAY(model->arena, ss_material_def, scene->n_materials);
@@ -46,12 +83,31 @@ ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, const ss_body_
         return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "no body or material is named '%s'",
                              def->between[side]);
     }
+    if (def->n_generators > 0) {
+      const ss_status status = check_generators(scene, def, error);
+      if (status != SS_OK) return status;
+      override->generators = make_table(model->arena, def);
+      if (!override->generators) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+      model->friction_anywhere = true;
+      for (int k = 0; k < override->generators->n_rows; k++)
+        model->moments_anywhere |= override->generators->axis[k] >= 2;
+    }
     model->restitution_anywhere |= def->restitution > 0;
     model->friction_anywhere |= def->friction > 0;
     model->newton_anywhere |= def->has_restitution_law && def->restitution_law == SS_RESTITUTION_NEWTON;
     model->moments_anywhere |= def->torsion > 0 || def->rolling > 0;
   }
   return SS_OK;
+}
+
+/* The largest force, or moment where there is no force. */
+static double table_scale(const ss_friction_table *table) {
+  double forces = 0, moments = 0;
+  for (int k = 0; k < table->n_rows; k++) {
+    double *largest = table->axis[k] < 2 ? &forces : &moments;
+    *largest = fmax(*largest, table->size[k]);
+  }
+  return forces > 0 ? forces : moments;
 }
 
 static bool side_matches(const ss_law_override *override, int side, const ss_shape *shape) {
@@ -65,6 +121,12 @@ static void apply_override(ss_law *law, const ss_law_override *o, int first) {
   if (!isnan(o->friction)) {
     law->friction = o->friction;
     law->anisotropic = o->has_axis && !isnan(o->across);
+    law->generators = NULL;
+  }
+  if (o->generators) {
+    law->generators = o->generators;
+    law->friction = law->torsion = law->rolling = 0;
+    law->anisotropic = law->has_axis = false;
   }
   if (o->has_axis) {
     law->has_axis = true;
@@ -104,5 +166,6 @@ ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b)
   }
   law.mu = law.anisotropic ? fmax(law.friction, law.across) : law.friction;
   if (law.mu == 0) law.mu = fmax(law.torsion, law.rolling);
+  if (law.generators) law.mu = table_scale(law.generators);
   return law;
 }

@@ -8,6 +8,9 @@
  *     planar scenes   one tangent; rolling resistance about the plane's normal is bounded on its own
  *     spatial scenes  two tangents; with torsion or rolling resistance S is a box (pyramid) or a ball (quadratic)
  *
+ * With generators S is the hull of their list, in a frame that does not turn: every number of a generator that is not always zero has a row,
+ * as long as it is at most (scheme/generators.c).
+ *
  * A gap of a system has its normal and its friction directions as the axes of a space of its own: the first axis is the
  * normal, and where there is one direction the third one stands in for the plane's normal.
  *
@@ -33,7 +36,7 @@ static tangent_frame frame_of(const ss_contact *c, const ss_contact_place *place
   const ss_law *law = c->law;
   const ss_vec3 n = place->at.normal;
   tangent_frame f = {.size = {law->friction / c->mu, (law->anisotropic ? law->across : law->friction) / c->mu}};
-  f.e[0] = c->fixed ? default_direction(n) : v3_perpendicular(n);
+  f.e[0] = c->fixed || law->generators ? default_direction(n) : v3_perpendicular(n);
   if (law->has_axis) {
     const ss_vec3 axis = quat_rotate(place->pose[law->frame].orientation, law->axis);
     const ss_vec3 flat = v3_axpy(axis, -v3_dot(axis, n), n);
@@ -144,9 +147,27 @@ static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *pl
     for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, SS_MOTION_ROLL, f.e[i], c->law->rolling);
 }
 
-/* Whether its friction has a polygon that does not turn. */
+/* A row for every number of the generators. */
+static void by_generators(ss_contact *c, const ss_contact_place *place, const ss_vec3 tangent[2]) {
+  const ss_friction_table *table = c->law->generators;
+  const ss_vec3 axes[SS_GENERATOR] = {tangent[0], tangent[1], place->at.normal, tangent[0], tangent[1]};
+  static const ss_contact_motion motions[SS_GENERATOR] = {SS_MOTION_SLIP, SS_MOTION_SLIP, SS_MOTION_SPIN,
+                                                          SS_MOTION_ROLL, SS_MOTION_ROLL};
+  for (int k = 0; k < table->n_rows; k++) {
+    const ss_vec3 axis = axes[table->axis[k]];
+    const double size = table->size[k] / c->mu;
+    if (table->axis[k] < 2)
+      add_force(c, v3_scale(size, axis), v3_dot(c->pressed, axis) / size);
+    else
+      add_moment(c, motions[table->axis[k]], axis, table->size[k]);
+  }
+}
+
+/* Whether its friction has a polygon that does not turn, and whose faces are known (event/facets.c). */
 static bool is_fixed(const ss_sim *sim, const ss_contact *c) {
   const ss_law *law = c->law;
+  if (law->generators || (sim->options.cone == SS_CONE_POLYHEDRAL && (law->torsion > 0 || law->rolling > 0)))
+    return false;
   if (ss_polygon_of(sim, law) == SS_POLYGON_TURNING || sim->options.cone == SS_CONE_QUADRATIC) return false;
   return sim->model->planar == SS_SPATIAL && law->tangents != 1 && law->friction > 0 &&
          (!law->anisotropic || law->across > 0);
@@ -173,10 +194,19 @@ void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_p
   add_force(c, n, v3_dot(c->pressed, n));
   if (c->mu == 0) return;
   if (sim->model->planar == SS_SPATIAL && c->law->tangents != 1) {
-    spatial(sim, c, place);
+    if (c->law->generators) {
+      const tangent_frame f = frame_of(c, place);
+      by_generators(c, place, f.e);
+    } else {
+      spatial(sim, c, place);
+    }
     return;
   }
   const ss_vec3 tangent = v3_normalize(v3_cross(n, sim->model->plane_normal));
+  if (c->law->generators) {
+    by_generators(c, place, (const ss_vec3[2]){tangent, v3_cross(n, tangent)});
+    return;
+  }
   if (c->law->friction > 0) {
     const double size = c->law->friction / c->mu;
     add_force(c, v3_scale(size, tangent), v3_dot(c->pressed, tangent) / size);
@@ -186,6 +216,7 @@ void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_p
 
 /* The set S of the block that these directions make. */
 ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c) {
+  if (c->law->generators) return SS_CONE_GENERATED;
   if (sim->model->planar != SS_SPATIAL && c->n_rows > 2) return SS_CONE_PYRAMID;
-  return sim->options.cone;
+  return sim->options.cone == SS_CONE_POLYHEDRAL && c->n_rows > c->n_forces ? SS_CONE_GENERATED : sim->options.cone;
 }

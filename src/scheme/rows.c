@@ -245,6 +245,11 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
   block->mu = c->mu;
   block->cone = ss_friction_cone(sim, c);
   block->directions = sim->options.directions;
+  if (block->kind == SS_BLOCK_FRICTION && block->cone == SS_CONE_GENERATED) {
+    const ss_friction_table *table = ss_friction_corners(sim, c);
+    block->directions = table->n;
+    block->generators = table->corners;
+  }
 }
 
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again; where

@@ -169,10 +169,12 @@ struct ss_sim {
   struct ss_system_work *system; /* systems only, else NULL */
   double alpha, gamma;           /* weights of the part in hand: the scheme's, or those of a crowd (event/crowd.c) */
   double scheme_alpha, scheme_gamma;
-  int iteration_limit;       /* of the solver; 0: its own choice */
-  bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
-  unsigned located;          /* SS_EVENT_...: what is located inside a step */
-  bool locate_collisions;    /* the first of them */
+  int iteration_limit; /* of the solver; 0: its own choice */
+  bool automatic;      /* the solver is not prescribed: linear problems may be solved sparse */
+  ss_friction_table
+      polytope[3][2][2];  /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
+  unsigned located;       /* SS_EVENT_...: what is located inside a step */
+  bool locate_collisions; /* the first of them */
   bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
   ss_state state;
   ss_report report;
@@ -657,6 +659,10 @@ void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double 
 /* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */
 void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place);
 ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c);
+/* Where that is SS_CONE_GENERATED: its corners, in the contact's rows (scheme/generators.c). */
+const ss_friction_table *ss_friction_corners(const ss_sim *sim, const ss_contact *c);
+ss_status ss_polytopes_create(ss_sim *sim, ss_error *error);
+bool ss_has_corners(const ss_sim *sim); /* some pair has such a set */
 /* Velocities along the friction rows of a contact with a fixed polygon at (t, q, v); out[0] is not used. */
 void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
                             double out[SS_CONTACT_ROWS]);
