@@ -95,12 +95,12 @@ static json_t *certificate_json(const run_result *r) {
 }
 
 static json_t *energy_json(const ss_energy *e) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "initial", json_number(e->initial),
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "initial", json_number(e->initial),
                    "final", json_number(e->final), "kinetic", json_number(e->kinetic), "potential",
                    json_number(e->potential), "elastic", json_number(e->elastic), "work", json_number(e->work),
                    "friction_loss", json_number(e->friction_loss), "impact_loss", json_number(e->impact_loss),
                    "damping_loss", json_number(e->damping_loss), "stabilization", json_number(e->stabilization),
-                   "remainder", json_number(e->remainder));
+                   "linearization", json_number(e->linearization), "remainder", json_number(e->remainder));
 }
 
 static json_t *events_json(const run_result *r) {

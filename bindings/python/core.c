@@ -576,10 +576,11 @@ static PyObject *certificate_of(const ss_sim *sim) {
 
 static PyObject *energy_of(const ss_sim *sim) {
   const ss_energy *e = &ss_sim_report(sim)->energy;
-  return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "initial", e->initial, "final", e->final,
+  return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "initial", e->initial, "final", e->final,
                        "kinetic", e->kinetic, "potential", e->potential, "elastic", e->elastic, "work", e->work,
                        "friction_loss", e->friction_loss, "impact_loss", e->impact_loss, "damping_loss",
-                       e->damping_loss, "stabilization", e->stabilization, "remainder", e->remainder);
+                       e->damping_loss, "stabilization", e->stabilization, "linearization", e->linearization,
+                       "remainder", e->remainder);
 }
 
 static PyObject *events_of(const ss_sim *sim, const Events *events) {

@@ -256,7 +256,11 @@ typedef struct ss_energy {
   double initial, final;
   double kinetic, potential, elastic; /* parts of final */
   double work, friction_loss, impact_loss, damping_loss, remainder;
-  double stabilization; /* what pulling positions and velocities back has added */
+  /* Part of the remainder: what springs too stiff for the step to resolve store and dissipate beyond the work done on them. Their rows are
+   * linear in a step, and one that turns in it is stretched by O(h^2); times the stiffness that is an energy which no motion ever has. */
+  double linearization;
+  double stiff_elastic, stiff_damping; /* their part of elastic and of damping_loss */
+  double stabilization;                /* what pulling positions and velocities back has added */
 } ss_energy;
 
 typedef enum ss_event_kind {

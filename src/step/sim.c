@@ -120,6 +120,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->push_force, 6 * (size_t)model->n_bodies},
       {&sim->free_guess, ss_free_rows(model)},
       {&sim->consistent, 2 * nv},
+      {&sim->link_balance, (size_t)model->n_forces},
       {&sim->bounds, 6 * ns},
       {&sim->listed, 6 * ns},
   };

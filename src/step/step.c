@@ -303,7 +303,9 @@ static ss_status part(ss_sim *sim, double h, double *taken, bool *collided, ss_e
   if (status != SS_OK) return status;
   judge_contacts(sim, speed_tolerance);
   if (sim->model->moments_anywhere && tau == h) ss_note_ends(sim);
+  if (sim->model->n_forces) ss_ledger_links(sim, h, tau / h, false);
   accept(sim, h, tau);
+  if (sim->model->n_forces) ss_ledger_links(sim, h, tau / h, true);
   if (sim->dense) ss_ledger_crowd(sim, open, energy, work);
   if (sim->arrested && tau == h && ss_velocities_alternate(sim)) ss_make_consistent(sim);
   if (sim->model->moments_anywhere && tau == h) ss_tell_ends(sim);

@@ -240,6 +240,7 @@ struct ss_sim {
   double *delta;                          /* [n_v] advance: v+ - v */
   double *v_end;                          /* [n_v] advance: v+ */
   double *q_end;                          /* [n_q] advance: q+ */
+  double *link_balance;                   /* [n_forces] ledger: of stiff links, until the state has moved */
   double *scratch_v;                      /* [n_v] events */
   double *consistent;                     /* [2 n_v] events: velocities at the ends of the part */
   double *weighted;                       /* [n_v] observe: alpha v+ + (1-alpha) v */
@@ -629,9 +630,13 @@ static inline double *ss_patch_end(const ss_sim *sim, const ss_contact *c) { ret
 
 /* Ledger and certificate. */
 double ss_elastic_energy(const ss_model *model, const double *q, const double *angle);
+/* Whether a force has a row in a step, and is so stiff that it acts as a link there: the change of its impulse over the step exceeds what stops
+ * the mass that it acts on. */
+bool ss_force_is_link(const ss_sim *sim, const ss_force *force, const ss_row *row);
 void ss_ledger_start(ss_sim *sim);
 double ss_total_energy(const ss_sim *sim);
 void ss_ledger_part(ss_sim *sim, double h, double fraction);
+void ss_ledger_links(ss_sim *sim, double h, double fraction, bool moved);
 void ss_ledger_step(ss_sim *sim);
 /* The energy that no column explains so far; after a crowd's part the impacts explain what was not open before it. */
 double ss_ledger_open(const ss_sim *sim);
