@@ -125,12 +125,13 @@ static json_t *events_json(const run_result *r) {
 }
 
 static json_t *solves_json(const ss_solves *s) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "count",
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "count",
                    (json_int_t)s->count, "iterations", (json_int_t)s->iterations, "fallbacks", (json_int_t)s->fallbacks,
                    "cuts", (json_int_t)s->cuts, "outer", (json_int_t)s->outer, "not_contracting",
                    (json_int_t)s->not_contracting, "unconverged", (json_int_t)s->unconverged, "newton_fails",
-                   (json_int_t)s->newton_fails, "unreturned", (json_int_t)s->unreturned, "calmed",
-                   (json_int_t)s->calmed, "rows", (json_int_t)s->rows, "impacts", (json_int_t)s->impacts, "contraction",
+                   (json_int_t)s->newton_fails, "unreturned", (json_int_t)s->unreturned, "passed_on",
+                   (json_int_t)s->passed_on, "split_blows", (json_int_t)s->split_blows, "calmed", (json_int_t)s->calmed,
+                   "rows", (json_int_t)s->rows, "impacts", (json_int_t)s->impacts, "contraction",
                    json_number(s->contraction), "seconds", json_number(s->seconds));
 }
 

@@ -292,11 +292,15 @@ typedef struct ss_solves {
   long unconverged;     /* compliant-theta: parts cut because the outer iteration did not converge */
   long newton_fails;    /* impacts in which Newton's law of restitution has no solution: they followed Poisson's */
   long unreturned;      /* impacts whose decompression has no certified solution: they ended with the compression */
-  long calmed;          /* parts in which bodies of a crowd that hardly move were stopped (schemes with alpha < 1) */
-  long rows;            /* of the problems that were counted, added up */
-  long impacts;         /* instants at which something collided */
-  double contraction;   /* largest ratio of successive changes in fixed points that were found */
-  double seconds;       /* wall time inside the complementarity solver */
+  long
+      passed_on; /* impacts that went on through touching bodies with restitution: their law decides about all of them at once */
+  long
+      split_blows; /* schemes at position level, with friction: contacts that closed on a body which already pressed on another */
+  long calmed;        /* parts in which bodies of a crowd that hardly move were stopped (schemes with alpha < 1) */
+  long rows;          /* of the problems that were counted, added up */
+  long impacts;       /* instants at which something collided */
+  double contraction; /* largest ratio of successive changes in fixed points that were found */
+  double seconds;     /* wall time inside the complementarity solver */
 } ss_solves;
 
 /* Automatic step size: how often steps were accepted and rejected, and what they were. */

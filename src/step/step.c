@@ -67,6 +67,19 @@ static bool comes_to_rest(const ss_sim *sim, const ss_contact *c, double speed_t
   return c->bounce == 0 && rate >= -(speed_tolerance + c->blur);
 }
 
+/* Whether a contact closes on a body that already pressed on another, with friction: at position level the blow is dealt out in two steps, and
+ * friction with it (docs/theory.md). */
+static bool splits_a_blow(const ss_sim *sim, const ss_contact *c) {
+  if (!sim->scheme->position_level || sim->locate_collisions || !sim->model->friction_anywhere) return false;
+  for (int i = 0; i < sim->n_contacts; i++) {
+    const ss_contact *other = &sim->contacts[i];
+    if (other == c || other->row < 0 || !other->pressed_before || !(c->mu > 0 || other->mu > 0)) continue;
+    for (int side = 0; side < 2; side++)
+      if (c->body[side] >= 0 && (c->body[side] == other->body[0] || c->body[side] == other->body[1])) return true;
+  }
+  return false;
+}
+
 /* What the solution says of each contact: carrying, stuck, gone. */
 static void judge_contacts(ss_sim *sim, double speed_tolerance) {
   const bool velocity_level = !sim->scheme->position_level || sim->locate_collisions;
@@ -79,8 +92,10 @@ static void judge_contacts(ss_sim *sim, double speed_tolerance) {
                               sim->problem.slack[c->row] <= speed_tolerance + c->blur);
     if (sim->dense && closed) closed = comes_to_rest(sim, c, speed_tolerance);
     if (c->closed && !closed) ss_emit(sim, SS_TAKE_OFF, c, 0);
-    if (!c->closed && !c->met && (closed || (sim->dense && carries)) && c->rate < -speed_tolerance)
+    if (!c->closed && !c->met && (closed || (sim->dense && carries)) && c->rate < -speed_tolerance) {
       ss_emit(sim, SS_COLLISION, c, 0);
+      sim->report.solves.split_blows += splits_a_blow(sim, c);
+    }
     if (sim->dense && carries && !closed && c->bounce == 0) c->hops++; /* so that it is remembered */
     if (carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck)
       ss_emit(sim, c->stuck ? SS_STICK : SS_SLIP, c, 0);
