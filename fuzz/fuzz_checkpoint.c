@@ -1,7 +1,7 @@
 /* Checkpoints with damage whose checksum fits: nothing but an error, or a state. */
 #include "damaged_file.h"
 
-#include "model/fingerprint.h"
+#include "compile/fingerprint.h"
 
 #include <stickslip/io.h>
 

@@ -2,7 +2,7 @@
 #include "scene_runner.h"
 
 #include "audit/audit.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* ---- depths ---- */
 
@@ -94,7 +94,7 @@ static ss_certificate drop(const char *shape, const char *floor, const char *con
   run_require(ss_model_create(scene, &model, &error), &error, text);
   run_require(ss_sim_create(model, NULL, &sim, &error), &error, text);
   static const int both[2] = {0, 1};
-  if (lose) sim->blind = both;
+  if (lose) sim->search.blind = both;
   while (!ss_sim_done(sim)) run_require(ss_sim_step(sim, &error), &error, text);
   const ss_certificate certificate = ss_sim_report(sim)->certificate;
   assert_true(ss_sim_report(sim)->audits >= 12);

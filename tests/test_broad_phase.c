@@ -1,5 +1,5 @@
 /* Pairs of boxes that meet, against all pairs; and what comes of them when many bodies are loaded. */
-#include "contact/sweep.h"
+#include "contact/sweep_and_prune.h"
 #include "cp_generators.h"
 #include "scene_runner.h"
 

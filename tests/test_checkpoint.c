@@ -212,7 +212,7 @@ static void says_what_differs(void **state) {
   char other[sizeof parts_text + 16];
   (void)snprintf(other, sizeof other, "%s# new\n", parts_text);
   assert_int_equal(read_with(other, NULL, &error), SS_ERROR_INPUT);
-  assert_non_null(strstr(error.message, "the text of the scene differs"));
+  assert_non_null(strstr(error.message, "which differs in the text of the scene"));
   (void)unlink(file);
 }
 

@@ -77,6 +77,8 @@ static void test_signals_are_recorded(void **state) {
 static void test_two_outputs_are_two_files(void **state) {
   (void)state;
   refuse("run ball.yaml -o x.h5 --csv x.h5", "'x.h5' is named for two outputs");
+  refuse("run ball.yaml -o x.csv", "-o writes HDF5, but 'x.csv' looks like CSV: --csv x.csv writes that");
+  refuse("run ball.yaml --csv x.html", "--csv writes CSV, but 'x.html' looks like a page");
   refuse("run ball.yaml -o x.h5 --csv ./x.h5", "'./x.h5' is named for two outputs");
   assert_int_not_equal(access("x.h5", F_OK), 0);
   refuse("run ball.yaml --csv -", "'-' is not the name of an output here");

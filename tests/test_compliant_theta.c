@@ -2,7 +2,7 @@
  * the solver for large problems against the one with the whole matrix. */
 #include "scene_runner.h"
 
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* ---- statically indeterminate ---- */
 
@@ -214,23 +214,23 @@ static void structure_and_matrix_agree(void **state) {
     bool certified = false, impact;
     double tolerance, *z = calloc(4000, sizeof *z);
     sim->options.cone = cones[k];
-    run_require(ss_narrow_phase(sim, sim->h, &error), &error, "contacts");
+    run_require(ss_narrow_phase(sim, sim->step.h, &error), &error, "contacts");
     ss_active_set(sim, &tolerance, &impact);
-    ss_forces(sim, sim->h);
-    run_require(ss_rows_step(sim, sim->h, &error), &error, "rows");
-    const int n = sim->problem.n;
+    ss_forces(sim, sim->step.h);
+    run_require(ss_rows_step(sim, sim->step.h, &error), &error, "rows");
+    const int n = sim->trial.problem.n;
     assert_int_equal(n, 3 * 75 + 1);
     assert_true(ss_patch_is_large(sim));
     run_require(ss_patch_solve(sim, 1, &certified, &error), &error, "structure");
     assert_true(certified);
-    memcpy(z, sim->problem.z, sizeof *z * (size_t)n);
-    memset(sim->problem.z, 0, sizeof *z * (size_t)n);
+    memcpy(z, sim->trial.problem.z, sizeof *z * (size_t)n);
+    memset(sim->trial.problem.z, 0, sizeof *z * (size_t)n);
     run_require(ss_discretise(sim, 1, &error), &error, "matrix");
     run_require(ss_solve(sim, &certified, &error), &error, "solve");
     assert_true(certified);
     double largest = 0;
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(z[i]));
-    for (int i = 0; i < n; i++) check_near(z[i], sim->problem.z[i], 1e-5 * largest, "impulse");
+    for (int i = 0; i < n; i++) check_near(z[i], sim->trial.problem.z[i], 1e-5 * largest, "impulse");
     free(z);
     run_close(&r);
   }

@@ -171,7 +171,7 @@ static void repeated_solves_allocate_nothing(void **state) {
   random_source random = {2};
   owned_cp big = box_on_plane(&random, 16, SS_CONE_POLYHEDRAL, 16, 0.7);
   owned_cp small = random_mechanics(&random, (mechanics_spec){.dofs = 6, .joints = 2, .contacts = 2, .size = 2});
-  const char *const names[] = {"auto", "active-set", "lemke", "lemke-regularized"};
+  const char *const names[] = {"auto", "active-set", "lemke", "proximal-newton"};
   long growths = 0;
   for (int round = 0; round < 3; round++) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -132,7 +132,7 @@ static void body_newton_goes_on(void **state) {
   (void)state;
   const heap_spec specs[] = {spec_of(120, 0.4, 0.5, 1.2, 2), spec_of(120, 0.3, 0, 3, 1), spec_of(120, 1, 1, 1.2, 1)};
   for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
-    assert_int_equal(solve_heap(specs[k], "body-newton").outcome, SS_SOLVED);
+    assert_int_equal(solve_heap(specs[k], "patches").outcome, SS_SOLVED);
 }
 
 /* Sweeps, steps of the bodies and the smoothing method all get stuck in these, and go on in turn. */
@@ -140,7 +140,7 @@ static void shaken_as_strongly_as_gravity(void **state) {
   (void)state;
   const uint64_t seeds[] = {2, 5, 9};
   for (size_t k = 0; k < sizeof seeds / sizeof *seeds; k++)
-    assert_int_equal(solve_heap(spec_of(150, 0.4, 1, 1.2, seeds[k]), "body-newton").outcome, SS_SOLVED);
+    assert_int_equal(solve_heap(spec_of(150, 0.4, 1, 1.2, seeds[k]), "patches").outcome, SS_SOLVED);
 }
 
 /* Coordinates of the bodies, v = T v' with T unit lower triangular, in which masses are no longer diagonal: A' = T^T A T, J' = J T. */
@@ -163,7 +163,7 @@ static void sweeps_in_other_coordinates(void **state) {
   (void)state;
   enum { SWEEPS = 20 };
   const heap_spec spec = spec_of(60, 0.4, 0.5, 1.2, 2);
-  const ss_cp_options options = {.solver = "body-newton", .tolerance = 1e-14, .iteration_limit = SWEEPS};
+  const ss_cp_options options = {.solver = "patches", .tolerance = 1e-14, .iteration_limit = SWEEPS};
   ss_cp_workspace *w = new_workspace();
   packing p[2];
   for (int k = 0; k < 2; k++) {
@@ -185,7 +185,7 @@ static void limits_are_kept(void **state) {
   const heap_spec spec = spec_of(60, 0.4, 0.5, 1.2, 2);
   ss_cp_workspace *w = new_workspace();
   assert_true(heap_create(&p, &spec));
-  const ss_cp_options options = {.solver = "body-newton", .tolerance = 1e-14, .iteration_limit = LIMIT};
+  const ss_cp_options options = {.solver = "patches", .tolerance = 1e-14, .iteration_limit = LIMIT};
   ss_cp_result result;
   assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, w, &result, NULL), SS_OK);
   assert_in_range(result.iterations, 1, LIMIT);

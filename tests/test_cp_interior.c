@@ -2,7 +2,7 @@
 #include "cp_problems.h"
 
 #include "../bench/packing.h"
-#include "cp/barrier.h"
+#include "cp/reference/barrier.h"
 
 static void inside(random_source *r, int rows, double *u) {
   double tail = 0;

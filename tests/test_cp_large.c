@@ -147,8 +147,7 @@ static void named_solvers(void **state) {
   ss_cp_workspace *w = new_workspace();
   packing p = small_packing(SS_CONE_QUADRATIC, 0.3);
   attach(&p);
-  static const char *const names[] = {"large",         "nsgs-sparse", "nsgs-accelerated",
-                                      "newton-sparse", "admm",        "interior-point"};
+  static const char *const names[] = {"large", "nsgs-sparse", "nsgs-accelerated", "admm", "interior-point"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     const ss_cp_result r = solve(&p.cp, names[k], 1e-8, p.z, w);
     if (r.outcome != SS_SOLVED) print_message("%s: %s, %g\n", names[k], ss_outcome_name(r.outcome), r.residual);
@@ -158,7 +157,7 @@ static void named_solvers(void **state) {
   packing_free(&p);
   assert_true(packing_create(&p, 6, 6, 6, SS_CONE_QUADRATIC, 0, 0.4, 0.3));
   assert_true(p.cp.n > SS_CP_DENSE_ROWS);
-  assert_int_equal(solve(&p.cp, "prox", 1e-8, p.z, w).outcome, SS_NOT_ADMITTED);
+  assert_int_equal(solve(&p.cp, "nsgs", 1e-8, p.z, w).outcome, SS_NOT_ADMITTED);
   packing_free(&p);
   ss_cp_workspace_destroy(w);
 }

@@ -121,7 +121,7 @@ static owned_cp planted(int n, int rank, uint64_t seed) {
 
 static void solved(void **state) {
   (void)state;
-  static const char *const solvers[] = {"lemke", "lemke-covered", "keller"};
+  static const char *const solvers[] = {"lemke", "lemke-restarted", "keller"};
   for (int k = 0; k < 3; k++)
     for (uint64_t seed = 1; seed <= 3; seed++) {
       owned_cp p = planted(100 + 60 * k, 50, seed);

@@ -65,7 +65,7 @@ static void indefinite_matrices_are_refused(void **state) {
   (void)state;
   const double M[9] = {1, 2, 0, 2, 1, 0, 0, 0, 1}, q[3] = {-1, -1, -1};
   owned_cp p = make_lcp(3, M, q);
-  assert_int_equal(solve_with(&p, "range-newton", false, workspace).outcome, SS_NOT_ADMITTED);
+  assert_int_equal(solve_with(&p, "proximal-newton", false, workspace).outcome, SS_NOT_ADMITTED);
   owned_free(&p);
 }
 
@@ -192,17 +192,17 @@ static void boxes_on_many_points(void **state) {
   } kinds[] = {{SS_CONE_QUADRATIC, 8}, {SS_CONE_POLYHEDRAL, 4}, {SS_CONE_POLYHEDRAL, 8}, {SS_CONE_PYRAMID, 8}};
   enum { TRIALS = 10 };
   random_source random = {24};
-  int unsolved = 0, iterations = 0;
+  int unsolved = 0, iterations = 0, again = 0;
   for (int count = 0; count < 3; count++)
     for (int kind = 0; kind < 4; kind++)
       for (int trial = 0; trial < TRIALS; trial++) {
         const double mu = random_between(&random, 0, 0.8);
         owned_cp p = box_on_plane(&random, points[count], kinds[kind].cone, kinds[kind].directions, mu);
-        const ss_cp_result first = solve_with(&p, "range-newton", false, workspace);
+        const ss_cp_result first = solve_with(&p, "proximal-newton", false, workspace);
         iterations += first.iterations;
         if (first.outcome == SS_SOLVED) {
           assert_true(first.residual <= 1e-12);
-          assert_true(solve_with(&p, "range-newton", true, workspace).iterations <= 3);
+          again += solve_with(&p, "proximal-newton", true, workspace).iterations;
         } else {
           unsolved++;
         }
@@ -211,6 +211,7 @@ static void boxes_on_many_points(void **state) {
       }
   assert_true(unsolved <= 2);
   assert_true(iterations <= 26 * 3 * 4 * TRIALS);
+  assert_true(again <= 15 * 3 * 4 * TRIALS); /* less from the solution */
 }
 
 /* Contacts that separate are solved by nothing. */

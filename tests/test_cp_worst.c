@@ -31,7 +31,7 @@ static void the_ladder_solves_them(void **state) {
 /* The exponential methods meet their limit, or the solution; and they say which. */
 static void pivoting_ends(void **state) {
   (void)state;
-  static const char *const names[] = {"lemke", "lemke-covered", "keller", "fischer-burmeister"};
+  static const char *const names[] = {"lemke", "lemke-restarted", "keller", "fischer-burmeister"};
   for (int n = 4; n <= 20; n += 4)
     for (int family = 0; family < 3; family++)
       for (size_t k = 0; k < sizeof names / sizeof *names; k++) {

@@ -69,6 +69,55 @@ static void balls_settle_in_a_bin(void **state) {
   }
 }
 
+static ss_status watch_symmetry(void *user, const ss_sim *sim, const ss_cp *problem, const double *z, ss_error *error) {
+  (void)sim;
+  (void)z;
+  (void)error;
+  double *worst = user;
+  for (int i = 0; i < problem->n && problem->G; i++)
+    for (int j = 0; j < i; j++) {
+      const size_t n = (size_t)problem->n, row = (size_t)i, column = (size_t)j;
+      *worst = fmax(*worst, fabs(problem->G[row * n + column] - problem->G[column * n + row]));
+    }
+  return SS_OK;
+}
+
+static ss_status watch_nothing(void *user, const ss_sim *sim, ss_error *error) {
+  (void)user;
+  (void)sim;
+  (void)error;
+  return SS_OK;
+}
+
+/* The gyroscopic torque of a ball vanishes, whatever the scheme's Jacobian: contacts see masses, and G is symmetric. */
+static void spinning_balls_meet_as_masses(void **state) {
+  (void)state;
+  static const char *const schemes[] = {"anitescu-potra", "trapezoidal"};
+  for (size_t k = 0; k < 2; k++) {
+    char text[TEXT];
+    run r;
+    begin(text, "[0, 0, -9.81]", "0", 0.4);
+    add_bin(text, 0.36);
+    add(text, "bodies:\n");
+    for (int i = 0; i < 18; i++)
+      add(text,
+          "  - {name: b%d, mass: 1, position: [%g, %g, %g], angular_velocity: [9, 4, 7], shapes: [{type: sphere, "
+          "radius: "
+          "0.05}]}\n",
+          i, 0.06 + 0.12 * column(i, 3), 0.06 + 0.12 * line(i % 9, 3), 0.065 + 0.125 * line(i, 9));
+    add(text, "simulation: {scheme: %s, step: 0.005, duration: 0.1, friction: {cone: quadratic}}\n", schemes[k]);
+    run_parse(&r, text, NULL);
+    double worst = 0;
+    ss_error error = {0};
+    const ss_observer watch = {.user = &worst, .step = watch_nothing, .problem = watch_symmetry};
+    assert_int_equal(ss_sim_observe(r.sim, &watch, &error), SS_OK);
+    while (!ss_sim_done(r.sim)) run_step(&r);
+    assert_true(ss_sim_report(r.sim)->contacts_maximum >= 9);
+    check_below(worst, 1e-12, "asymmetry of G");
+    run_close(&r);
+  }
+}
+
 /* Balls with friction that fly into each other in empty space. */
 static void a_swarm_keeps_its_momentum(void **state) {
   (void)state;
@@ -392,6 +441,7 @@ static void a_step_can_be_stopped(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(balls_settle_in_a_bin),
+                                     cmocka_unit_test(spinning_balls_meet_as_masses),
                                      cmocka_unit_test(a_swarm_keeps_its_momentum),
                                      cmocka_unit_test(a_break_keeps_its_energy),
                                      cmocka_unit_test(what_rests_elsewhere_stays),

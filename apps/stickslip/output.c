@@ -123,3 +123,21 @@ int outputs_are_files(const char *const *inputs, int n_inputs, const char *const
     if (outputs[i] && is_standard(outputs[i])) return usage_error("'-' is not the name of an output here; name a file");
   return outputs_distinct(inputs, n_inputs, outputs, n_outputs);
 }
+
+static bool ends_with(const char *path, const char *ending) {
+  const size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+int outputs_named_well(const char *hdf5, const char *csv, const char *html) {
+  static const struct {
+    const char *option, *format, *ending;
+  } kinds[] = {{"-o", "HDF5", ".h5"}, {"--csv", "CSV", ".csv"}, {"--html", "a page", ".html"}};
+  const char *const paths[] = {hdf5, csv, html};
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++)
+      if (i != k && paths[i] && ends_with(paths[i], kinds[k].ending))
+        return usage_error("%s writes %s, but '%s' looks like %s: %s %s writes that", kinds[i].option, kinds[i].format,
+                           paths[i], kinds[k].format, kinds[k].option, paths[i]);
+  return EXIT_SUCCESS;
+}

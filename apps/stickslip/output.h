@@ -28,5 +28,8 @@ void output_tidy(const char *path, bool data);
 int outputs_distinct(const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs);
 /* For outputs that are files and nothing else: "-", which would be one of that name, is reported as well. */
 int outputs_are_files(const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs);
+/* HDF5, CSV and HTML by their options -o, --csv and --html (NULL: not asked for): an exit code, a name that ends like one of the other
+ * formats is reported. */
+int outputs_named_well(const char *hdf5, const char *csv, const char *html);
 
 #endif

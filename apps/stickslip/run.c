@@ -56,7 +56,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
       {"checkpoint", OPTION_TEXT, &o->checkpoint, "FILE", "save the state now and then and at the end"},
       {"resume", OPTION_TEXT, &o->resume, "FILE", "go on from a saved state, bit by bit as if it had not stopped"},
       {"threads", OPTION_COUNT, &o->threads, "N",
-       "use at most N threads; the result does not depend on it (this version uses one)"},
+       "use at most N threads (default: 1); the result does not depend on it, to the last bit"},
       {0}};
   const usage command_line = {
       "run",
@@ -90,6 +90,7 @@ static int parse_run(int argc, char **argv, run_options *o) {
   /* A checkpoint may be the one that the run goes on from. */
   const char *const outputs[] = {o->hdf5, o->csv, o->html, o->checkpoint, o->problem};
   if (outputs_are_files(&o->scene, 1, outputs, 5) || outputs_distinct(&o->resume, 1, outputs, 3)) return EXIT_USAGE;
+  if (outputs_named_well(o->hdf5, o->csv, o->html)) return EXIT_USAGE;
   if (output_check(o->checkpoint) || output_check(o->problem)) return EXIT_USAGE; /* written late; known now */
   return PARSE_GO_ON;
 }
@@ -290,7 +291,8 @@ static ss_status prepare(const run_options *o, const session *s, event_list *eve
   ss_sim_time_stages(*sim, o->timings);
   const ss_observer observer = {.user = events, .step = check_events, .event = keep_event};
   const ss_observer saver = {.user = checkpoints, .step = save_now_and_then};
-  status = ss_sim_observe(*sim, &observer, error);
+  status = ss_sim_use_threads(*sim, o->threads < INT_MAX ? (int)o->threads : INT_MAX, error);
+  if (!status) status = ss_sim_observe(*sim, &observer, error);
   if (!status) status = ss_sim_observe(*sim, &saver, error);
   if (!status && o->resume) status = go_on(*sim, o->resume, s->simulation.duration, error);
   return status ? status : outputs_open(out, o, *sim, error);

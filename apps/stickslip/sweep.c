@@ -276,6 +276,7 @@ static int conclude(const sweep *s, const sweep_options *o) {
 static int prepare(sweep *s, const sweep_options *o) {
   const char *const outputs[] = {o->output, o->csv, o->html, o->resume};
   if (outputs_distinct(&o->study, 1, outputs, 4)) return EXIT_USAGE;
+  if (outputs_named_well(o->output, o->csv, o->html)) return EXIT_USAGE;
   if (output_check(o->output) || output_check(o->csv) || output_check(o->html)) return EXIT_USAGE;
   return o->resume ? sweep_journal_read(o->resume, o->retry, s) : EXIT_DONE;
 }

@@ -114,6 +114,7 @@ static PyType_Spec view_spec = {"stickslip._core.View", sizeof(View), 0,
 
 typedef struct {
   double last;       /* when signals were looked at last */
+  bool raised;       /* a handler has raised something: whoever asks again is told so again */
   bool main_thread;  /* of a batch: the thread that called, which alone may look */
   atomic_bool *stop; /* of a batch */
 } Watch;
@@ -128,14 +129,20 @@ static double seconds(void) {
 static bool interrupted(void *user) {
   Watch *watch = user;
   if (watch->stop && atomic_load_explicit(watch->stop, memory_order_relaxed)) return true;
+  if (watch->raised) return true;
   const double now = seconds();
   if (!watch->main_thread || now - watch->last < 0.05) return false;
   watch->last = now;
   const PyGILState_STATE state = PyGILState_Ensure();
-  const bool raised = PyErr_CheckSignals() != 0;
+  watch->raised = PyErr_CheckSignals() != 0;
   PyGILState_Release(state);
-  if (raised && watch->stop) atomic_store(watch->stop, true);
-  return raised;
+  if (watch->raised && watch->stop) atomic_store(watch->stop, true);
+  return watch->raised;
+}
+
+static void watch_begins(Watch *watch) {
+  watch->last = seconds();
+  watch->raised = false;
 }
 
 /* ---- models ---- */
@@ -237,7 +244,17 @@ static PyObject *model_names(PyObject *self, PyObject *unused) {
   return result;
 }
 
-static PyMethodDef model_methods[] = {{"names", model_names, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+/* What results hold of it. */
+static PyObject *model_json(PyObject *self, PyObject *unused) {
+  (void)unused;
+  char *text = ss_model_json(((Model *)self)->model);
+  PyObject *result = text ? PyUnicode_FromString(text) : PyErr_NoMemory();
+  free(text);
+  return result;
+}
+
+static PyMethodDef model_methods[] = {
+    {"names", model_names, METH_NOARGS, NULL}, {"json", model_json, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyType_Slot model_slots[] = {
     {Py_tp_new, (void *)model_new}, {Py_tp_dealloc, (void *)model_dealloc}, {Py_tp_methods, model_methods}, {0, NULL}};
 static PyType_Spec model_spec = {"stickslip._core.Model", sizeof(Model), 0, Py_TPFLAGS_DEFAULT, model_slots};
@@ -279,7 +296,9 @@ typedef struct {
   int nq, nv, n_outputs;
   double *q, *v; /* copies: where the library keeps its own is its affair */
   double t;
-  bool busy; /* a step runs in another thread */
+  long steps;
+  bool done;
+  bool busy; /* a step runs in another thread: nobody may look at `sim` meanwhile */
 } Sim;
 
 /* Positions are numbers of bodies (7 each) or of a user-defined system. */
@@ -290,6 +309,8 @@ static int positions_of(const ss_model *model) {
 static void look(Sim *s) {
   const ss_state *state = ss_sim_state(s->sim);
   s->t = state->t;
+  s->steps = state->step;
+  s->done = ss_sim_done(s->sim);
   memcpy(s->q, state->q, sizeof(double) * (size_t)s->nq);
   memcpy(s->v, state->v, sizeof(double) * (size_t)s->nv);
 }
@@ -364,11 +385,15 @@ static PyObject *sim_step(PyObject *object, PyObject *count) {
   Sim *self = (Sim *)object;
   const long n = PyLong_AsLong(count);
   if (n == -1 && PyErr_Occurred()) return NULL;
+  if (n < 0) {
+    PyErr_Format(PyExc_ValueError, "the number of steps must not be negative: %ld", n);
+    return NULL;
+  }
   if (!begin(self)) return NULL;
   ss_error error = {.status = SS_OK};
   ss_status status = SS_OK;
   self->busy = true;
-  self->watch.last = seconds();
+  watch_begins(&self->watch);
   Py_BEGIN_ALLOW_THREADS;
   for (long i = 0; i < n && !status && !ss_sim_done(self->sim); i++) {
     if (i > 0 && interrupted(&self->watch)) status = SS_ERROR_STOPPED;
@@ -378,6 +403,7 @@ static PyObject *sim_step(PyObject *object, PyObject *count) {
   self->busy = false;
   look(self);
   if (status) return raise_error(&error);
+  if (self->watch.raised) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -402,12 +428,19 @@ static PyObject *sim_t(PyObject *object, void *unused) {
 
 static PyObject *sim_steps(PyObject *object, void *unused) {
   (void)unused;
-  return PyLong_FromLong(ss_sim_state(((Sim *)object)->sim)->step);
+  return PyLong_FromLong(((Sim *)object)->steps);
 }
 
 static PyObject *sim_done(PyObject *object, void *unused) {
   (void)unused;
-  return PyBool_FromLong(ss_sim_done(((Sim *)object)->sim));
+  return PyBool_FromLong(((Sim *)object)->done);
+}
+
+static PyObject *sim_options(PyObject *object, void *unused) {
+  (void)unused;
+  const ss_simulation *o = ss_sim_options(((Sim *)object)->sim);
+  return Py_BuildValue("{s:s,s:s,s:d,s:d}", "scheme", o->scheme, "solver", o->solver, "step", o->step, "duration",
+                       o->duration);
 }
 
 static void put_motion(const ss_sim *sim, int body, double out[13]) {
@@ -430,6 +463,7 @@ static PyObject *sim_motion(PyObject *object, PyObject *index) {
   const long body = PyLong_AsLong(index);
   if (body == -1 && PyErr_Occurred()) return NULL;
   if (body < 0 || body >= ss_model_bodies(ss_sim_model(self->sim))) return raise_index("body");
+  if (!begin(self)) return NULL;
   double numbers[13];
   put_motion(self->sim, (int)body, numbers);
   return PyBytes_FromStringAndSize((const char *)numbers, sizeof numbers);
@@ -438,7 +472,7 @@ static PyObject *sim_motion(PyObject *object, PyObject *index) {
 static PyObject *sim_joint(PyObject *object, PyObject *args) {
   Sim *self = (Sim *)object;
   int joint, what;
-  if (!PyArg_ParseTuple(args, "ii", &joint, &what)) return NULL;
+  if (!PyArg_ParseTuple(args, "ii", &joint, &what) || !begin(self)) return NULL;
   if (joint < 0 || joint >= ss_model_joints(ss_sim_model(self->sim))) return raise_index("joint");
   return PyFloat_FromDouble(what == 0   ? ss_sim_joint_position(self->sim, joint)
                             : what == 1 ? ss_sim_joint_speed(self->sim, joint)
@@ -451,6 +485,7 @@ static PyObject *sim_reaction(PyObject *object, PyObject *index) {
   if (joint == -1 && PyErr_Occurred()) return NULL;
   const int n = ss_model_joints(ss_sim_model(self->sim));
   if (joint < 0 || joint >= n) return raise_index("joint");
+  if (!begin(self)) return NULL;
   ss_joint_report *all = calloc((size_t)n, sizeof *all);
   ss_error error = {.status = SS_ERROR_MEMORY};
   if (!all || ss_sim_joints(self->sim, all, n, &error)) {
@@ -465,17 +500,19 @@ static PyObject *sim_reaction(PyObject *object, PyObject *index) {
 static PyObject *sim_set_input(PyObject *object, PyObject *args) {
   int input;
   double value;
-  if (!PyArg_ParseTuple(args, "id", &input, &value)) return NULL;
+  if (!PyArg_ParseTuple(args, "id", &input, &value) || !begin((Sim *)object)) return NULL;
   ss_error error = {.status = SS_OK};
   if (ss_sim_set_input(((Sim *)object)->sim, input, value, &error)) return raise_error(&error);
   Py_RETURN_NONE;
 }
 
 static PyObject *sim_input(PyObject *object, PyObject *index) {
+  if (!begin((Sim *)object)) return NULL;
   return PyFloat_FromDouble(ss_sim_input(((Sim *)object)->sim, (int)PyLong_AsLong(index)));
 }
 
 static PyObject *sim_output(PyObject *object, PyObject *index) {
+  if (!begin((Sim *)object)) return NULL;
   return PyFloat_FromDouble(ss_sim_output(((Sim *)object)->sim, (int)PyLong_AsLong(index)));
 }
 
@@ -534,6 +571,7 @@ static void put_vector(double out[3], ss_vec3 v, double factor) {
 static PyObject *sim_contacts(PyObject *object, PyObject *unused) {
   (void)unused;
   Sim *self = (Sim *)object;
+  if (!begin(self)) return NULL;
   const int n = ss_sim_contacts(self->sim, NULL, 0);
   ss_contact_report *reports = calloc((size_t)n + 1, sizeof *reports);
   PyObject *bytes = reports ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)sizeof(Contact) * n) : PyErr_NoMemory();
@@ -605,52 +643,85 @@ static PyObject *events_of(const ss_sim *sim, const Events *events) {
 
 static PyObject *sim_certificate(PyObject *object, void *unused) {
   (void)unused;
-  return certificate_of(((Sim *)object)->sim);
+  return begin((Sim *)object) ? certificate_of(((Sim *)object)->sim) : NULL;
 }
 
 static PyObject *sim_energy(PyObject *object, void *unused) {
   (void)unused;
-  return energy_of(((Sim *)object)->sim);
+  return begin((Sim *)object) ? energy_of(((Sim *)object)->sim) : NULL;
 }
 
 static PyObject *sim_events(PyObject *object, void *unused) {
   (void)unused;
-  return events_of(((Sim *)object)->sim, &((Sim *)object)->events);
+  return begin((Sim *)object) ? events_of(((Sim *)object)->sim, &((Sim *)object)->events) : NULL;
 }
 
 /* ---- saving and restoring ---- */
 
+/* Behind the checkpoint, which has a sum of its own: the events so far, how many there are, and a sum over these. */
+typedef struct {
+  int64_t events;
+  uint64_t sum;
+} Tail;
+
+/* FNV-1a */
+static uint64_t sum_of(const void *bytes, size_t n) {
+  uint64_t sum = 14695981039346656037u;
+  for (size_t i = 0; i < n; i++) sum = (sum ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+  return sum;
+}
+
 static PyObject *sim_save(PyObject *object, PyObject *unused) {
   (void)unused;
-  if (!begin((Sim *)object)) return NULL;
+  Sim *self = (Sim *)object;
+  if (!begin(self)) return NULL;
   void *bytes = NULL;
   size_t size = 0;
   ss_error error = {.status = SS_OK};
-  if (ss_checkpoint_save(((Sim *)object)->sim, &bytes, &size, &error)) return raise_error(&error);
-  /* Behind the checkpoint: how many events there were. */
-  const int64_t events = ((Sim *)object)->events.n;
-  PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(size + sizeof events));
-  if (result) {
-    memcpy(PyBytes_AsString(result), bytes, size);
-    memcpy(PyBytes_AsString(result) + size, &events, sizeof events);
+  if (ss_checkpoint_save(self->sim, &bytes, &size, &error)) return raise_error(&error);
+  const size_t events = sizeof *self->events.items * (size_t)self->events.n;
+  const Tail tail = {self->events.n, sum_of(self->events.items, events)};
+  PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(size + events + sizeof tail));
+  char *out = result ? PyBytes_AsString(result) : NULL;
+  if (out) {
+    memcpy(out, bytes, size);
+    if (events) memcpy(out + size, self->events.items, events);
+    memcpy(out + size + events, &tail, sizeof tail);
   }
   ss_checkpoint_free(bytes);
   return result;
+}
+
+/* Splits what sim_save has put together: the size of the checkpoint, or 0 where these are other bytes. */
+static size_t split(const char *bytes, size_t size, Tail *tail) {
+  if (size < sizeof *tail) return 0;
+  memcpy(tail, bytes + size - sizeof *tail, sizeof *tail);
+  const size_t before = size - sizeof *tail;
+  if (tail->events < 0 || (uint64_t)tail->events > before / sizeof(ss_event)) return 0;
+  const size_t events = sizeof(ss_event) * (size_t)tail->events;
+  return tail->sum == sum_of(bytes + before - events, events) ? before - events : 0;
 }
 
 static PyObject *sim_restore(PyObject *object, PyObject *args) {
   Sim *self = (Sim *)object;
   const char *bytes;
   Py_ssize_t size;
-  int64_t events = 0;
   if (!PyArg_ParseTuple(args, "y#", &bytes, &size) || !begin(self)) return NULL;
+  Tail tail = {0};
+  const size_t state = split(bytes, (size_t)size, &tail);
+  const size_t events = state ? (size_t)size - state - sizeof tail : 0;
+  ss_event *items = malloc(events + sizeof *items);
+  if (!items) return PyErr_NoMemory();
+  if (events) memcpy(items, bytes + state, events);
   ss_error error = {.status = SS_OK};
-  const Py_ssize_t state = size - (Py_ssize_t)sizeof events;
-  const ss_status status = ss_checkpoint_load(self->sim, bytes, state > 0 ? (size_t)state : 0, &error);
-  if (!status) memcpy(&events, bytes + state, sizeof events);
-  if (!status && events <= self->events.n) self->events.n = (long)events; /* the others have not happened any more */
+  const ss_status status = ss_checkpoint_load(self->sim, bytes, state, &error);
   look(self);
-  if (status) return raise_error(&error);
+  if (status) {
+    free(items);
+    return raise_error(&error);
+  }
+  free(self->events.items);
+  self->events = (Events){items, (long)tail.events, (long)tail.events + 1};
   Py_RETURN_NONE;
 }
 
@@ -709,7 +780,7 @@ static PyObject *sim_record(PyObject *object, PyObject *args) {
   ss_error error = {.status = SS_ERROR_MEMORY};
   ss_status status = r.joints ? record(self->sim, &r, &error) : SS_ERROR_MEMORY;
   self->busy = true;
-  self->watch.last = seconds();
+  watch_begins(&self->watch);
   Py_BEGIN_ALLOW_THREADS;
   while (!status && !ss_sim_done(self->sim)) {
     if (interrupted(&self->watch)) status = SS_ERROR_STOPPED;
@@ -723,7 +794,7 @@ static PyObject *sim_record(PyObject *object, PyObject *args) {
   PyObject *result = NULL;
   if (status)
     (void)raise_error(&error);
-  else
+  else if (!self->watch.raised)
     result = Py_BuildValue("(y#i)", (const char *)r.numbers, (Py_ssize_t)(sizeof(double) * r.n), r.width);
   free(r.numbers);
   free(r.joints);
@@ -742,6 +813,7 @@ static PyObject *sim_page(PyObject *object, PyObject *args) {
   const ss_observer observer = recorder ? ss_recorder_observer(recorder) : (ss_observer){0};
   if (!status) status = ss_sim_observe(self->sim, &observer, &error);
   self->busy = true;
+  watch_begins(&self->watch);
   Py_BEGIN_ALLOW_THREADS;
   while (!status && steps && !ss_sim_done(self->sim)) status = ss_sim_step(self->sim, &error);
   Py_END_ALLOW_THREADS;
@@ -750,7 +822,9 @@ static PyObject *sim_page(PyObject *object, PyObject *args) {
     const ss_status closed = ss_recorder_close(recorder, self->sim, !status, status ? NULL : &error);
     if (!status) status = closed;
   }
+  look(self);
   if (status) return raise_error(&error);
+  if (self->watch.raised) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -773,6 +847,7 @@ static PyMethodDef sim_methods[] = {{"step", sim_step, METH_O, NULL},
 static PyGetSetDef sim_properties[] = {{"t", sim_t, NULL, NULL, NULL},
                                        {"steps", sim_steps, NULL, NULL, NULL},
                                        {"done", sim_done, NULL, NULL, NULL},
+                                       {"options", sim_options, NULL, NULL, NULL},
                                        {"certificate", sim_certificate, NULL, NULL, NULL},
                                        {"energy", sim_energy, NULL, NULL, NULL},
                                        {"events", sim_events, NULL, NULL, NULL},
@@ -893,6 +968,7 @@ static void step_copy(Work *work, int i, bool main_thread) {
   Batch *b = work->batch;
   ss_status status = SS_OK;
   b->watches[i].main_thread = main_thread;
+  b->watches[i].raised = false;
   b->errors[i].status = SS_OK;
   if (b->failed[i]) return; /* until it is reset */
   for (int k = 0; !status && k < b->n_inputs; k++)
@@ -916,15 +992,17 @@ static void *step_thread(void *work) {
 
 enum { MOST_THREADS = 256 };
 
+static bool batch_is_free(const Batch *b) {
+  if (b->busy) PyErr_SetString(PyExc_RuntimeError, "this batch is being stepped by another thread");
+  return !b->busy;
+}
+
 static PyObject *batch_step(PyObject *object, PyObject *args) {
   Batch *b = (Batch *)object;
   long steps;
   int threads;
   if (!PyArg_ParseTuple(args, "li", &steps, &threads)) return NULL;
-  if (b->busy) {
-    PyErr_SetString(PyExc_RuntimeError, "this batch is being stepped by another thread");
-    return NULL;
-  }
+  if (!batch_is_free(b)) return NULL;
   if (threads > b->n) threads = b->n;
   if (threads > MOST_THREADS) threads = MOST_THREADS;
   Work work = {.batch = b, .steps = steps};
@@ -965,7 +1043,7 @@ static PyObject *batch_views(PyObject *object, PyObject *unused) {
 
 static bool batch_index(const Batch *b, long i) {
   if (i < 0 || i >= b->n) (void)raise_index("copy");
-  return i >= 0 && i < b->n;
+  return i >= 0 && i < b->n && batch_is_free(b);
 }
 
 static PyObject *batch_reset(PyObject *object, PyObject *index) {
@@ -984,6 +1062,7 @@ static PyObject *batch_reset(PyObject *object, PyObject *index) {
 static PyObject *batch_motions(PyObject *object, PyObject *unused) {
   (void)unused;
   Batch *b = (Batch *)object;
+  if (!batch_is_free(b)) return NULL;
   const int bodies = ss_model_bodies(((Model *)b->model)->model);
   const size_t row = 13 * (size_t)bodies;
   PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(double) * row * (size_t)b->n));
@@ -1104,7 +1183,7 @@ static PyObject *core_solve(PyObject *self, PyObject *args) {
   PyObject *answer = NULL;
   if (status)
     (void)raise_error(&error);
-  else
+  else if (!watch.raised)
     answer = Py_BuildValue(
         "{s:y#,s:y#,s:s,s:d,s:i,s:s,s:O,s:d}", "z", (const char *)numbers, (Py_ssize_t)sizeof(double) * n, "w",
         (const char *)(numbers + n), (Py_ssize_t)sizeof(double) * n, "status", ss_outcome_name(result.outcome),

@@ -109,6 +109,7 @@ typedef struct ss_cp_options {
   const char *solver;  /* a name from ss_cp_solvers(); "auto": a strategy of few of them, and the selection (above) */
   double tolerance;    /* residual that counts as solved */
   int iteration_limit; /* 0: the solver's own choice */
+  double work;         /* operations (multiplications) that a method may take, roughly; 0: its own choice */
   double relaxation;   /* nsgs, nsgs-sparse: length of a contact's step, between 0 and 2; 0 stands for 1 */
   ss_cp_order order;   /* nsgs, nsgs-sparse */
   /* Asked before each solver of "auto" and between the rounds of long ones: where it says true, ss_cp_solve returns SS_ERROR_STOPPED. NULL:

@@ -81,6 +81,10 @@ ss_status ss_export_csv_stream(const char *result, FILE *csv, ss_error *error);
  * `every`-th one, and the last) with the bodies' surfaces and the contacts. */
 ss_status ss_export_vtk(const char *result, const char *pvd, long every, ss_error *error);
 
+/* The bodies with their shapes, joints and forces as JSON: what results hold as `/model` and pages show (docs/page-format.md). To be
+ * freed by free; NULL where memory is short. */
+char *ss_model_json(const ss_model *model);
+
 /* Saves everything a run needs to go on exactly as if it had not stopped, and takes it up again: read into a new sim of
  * the same scene, scheme and step (its duration may be longer). */
 ss_status ss_checkpoint_write(const ss_sim *sim, const char *path, ss_error *error);

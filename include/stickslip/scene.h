@@ -256,7 +256,7 @@ typedef struct ss_compliance_def {
    * is said. */
   bool has_coupling, coupling;
   bool has_transport,
-      transport; /* material flows through the patch and takes its deformation along (patch/patch_rows.c) */
+      transport; /* material flows through the patch and takes its deformation along (scheme/patch_rows.c) */
   /* K(q) = stiffness_factor K, C(q) = damping_factor C (BVP (5), condition (D)), at the start of each step; NULL: 1. */
   const ss_expression *stiffness_factor, *damping_factor;
   /* Coefficients of friction, element by element; none: the pair's for all. */

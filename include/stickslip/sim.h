@@ -57,7 +57,7 @@ typedef struct ss_touch {
   int hops;           /* those of them that did not bounce, or took no time */
   bool closed;        /* carries force, or would */
   bool stuck;         /* friction holds it */
-  int face;           /* of a fixed friction polygon: which corners carry (event/facets.c) */
+  int face;           /* of a fixed friction polygon: which corners carry (scheme/friction_faces.c) */
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */
   double force[3];    /* mean force of the last part in which it had one: impulses of impacts are not among them */
@@ -205,6 +205,10 @@ typedef struct ss_applied_report {
   ss_vec3 force, torque;
 } ss_applied_report;
 int ss_sim_applied(const ss_sim *sim, ss_applied_report *out, int capacity);
+
+/* Steps with at most this many threads (default 1), which sleep between them; results are the same to the last bit. Many simulations at
+ * once are better off with one each. */
+ss_status ss_sim_use_threads(ss_sim *sim, int threads, ss_error *error);
 
 /* Wall time of the stages of all steps so far, where it was asked for: looking at the clock costs a little. */
 typedef enum ss_stage {

@@ -59,7 +59,7 @@ static double final_direction(const ss_sim *sim, const ss_quantity *q, const dou
 static double deformation_direction(const ss_sim *sim, const ss_quantity *q, int j) {
   double sign = 1;
   const int at = ss_patch_find_deformation(sim, q->body, q->other, q->element, q->coordinate - SS_DEFORMATION, &sign);
-  return at < 0 ? 0 : sign * sim->variation->patch_end[(ptrdiff_t)j * sim->n_patch + at];
+  return at < 0 ? 0 : sign * sim->watch.variation->patch_end[(ptrdiff_t)j * sim->trial.n_patch + at];
 }
 
 static void fill(const ss_shooting *s, const ss_sim *sim, double *jacobian) {
@@ -74,8 +74,8 @@ static void fill(const ss_shooting *s, const ss_sim *sim, double *jacobian) {
         if (q->final && q->coordinate >= SS_DEFORMATION)
           sum += c->factors[k] * deformation_direction(sim, q, j);
         else if (q->final)
-          sum += c->factors[k] *
-                 final_direction(sim, q, sim->variation->q + (ptrdiff_t)j * nv, sim->variation->v + (ptrdiff_t)j * nv);
+          sum += c->factors[k] * final_direction(sim, q, sim->watch.variation->q + (ptrdiff_t)j * nv,
+                                                 sim->watch.variation->v + (ptrdiff_t)j * nv);
         else if (q->body == u->body && q->coordinate == u->coordinate)
           sum += c->factors[k];
       }

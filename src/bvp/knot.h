@@ -7,7 +7,7 @@
 #ifndef SS_BVP_KNOT_H
 #define SS_BVP_KNOT_H
 
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* Arrays for q, v and angles come from the arena; those of contacts grow and are freed by ss_knot_free. */
 ss_status ss_knot_create(const ss_model *model, ss_arena *arena, ss_state *knot, ss_error *error);

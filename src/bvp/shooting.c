@@ -3,7 +3,7 @@
 #include "bvp/bvp.h"
 
 #include "core/math3.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <stdio.h>
 #include <float.h>
@@ -79,7 +79,7 @@ static double final_value(const ss_sim *sim, const ss_quantity *q) {
   if (q->coordinate >= SS_DEFORMATION) {
     double sign = 1;
     const int at = ss_patch_find_deformation(sim, q->body, q->other, q->element, q->coordinate - SS_DEFORMATION, &sign);
-    return at < 0 ? 0 : sign * sim->patch_end[at];
+    return at < 0 ? 0 : sign * sim->trial.patch_end[at];
   }
   const ss_motion motion = ss_sim_motion(sim, q->body);
   const int axis = q->coordinate % 3;
@@ -154,8 +154,8 @@ static void note_scheme(ss_shooting *s, const ss_sim *sim) {
   s->shot = (ss_shot_report){
       .touched = report->contacts_maximum > 0,
       .velocity_level = !sim->scheme->compliant && !sim->scheme->position_level && !corrected,
-      .mean_velocities = !sim->scheme->compliant && sim->alpha < 1,
-      .arrests = (sim->located & SS_EVENT_STICK_SLIP) != 0,
+      .mean_velocities = !sim->scheme->compliant && sim->chosen.alpha < 1,
+      .arrests = (sim->chosen.located & SS_EVENT_STICK_SLIP) != 0,
       .penetration = report->certificate.penetration,
   };
 }

@@ -3,8 +3,8 @@
  * Few pairs (most mechanisms): all of them, listed once; those whose boxes are apart are not looked at. Many: boxes around the shapes, grown by the way they can go in
  * the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
  * meet everybody. The later parts of a step find their boxes inside those of the first one and take over its list. */
-#include "contact/sweep.h"
-#include "step/workspace.h"
+#include "contact/sweep_and_prune.h"
+#include "contact/contact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +26,11 @@ static ss_status try_pair(ss_sim *sim, ss_candidates *list, int i, int j, ss_err
 
 ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error) {
   const int n = sim->model->n_shapes;
-  sim->few_pairs = (long)n * (n - 1) / 2 <= FEW_PAIRS;
-  if (!sim->few_pairs) return SS_OK;
+  sim->search.few_pairs = (long)n * (n - 1) / 2 <= FEW_PAIRS;
+  if (!sim->search.few_pairs) return SS_OK;
   for (int i = 0; i < n; i++)
     for (int j = i + 1; j < n; j++) {
-      const ss_status status = try_pair(sim, &sim->all, i, j, error);
+      const ss_status status = try_pair(sim, &sim->search.all, i, j, error);
       if (status != SS_OK) return status;
     }
   return SS_OK;
@@ -40,23 +40,23 @@ ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error) {
  * besides, so that its contacts do not depend on what else is listed. */
 static void compute_bounds(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
-  const double way = h * sim->speed_bound, around = SS_NEAR / 2 * model->length;
+  const double way = h * sim->part.speed_bound, around = SS_NEAR / 2 * model->length;
   for (int i = 0; i < model->n_shapes; i++) {
     const ss_shape *shape = &model->shapes[i];
     const ss_pose body = ss_pose_of(sim->state.q, shape->body), pose = ss_shape_pose(shape, &body);
     ss_vec3 low, high;
     ss_shape_bounds(shape, &pose, &low, &high);
     const double grow = shape->body < 0 ? around : way + around;
-    double *b = sim->bounds + 6 * (size_t)i;
+    double *b = sim->search.bounds + 6 * (size_t)i;
     b[0] = low.x - grow, b[1] = low.y - grow, b[2] = low.z - grow;
     b[3] = high.x + grow, b[4] = high.y + grow, b[5] = high.z + grow;
   }
 }
 
 static bool list_covers(const ss_sim *sim) {
-  bool inside = sim->listed_in_step;
+  bool inside = sim->search.listed_in_step;
   for (int i = 0; inside && i < sim->model->n_shapes; i++) {
-    const double *b = sim->bounds + 6 * (size_t)i, *listed = sim->listed + 6 * (size_t)i;
+    const double *b = sim->search.bounds + 6 * (size_t)i, *listed = sim->search.listed + 6 * (size_t)i;
     for (int k = 0; k < 3; k++) inside = inside && b[k] >= listed[k] && b[3 + k] <= listed[3 + k];
   }
   return inside;
@@ -69,30 +69,31 @@ static int by_shapes(const void *left, const void *right) {
 }
 
 bool ss_bounds_meet(const ss_sim *sim, const int shape[2]) {
-  const double *a = sim->bounds + 6 * (size_t)shape[0], *b = sim->bounds + 6 * (size_t)shape[1];
+  const double *a = sim->search.bounds + 6 * (size_t)shape[0], *b = sim->search.bounds + 6 * (size_t)shape[1];
   for (int k = 0; k < 3; k++)
     if (a[k] > b[3 + k] || b[k] > a[3 + k]) return false;
   return true;
 }
 
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error) {
-  sim->bounded = !sim->few_pairs || sim->all.n >= BOUNDED_FROM;
-  if (sim->bounded) compute_bounds(sim, h);
-  if (sim->few_pairs) return SS_OK;
+  sim->search.bounded = !sim->search.few_pairs || sim->search.all.n >= BOUNDED_FROM;
+  if (sim->search.bounded) compute_bounds(sim, h);
+  if (sim->search.few_pairs) return SS_OK;
   if (list_covers(sim)) return SS_OK;
   for (int i = 0; i < 6 * sim->model->n_shapes; i++) /* room for bodies that an impact makes faster */
-    sim->bounds[i] += (i % 6 < 3 ? -HEADROOM : HEADROOM) * h * sim->speed_bound;
+    sim->search.bounds[i] += (i % 6 < 3 ? -HEADROOM : HEADROOM) * h * sim->part.speed_bound;
   const int n = sim->model->n_shapes;
-  sim->axis = ss_sweep_axis(sim->bounds, n, sim->axis);
-  ss_sweep_sort(sim->bounds, sim->axis, n, sim->order, sim->order + n);
-  sim->near.n = 0;
-  ss_sweep sweep = {sim->bounds, sim->order, n, sim->axis, 0, 0};
+  sim->search.axis = ss_sweep_axis(sim->search.bounds, n, sim->search.axis);
+  ss_sweep_sort(sim->search.bounds, sim->search.axis, n, sim->search.order, sim->search.order + n);
+  sim->search.near.n = 0;
+  ss_sweep sweep = {sim->search.bounds, sim->search.order, n, sim->search.axis, 0, 0};
   for (int i, j; ss_sweep_next(&sweep, &i, &j);) {
-    const ss_status status = try_pair(sim, &sim->near, i, j, error);
+    const ss_status status = try_pair(sim, &sim->search.near, i, j, error);
     if (status != SS_OK) return status;
   }
-  if (sim->near.n) qsort(sim->near.items, (size_t)sim->near.n, sizeof *sim->near.items, by_shapes);
-  memcpy(sim->listed, sim->bounds, sizeof(double) * 6 * (size_t)sim->model->n_shapes);
-  sim->listed_in_step = true;
+  if (sim->search.near.n)
+    qsort(sim->search.near.items, (size_t)sim->search.near.n, sizeof *sim->search.near.items, by_shapes);
+  memcpy(sim->search.listed, sim->search.bounds, sizeof(double) * 6 * (size_t)sim->model->n_shapes);
+  sim->search.listed_in_step = true;
   return SS_OK;
 }

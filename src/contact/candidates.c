@@ -1,7 +1,6 @@
 /* Pairs of shapes, and contact points at any configuration. */
 #include "contact/contact.h"
 
-#include "contact/limits.h"
 #include "geom/segment.h"
 
 /* Meshes have features of 32 bits, and are in the world, whose shapes are the last ones: their number from the end is short

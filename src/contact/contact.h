@@ -1,19 +1,11 @@
-/* Contacts: which pairs of shapes may touch in this step, where, and which of them the step's problem must hold. */
+/* Contacts: which pairs of shapes may touch in this step, and where; what is remembered and reported of them. */
 #ifndef SS_CONTACT_CONTACT_H
 #define SS_CONTACT_CONTACT_H
 
-#include "geom/geom.h"
-#include "model/model.h"
+#include "model/joint.h"
 #include "patch/patch.h"
 
 #include <string.h>
-
-enum { SS_MOST_BOUNCES = 1000 }; /* of one contact in one step; it does not bounce from then on */
-#define SS_NEAR 1e-3             /* of the typical length: what is nearer is looked at even if nothing moves */
-enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about two tangents */
-
-/* What a friction row opposes: slip of the contact points, spin about the normal, rolling about a tangent. */
-typedef enum ss_contact_motion { SS_MOTION_SLIP, SS_MOTION_SPIN, SS_MOTION_ROLL, SS_MOTIONS } ss_contact_motion;
 
 /* The item with this key among n of the given size that start with their keys, in order; NULL: none has it. */
 static inline const void *ss_key_find(const void *items, int n, size_t size, uint64_t key) {
@@ -31,97 +23,6 @@ static inline const void *ss_key_find(const void *items, int n, size_t size, uin
   }
   return NULL;
 }
-
-typedef struct ss_contact {
-  uint64_t key;        /* shape pair and feature: the identity that survives from step to step */
-  const ss_pair *pair; /* NULL: not of two shapes, but a joint's limit or a gap of a system, which body[0] names */
-  bool limit;          /* a joint's limit (limits.c), which has the next three fields instead of shapes */
-  int joint;
-  bool upper;
-  double near;  /* near which the joint's angle is counted */
-  int shape[2]; /* a and b, in the order of the pair table */
-  int body[2];
-  ss_contact_point at; /* at the start of the (part of the) step */
-  double start_gap;    /* iterated schemes: the gap there, while `at` follows the iterates */
-  double rate;         /* d gap/dt there */
-  const ss_law *law;   /* valid until the next broad phase */
-  double mu, restitution;
-  bool closed;                               /* was touching at the end of the last step */
-  bool met;                                  /* collided in the last step, and still approaches (event/crowd.c) */
-  bool active;                               /* has rows in the step's problem */
-  bool touching;                             /* gap at rounding level, or below */
-  bool lands;                                /* gently: active before it touches (event/crowd.c) */
-  double lands_at;                           /* when in the part it would, infinite: it does not, or not gently */
-  bool was_stuck, pressed_before;            /* in the last (part of a) step */
-  int hits;                                  /* collisions in this step so far */
-  int hops;                                  /* those of them that did not bounce, or took no time */
-  ss_vec3 turn;                              /* acceleration of its slip by the forces of constraints */
-  double grip;                               /* and by its own friction alone, in size */
-  double last_load, last_ratio, last_when;   /* of that part: mean normal force, friction over its limit, its middle */
-  double load, ratio, when;                  /* of this part */
-  bool slow;                                 /* forces may turn its slip anywhere within the part */
-  bool undirected;                           /* its friction polygon lies anyhow: neither slip nor a force turned it */
-  bool fixed;                                /* the polygon of its friction does not turn with the slip */
-  int last_face, face;                       /* fixed: which corners carry, in the last part and in this one */
-  ss_vec3 direction[SS_CONTACT_ROWS];        /* of its rows: the normal, friction forces, friction moments */
-  int row, n_rows;                           /* row -1: none */
-  int n_forces;                              /* rows that are forces, the normal one included; the others are moments */
-  ss_contact_motion motion[SS_CONTACT_ROWS]; /* what each friction row opposes */
-  int block;
-  ss_patch *patch; /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
-  bool
-      pressed_in; /* patch: appears in this part, which begins at t = 0: what it stores is part of the initial energy */
-  int memory;     /* patch: where its numbers start in the sim's patch_start and patch_end */
-  double impulse[SS_CONTACT_ROWS]; /* the solution */
-  double blur;                     /* of its normal velocity: what the solution's residual leaves open */
-  ss_vec3 pressed;    /* its forces as a vector on body a, world frame; before the solve: that of the last step */
-  ss_vec3 twisted;    /* its moments, likewise */
-  ss_vec3 kept_force; /* the one below, while another part is tried */
-  ss_vec3 force;      /* its forces over the size of the part that had them last */
-  bool stuck;
-  unsigned held, was_held;         /* bits of the motions with moments that friction holds, now and in the last part */
-  double moment_ratio[SS_MOTIONS]; /* over their limits, of this part */
-  double last_moment_ratio[SS_MOTIONS];
-  bool opens;                /* without a force; one of several feet that carry may have none and stay */
-  bool spin_ends, roll_ends; /* with the solved part (event/transition.c) */
-  double bounce, returned;   /* impact: restitution of this collision, impulse e c_n that it returns */
-  ss_vec3 total;             /* impact: impulse of all phases, on body a */
-} ss_contact;
-
-/* Motions that the contact's friction opposes, as bits. */
-static inline unsigned ss_contact_motions(const ss_contact *c) {
-  unsigned motions = 0;
-  for (int k = 1; k < c->n_rows; k++) motions |= 1U << c->motion[k];
-  return motions;
-}
-
-/* Two shapes that may touch: law and pair function looked up once. */
-typedef struct ss_candidate {
-  const ss_pair *pair;
-  int shape[2];
-  uint64_t key; /* of the two shapes: what the keys of their contacts have in common */
-  ss_law law;
-} ss_candidate;
-
-/* What the near pairs gave last, at which positions: an impact leaves them where they are, and the next search finds the same. */
-typedef struct ss_found_pair {
-  int shape[2], first, count; /* among the points */
-} ss_found_pair;
-
-typedef struct ss_found {
-  double *q; /* [n_q] */
-  double reach;
-  ss_found_pair *pairs; /* in the order of the candidates */
-  ss_contact_point *points;
-  int n_pairs, n_points, q_capacity, pair_capacity, point_capacity;
-} ss_found;
-
-/* Every pair that can collide at all, where they are few; grown during the run by the broad phase where they are many.
- */
-typedef struct ss_candidates {
-  ss_candidate *items;
-  int n, capacity;
-} ss_candidates;
 
 /* Fills in a candidate for shapes i and j; false if they never collide. */
 bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out);
@@ -154,5 +55,62 @@ double ss_contact_rate(const ss_model *model, const ss_contact *contact, const s
 
 /* At t = 0 no two bodies may overlap deeply; sets model->pressed_in. */
 ss_status ss_check_overlap(ss_model *model, const ss_scene *scene, ss_error *error);
+
+/* Joint limits as contacts: gap and gradient of one end of a joint's range. */
+double ss_limit_gap(const ss_model *model, const ss_contact *limit, const ss_pose *a, const ss_pose *b);
+ss_row ss_limit_row(const ss_model *model, const ss_contact *limit, const ss_pose *a, const ss_pose *b);
+
+/* ---- of a simulation ---- */
+
+ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
+ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
+bool ss_bounds_meet(const ss_sim *sim, const int shape[2]);
+ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error); /* after it */
+/* Features that overlap by more than `deep` at positions q_end and are not among the contacts join them, as they are at the start
+ * of the part; how many. */
+ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *added, ss_error *error);
+ss_status ss_limits_append(ss_sim *sim, ss_error *error); /* as contacts */
+
+/* The gap of a limit cannot change faster in the solved part, at whose end velocities are v_end. */
+double ss_limit_speed(const ss_sim *sim, const ss_contact *limit, const double *v_end);
+
+/* Impulses of the step: none yet; those of the solved part, of which a fraction is taken, or of an impact; that is all. */
+void ss_deal_begin(ss_sim *sim);
+ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error);
+void ss_deal_more(ss_sim *sim, uint64_t key, ss_vec3 impulse); /* of a contact that has dealt in this part */
+ss_status ss_deal_also(ss_sim *sim, const ss_contact *c, ss_vec3 impulse, ss_error *error); /* of any contact */
+void ss_deal_end(ss_sim *sim);
+
+/* Contact memory. */
+ss_status ss_touch_store(ss_sim *sim, ss_error *error);
+const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
+void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the last step knew of it */
+
+/* Patches of contacts (contact_patch.c). */
+ss_status ss_patch_attach(ss_sim *sim, ss_contact *contact, const ss_touch *touch, ss_error *error);
+void ss_patch_drop_travelling(ss_sim *sim);                       /* contacts that repeat others (travelling.c) */
+ss_vec3 ss_element_shift(const ss_contact *contact, int element); /* from the contact point, world */
+double ss_element_gap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at, int element);
+double ss_element_gap_at(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at,
+                         const ss_pose body[2], int element);
+bool ss_patch_lives(const ss_sim *sim, const ss_contact *contact);
+/* Where in patch_end the deformation of an element between bodies a and b lies (elements of all their patches are counted
+ * on), and its sign in the frame whose normal points to a; -1: there is no such element now, its deformation is 0. */
+int ss_patch_find_deformation(const ss_sim *sim, int a, int b, int element, int direction, double *sign);
+ss_status ss_patch_store(ss_sim *sim, const ss_contact *contact, ss_touch *touch, ss_error *error);
+/* Largest overlap of the deformed surfaces at the end of the step. */
+double ss_patch_overlap(const ss_sim *sim, const ss_contact *contact, const ss_contact_point *at);
+double ss_patch_stored(const ss_patch *patch, const double *delta); /* elastic energy */
+double ss_patches_energy(const ss_sim *sim);                        /* of all contacts at the end of the step */
+
+/* Deformations, then impulses of a contact's patch at the two ends of the part. */
+static inline double *ss_patch_start(const ss_sim *sim, const ss_contact *c) {
+  return sim->trial.patch_start + c->memory;
+}
+static inline double *ss_patch_end(const ss_sim *sim, const ss_contact *c) { return sim->trial.patch_end + c->memory; }
+/* The slip up to which an element sticks; where nothing moves but the elements, theirs are lengths per step. */
+static inline double ss_patch_still(const ss_sim *sim) {
+  return 1e-9 * sim->part.speed_bound + 1e-14 * sim->model->length / sim->step.h;
+}
 
 #endif

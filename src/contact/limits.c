@@ -1,6 +1,6 @@
 /* Joint limits as contacts: each end of a range is a gap that must not become negative, without friction and with
  * restitution zero. From here on limits are located, hit, held and left like any other contact. */
-#include "step/workspace.h"
+#include "contact/contact.h"
 
 static double sign_of(const ss_contact *c) { return c->upper ? -1 : 1; }
 
@@ -22,18 +22,18 @@ ss_row ss_limit_row(const ss_model *model, const ss_contact *c, const ss_pose *a
 double ss_limit_speed(const ss_sim *sim, const ss_contact *c, const double *v_end) {
   const ss_joint *joint = &sim->model->joints[c->joint];
   const double start = ss_joint_coordinate_speed(sim->model, joint, sim->state.q, sim->state.v);
-  return 2 * fmax(start, ss_joint_coordinate_speed(sim->model, joint, sim->q_end, v_end));
+  return 2 * fmax(start, ss_joint_coordinate_speed(sim->model, joint, sim->trial.q_end, v_end));
 }
 
 static const ss_law no_friction = {.collide = true};
 
 static ss_status add_limit(ss_sim *sim, int joint_index, bool upper, ss_error *error) {
-  const ss_status status =
-      ss_grow((void **)&sim->contacts, &sim->contact_capacity, sim->n_contacts + 1, sizeof *sim->contacts, error);
+  const ss_status status = ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity,
+                                   sim->trial.n_contacts + 1, sizeof *sim->trial.contacts, error);
   if (status != SS_OK) return status;
   const ss_joint *joint = &sim->model->joints[joint_index];
   const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
-  ss_contact *c = &sim->contacts[sim->n_contacts++];
+  ss_contact *c = &sim->trial.contacts[sim->trial.n_contacts++];
   *c = (ss_contact){.key = UINT64_C(1) << 63 | (uint64_t)joint_index << 1 | upper,
                     .shape = {-1, -1},
                     .body = {joint->body[0], joint->body[1]},

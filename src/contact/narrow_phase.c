@@ -1,5 +1,5 @@
 /* Narrow phase: contact points of all near pairs at the start of the step, with what is remembered of each. */
-#include "step/workspace.h"
+#include "contact/contact.h"
 
 #include <string.h>
 
@@ -29,12 +29,8 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
   }
 }
 
-static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
-                             const ss_pose body[2], ss_error *error) {
-  const ss_status status =
-      ss_grow((void **)&sim->contacts, &sim->contact_capacity, sim->n_contacts + 1, sizeof *sim->contacts, error);
-  if (status != SS_OK) return status;
-  ss_contact *contact = &sim->contacts[sim->n_contacts++];
+static void fill_contact(const ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
+                         const ss_pose body[2], ss_contact *contact) {
   *contact = (ss_contact){.key = ss_contact_key(candidate, point->feature),
                           .pair = candidate->pair,
                           .at = *point,
@@ -48,8 +44,25 @@ static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const s
   }
   contact->rate = ss_contact_rate(sim->model, contact, point, &body[0], &body[1], sim->state.v);
   ss_contact_remember(sim, contact);
-  return sim->scheme->compliant ? ss_patch_attach(sim, contact, ss_touch_find(&sim->state, contact->key), error)
-                                : SS_OK;
+}
+
+static ss_status reserve_contacts(ss_sim *sim, int n, ss_error *error) {
+  ss_trial *t = &sim->trial;
+  return ss_grow((void **)&t->contacts, &t->contact_capacity, n, sizeof *t->contacts, error);
+}
+
+/* Compliant schemes: the patch of the last contact. */
+static ss_status attach_patch(ss_sim *sim, ss_error *error) {
+  ss_contact *c = &sim->trial.contacts[sim->trial.n_contacts - 1];
+  return ss_patch_attach(sim, c, ss_touch_find(&sim->state, c->key), error);
+}
+
+static ss_status add_contact(ss_sim *sim, const ss_candidate *candidate, const ss_contact_point *point,
+                             const ss_pose body[2], ss_error *error) {
+  const ss_status status = reserve_contacts(sim, sim->trial.n_contacts + 1, error);
+  if (status != SS_OK) return status;
+  fill_contact(sim, candidate, point, body, &sim->trial.contacts[sim->trial.n_contacts++]);
+  return sim->scheme->compliant ? attach_patch(sim, error) : SS_OK;
 }
 
 /* Whether two points have the same place in the plane. */
@@ -76,7 +89,7 @@ static int merge_across_plane(const ss_model *model, ss_contact_point *points, i
 
 /* Makes room for what is going to be found here, unless that is known already. */
 static ss_status begin_search(ss_sim *sim, int n_pairs, double reach, bool *known, ss_error *error) {
-  ss_found *found = &sim->found;
+  ss_found *found = &sim->search.found;
   const size_t size = sizeof(double) * (size_t)sim->model->n_q;
   *known = found->n_pairs > 0 && found->reach == reach && memcmp(found->q, sim->state.q, size) == 0;
   if (*known) return SS_OK;
@@ -94,29 +107,92 @@ static bool is_costly(const ss_shape *a, const ss_shape *b) {
   return a->type > SS_SHAPE_HALF_SPACE && b->type > SS_SHAPE_HALF_SPACE;
 }
 
-/* The k-th candidate's points: those found before, or new ones. */
-static ss_status search(ss_sim *sim, int k, const ss_candidate *candidate, const ss_pose body[2], bool known,
-                        ss_found_pair *out, ss_error *error) {
-  ss_found *found = &sim->found;
-  const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
-  if (known) {
-    *out = found->pairs[k];
-    return SS_OK;
+/* ---- on threads ---- */
+
+enum { PAIRS_AT_A_TIME = 64 };
+
+typedef struct search_job {
+  ss_sim *sim;
+  const ss_candidates *list;
+} search_job;
+
+static void poses_of(const ss_sim *sim, const ss_candidate *candidate, ss_pose body[2]) {
+  for (int side = 0; side < 2; side++)
+    body[side] = ss_pose_of(sim->state.q, sim->model->shapes[candidate->shape[side]].body);
+}
+
+/* Points of some candidates, to the end of the thread's list. */
+static void search_pairs(void *user, int worker, int from, int to) {
+  const search_job *job = user;
+  const ss_sim *sim = job->sim;
+  ss_found *found = &job->sim->search.found;
+  ss_found_list *list = &found->list[worker];
+  for (int k = from; k < to && !list->failed; k++) {
+    const ss_candidate *candidate = &job->list->items[k];
+    const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
+    list->failed = ss_grow((void **)&list->points, &list->capacity, list->n + SS_PAIR_CONTACTS, sizeof *list->points,
+                           NULL) != SS_OK;
+    if (list->failed) return;
+    ss_pose body[2];
+    poses_of(sim, candidate, body);
+    const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
+    ss_contact_point *points = list->points + list->n;
+    const bool apart = (sim->search.few_pairs && sim->search.bounded && !ss_bounds_meet(sim, candidate->shape)) ||
+                       (is_costly(a, b) && ss_shapes_are_apart(a, &pa, b, &pb, found->reach));
+    int n = apart ? 0 : candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
+    if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
+    found->pairs[k] = (ss_found_pair){{candidate->shape[0], candidate->shape[1]}, worker, list->n, n};
+    list->n += n;
   }
-  const ss_status status = ss_grow((void **)&found->points, &found->point_capacity, found->n_points + SS_PAIR_CONTACTS,
-                                   sizeof *found->points, error);
-  if (status != SS_OK) return status;
-  const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
-  sim->looks++;
-  ss_contact_point *points = found->points + found->n_points;
-  const bool apart = (sim->few_pairs && sim->bounded && !ss_bounds_meet(sim, candidate->shape)) ||
-                     (is_costly(a, b) && ss_shapes_are_apart(a, &pa, b, &pb, found->reach));
-  int n = apart ? 0 : candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
-  if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
-  *out = (ss_found_pair){{candidate->shape[0], candidate->shape[1]}, found->n_points, n};
-  found->pairs[found->n_pairs++] = *out;
-  found->n_points += n;
+}
+
+/* The points of all threads in the order of the pairs. */
+static ss_status join_lists(ss_found *found, int n_pairs, int threads, ss_error *error) {
+  ss_found_list *all = &found->list[threads > 1 ? SS_MOST_THREADS : 0];
+  int n = 0;
+  for (int k = 0; k < n_pairs; k++) n += found->pairs[k].count;
+  found->n_points = n;
+  if (threads > 1) {
+    const ss_status status = ss_grow((void **)&all->points, &all->capacity, n, sizeof *all->points, error);
+    if (status != SS_OK) return status;
+    n = 0;
+    for (int k = 0; k < n_pairs; k++) {
+      ss_found_pair *pair = &found->pairs[k];
+      const ss_contact_point *from = found->list[pair->list].points;
+      if (pair->count) memcpy(all->points + n, from + pair->first, sizeof *from * (size_t)pair->count);
+      pair->first = n;
+      n += pair->count;
+    }
+  }
+  found->points = all->points;
+  found->n_pairs = n_pairs;
   return SS_OK;
+}
+
+static ss_status search(ss_sim *sim, const ss_candidates *list, ss_error *error) {
+  ss_found *found = &sim->search.found;
+  const int threads = ss_threads_count(sim->threads);
+  search_job job = {sim, list};
+  for (int k = 0; k < threads; k++) found->list[k].n = 0, found->list[k].failed = false;
+  ss_threads_for(sim->threads, list->n, PAIRS_AT_A_TIME, search_pairs, &job);
+  sim->step.looks += list->n;
+  for (int k = 0; k < threads; k++)
+    if (found->list[k].failed) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  return join_lists(found, list->n, threads, error);
+}
+
+/* The contacts of some candidates, each in its place. */
+static void fill_contacts(void *user, int worker, int from, int to) {
+  (void)worker;
+  const search_job *job = user;
+  const ss_found *found = &job->sim->search.found;
+  for (int k = from; k < to; k++) {
+    const ss_found_pair *pair = &found->pairs[k];
+    ss_pose body[2];
+    if (pair->count) poses_of(job->sim, &job->list->items[k], body);
+    for (int i = pair->first; i < pair->first + pair->count; i++)
+      fill_contact(job->sim, &job->list->items[k], &found->points[i], body, &job->sim->trial.contacts[i]);
+  }
 }
 
 /* Are they the pairs of last time? */
@@ -130,23 +206,33 @@ static bool same_pairs(const ss_found *found, const ss_candidates *list) {
 /* For tests of what notices it. */
 static void lose_contacts(ss_sim *sim) {
   int kept = 0;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const int *shape = sim->contacts[i].shape, *blind = sim->blind;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const int *shape = sim->trial.contacts[i].shape, *blind = sim->search.blind;
     const bool lost = (shape[0] == blind[0] && shape[1] == blind[1]) || (shape[0] == blind[1] && shape[1] == blind[0]);
-    if (!lost) sim->contacts[kept++] = sim->contacts[i];
+    if (!lost) sim->trial.contacts[kept++] = sim->trial.contacts[i];
   }
-  sim->n_contacts = kept;
+  sim->trial.n_contacts = kept;
 }
 
-static bool is_listed(const ss_sim *sim, uint64_t key) {
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].key == key) return true;
+static bool has_key(const ss_trial *t, int from, int to, uint64_t key) {
+  for (int i = from; i < to; i++)
+    if (t->contacts[i].key == key) return true;
   return false;
 }
 
+/* Whether candidate k has this feature already: found with it, or added since. */
+static bool is_listed(const ss_sim *sim, int k, uint64_t key) {
+  const ss_trial *t = &sim->trial;
+  const ss_found *found = &sim->search.found;
+  if (sim->search.blind) return has_key(t, 0, t->n_contacts, key);
+  const int first = found->pairs[k].first;
+  return has_key(t, first, first + found->pairs[k].count, key) || has_key(t, found->n_points, t->n_contacts, key);
+}
+
 /* Features of one pair that are too deep at the end, and new, as they are at the start. */
-static ss_status follow_back(ss_sim *sim, const ss_candidate *candidate, const double *q_end, double deep, int *added,
-                             ss_error *error) {
+static ss_status follow_back(ss_sim *sim, const ss_candidates *list, int k, const double *q_end, double deep,
+                             int *added, ss_error *error) {
+  const ss_candidate *candidate = &list->items[k];
   const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
   static const double share = 2e-4; /* of the smaller shape: what may be left for the next step to push back */
   ss_pose body[2] = {ss_pose_of(q_end, a->body), ss_pose_of(q_end, b->body)};
@@ -159,12 +245,12 @@ static ss_status follow_back(ss_sim *sim, const ss_candidate *candidate, const d
   pa = ss_shape_pose(a, &body[0]);
   pb = ss_shape_pose(b, &body[1]);
   for (int i = 0; i < n; i++) {
-    if (points[i].gap >= -deep || is_listed(sim, ss_contact_key(candidate, points[i].feature))) continue;
+    if (points[i].gap >= -deep || is_listed(sim, k, ss_contact_key(candidate, points[i].feature))) continue;
     candidate->pair->gap(a, &pa, b, &pb, points[i].feature, &start);
     /* an edge that is turned away may have any gap and any normal: nothing can be held by it */
-    const bool there = start.gap >= -deep && start.gap <= sim->found.reach;
+    const bool there = start.gap >= -deep && start.gap <= sim->search.found.reach;
     if (!there || v3_dot(start.normal, points[i].normal) < 0.9) {
-      sim->overlooked |= points[i].gap < -share * fmin(a->reach, b->reach);
+      sim->crowd.overlooked |= points[i].gap < -share * fmin(a->reach, b->reach);
       continue;
     }
     const ss_status status = add_contact(sim, candidate, &start, body, error);
@@ -175,38 +261,39 @@ static ss_status follow_back(ss_sim *sim, const ss_candidate *candidate, const d
 }
 
 ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *added, ss_error *error) {
-  const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
+  const ss_candidates *list = sim->search.few_pairs ? &sim->search.all : &sim->search.near;
   ss_status status = SS_OK;
-  sim->overlooked = false;
+  sim->crowd.overlooked = false;
   *added = 0;
   for (int k = 0; k < list->n && status == SS_OK && sim->model->planar == SS_SPATIAL; k++) {
     const ss_shape *a = &sim->model->shapes[list->items[k].shape[0]], *b = &sim->model->shapes[list->items[k].shape[1]];
     const bool smooth = a->type <= SS_SHAPE_SPHERE || b->type <= SS_SHAPE_SPHERE; /* one feature that is always there */
-    if (!smooth && !a->mesh && !b->mesh) status = follow_back(sim, &list->items[k], q_end, deep, added, error);
+    if (!smooth && !a->mesh && !b->mesh) status = follow_back(sim, list, k, q_end, deep, added, error);
   }
   return status;
 }
 
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
-  const ss_candidates *list = sim->few_pairs ? &sim->all : &sim->near;
-  const double reach = 2 * h * sim->speed_bound + SS_NEAR * sim->model->length;
-  sim->n_contacts = sim->n_patch = 0;
-  if (!same_pairs(&sim->found, list)) sim->found.n_pairs = 0;
+  const ss_candidates *list = sim->search.few_pairs ? &sim->search.all : &sim->search.near;
+  const double reach = 2 * h * sim->part.speed_bound + SS_NEAR * sim->model->length;
+  sim->trial.n_contacts = sim->trial.n_patch = 0;
+  if (!same_pairs(&sim->search.found, list)) sim->search.found.n_pairs = 0;
   bool known;
   ss_status status = begin_search(sim, list->n, reach, &known, error);
-  for (int k = 0; status == SS_OK && k < list->n; k++) {
-    const ss_candidate *candidate = &list->items[k];
-    const ss_shape *shapes = sim->model->shapes;
-    const ss_pose body[2] = {ss_pose_of(sim->state.q, shapes[candidate->shape[0]].body),
-                             ss_pose_of(sim->state.q, shapes[candidate->shape[1]].body)};
-    ss_found_pair pair;
-    status = search(sim, k, candidate, body, known, &pair, error);
-    for (int i = 0; status == SS_OK && i < pair.count; i++)
-      status = add_contact(sim, candidate, &sim->found.points[pair.first + i], body, error);
+  if (status == SS_OK && !known) status = search(sim, list, error);
+  if (status == SS_OK) status = reserve_contacts(sim, sim->search.found.n_points, error);
+  if (status == SS_OK) {
+    search_job job = {sim, list};
+    ss_threads_for(sim->threads, list->n, PAIRS_AT_A_TIME, fill_contacts, &job);
+    if (!sim->scheme->compliant) sim->trial.n_contacts = sim->search.found.n_points;
   }
-  if (status != SS_OK) sim->found.n_pairs = 0;
+  while (status == SS_OK && sim->trial.n_contacts < sim->search.found.n_points) {
+    sim->trial.n_contacts++;
+    status = attach_patch(sim, error);
+  }
+  if (status != SS_OK) sim->search.found.n_pairs = 0;
   if (status != SS_OK) return status;
-  if (sim->blind) lose_contacts(sim);
+  if (sim->search.blind) lose_contacts(sim);
   if (sim->scheme->compliant) ss_patch_drop_travelling(sim);
   return sim->model->n_limits ? ss_limits_append(sim, error) : SS_OK;
 }

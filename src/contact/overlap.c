@@ -1,7 +1,7 @@
 /* At t = 0 no two bodies may overlap deeply. Surfaces that give may be pressed in: what they overlap by is their
  * deformation (BVP (12)), as long as it is small beside the bodies. */
 #include "contact/contact.h"
-#include "contact/sweep.h"
+#include "contact/sweep_and_prune.h"
 #include "core/arena.h"
 #include "core/words.h"
 

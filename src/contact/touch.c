@@ -1,5 +1,5 @@
 /* Contact memory: what a touching contact hands to the next step. Ordered by key. */
-#include "step/workspace.h"
+#include "contact/contact.h"
 
 #include <stdlib.h>
 
@@ -15,12 +15,12 @@ static int by_key(const void *left, const void *right) {
 ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
   ss_state *state = &sim->state;
   ss_status status =
-      ss_grow((void **)&state->touch, &state->touch_capacity, sim->n_contacts, sizeof *state->touch, error);
+      ss_grow((void **)&state->touch, &state->touch_capacity, sim->trial.n_contacts, sizeof *state->touch, error);
   if (status != SS_OK) return status;
   state->n_touch = state->n_patch = 0;
   bool sorted = true;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     const bool patch = ss_patch_lives(sim, c);
     if (!c->closed && c->hits == 0 && c->hops == 0 && !patch) continue;
     ss_touch *touch = &state->touch[state->n_touch++];

@@ -64,3 +64,13 @@ char *ss_arena_strdup(ss_arena *arena, const char *text) {
   if (copy) memcpy(copy, text, size);
   return copy;
 }
+
+ss_status ss_grow(void **array, int *capacity, int needed, size_t element, ss_error *error) {
+  if (needed <= *capacity) return SS_OK;
+  const int larger = needed < 16 ? 16 : needed + needed / 2;
+  void *memory = ss_realloc(*array, element * (size_t)larger);
+  if (!memory) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  *array = memory;
+  *capacity = larger;
+  return SS_OK;
+}

@@ -2,6 +2,8 @@
 #ifndef SS_CORE_ARENA_H
 #define SS_CORE_ARENA_H
 
+#include <stickslip/base.h>
+
 #include <stddef.h>
 
 typedef struct ss_arena ss_arena;
@@ -18,5 +20,8 @@ char *ss_arena_strdup(ss_arena *arena, const char *text);
 void *ss_alloc(size_t size); /* zeroed */
 void *ss_realloc(void *memory, size_t size);
 void ss_free(void *memory);
+
+/* Grows an array to hold at least `needed` elements; keeps its contents. */
+ss_status ss_grow(void **array, int *capacity, int needed, size_t element, ss_error *error);
 
 #endif

@@ -352,7 +352,9 @@ static ss_status parse_primary(parser *p) {
     return SS_OK;
   }
   if (*start == '\0') return FAIL(p, start, "the expression ends where a number, a name or '(' is expected");
-  return FAIL(p, start, "expected a number, a name or '(', not '%s'", ss_printable(start).text);
+  const bool power = *start == '*' && start > p->text && start[-1] == '*';
+  return FAIL(p, start, "expected a number, a name or '(', not '%s'%s", ss_printable(start).text,
+              power ? ": powers are written a^b" : "");
 }
 
 static ss_status parse_unit(parser *p) {
@@ -430,13 +432,27 @@ static ss_status parse_comparison(parser *p) {
   return SS_OK;
 }
 
+/* What follows an expression: degrees and units as people write them get a hint. */
+static ss_status fail_rest(const parser *p) {
+  const ss_printable_text rest = ss_printable(p->at);
+  if (strncmp(p->at, "degree", 6) == 0 || strncmp(p->at, "\xc2\xb0", 2) == 0)
+    return FAIL(p, p->at, "unexpected '%s' after the expression: degrees are written 'deg'", rest.text);
+  if (is_letter(*p->at))
+    return FAIL(p, p->at,
+                "unexpected '%s' after the expression: products are written with '*', and the only unit is 'deg'",
+                rest.text);
+  if (*p->at == ',' && is_digit(p->at[1]))
+    return FAIL(p, p->at, "unexpected '%s' after the expression: decimals are written with '.'", rest.text);
+  return FAIL(p, p->at, "unexpected '%s' after the expression", rest.text);
+}
+
 static ss_status parse_all(parser *p) {
   skip_blanks(p);
   if (*p->at == '\0') return FAIL(p, p->text, "expected a number or an expression, but there is nothing");
   SS_TRY(parse_comparison(p));
   skip_blanks(p);
   if (*p->at == ')') return FAIL(p, p->at, "')' without '('");
-  if (*p->at != '\0') return FAIL(p, p->at, "unexpected '%s' after the expression", ss_printable(p->at).text);
+  if (*p->at != '\0') return fail_rest(p);
   if (p->uses) return SS_OK;
   const ss_expression whole = {p->program, p->count, 0};
   const double value = ss_expression_value(&whole, 0);

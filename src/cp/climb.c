@@ -31,15 +31,15 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
   return SS_OK;
 }
 
-ss_status try_row(climb *c, const solver_row *row, int limit, const double *from, ss_outcome *outcome,
-                  ss_error *error) {
+ss_status try_row(climb *c, const solver_row *row, attempt a, ss_outcome *outcome, ss_error *error) {
   ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
   ss_cp_options options = *c->options;
   if (options.stop && options.stop(options.stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
-  if (options.iteration_limit <= 0) options.iteration_limit = limit;
-  for (int i = 0; i < c->problem->n; i++) c->trial[i] = from ? from[i] : 0;
+  if (options.iteration_limit <= 0) options.iteration_limit = a.limit;
+  if (a.work > 0) options.work = options.work > 0 ? fmin(options.work, a.work) : a.work;
+  for (int i = 0; i < c->problem->n; i++) c->trial[i] = a.from ? a.from[i] : 0;
   const scratch_mark mark = scratch_now(c->workspace);
-  ss_status status = row->solve(c->problem, &options, from != NULL, c->trial, c->workspace, &own, error);
+  ss_status status = row->solve(c->problem, &options, a.from != NULL, c->trial, c->workspace, &own, error);
   scratch_release(c->workspace, mark);
   *outcome = own.outcome;
   c->result->no_solution = c->result->no_solution || own.no_solution;

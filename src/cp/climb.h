@@ -27,14 +27,24 @@ typedef struct climb {
   ss_cp_result *result;
 } climb;
 
-/* Runs one solver, from a z or from nothing (NULL); judges and polishes; keeps what is better (climb.c). */
-ss_status try_row(climb *c, const solver_row *row, int limit, const double *from, ss_outcome *outcome, ss_error *error);
+/* What one solver may do, and where it starts. */
+typedef struct attempt {
+  int limit;          /* iterations; 0: its own choice */
+  double work;        /* operations; 0: its own choice */
+  const double *from; /* NULL: from nothing */
+} attempt;
+
+/* Runs one solver; judges and polishes; keeps what is better (climb.c). */
+ss_status try_row(climb *c, const solver_row *row, attempt a, ss_outcome *outcome, ss_error *error);
 
 /* After work on another form of the matrix, whose sums have other rounding errors. */
 void judge_as_given(climb *c, const ss_cp *given);
 
 /* Whether there is nothing to look for, which becomes the outcome then. A proof is rounding where some z is nearly a solution. */
 bool proved_impossible(climb *c);
+
+/* Operations that a method may take at first: as many as some hundred sweeps (strategy.c). */
+double first_work(const ss_cp *problem);
 
 /* The rows one after the other until the tolerance is reached; c->problem in any form (strategy.c). */
 ss_status run_strategy(climb *c, bool warm, ss_error *error);

@@ -227,12 +227,13 @@ ss_status compliant_create(compliant *k, const ss_cp *problem, double most, ss_c
     status = range_system_create(&k->cp, &k->nodes, most, w, &k->space, admitted, error);
   if (status || !*admitted) return status;
   status = active_set_create_bare(&k->cp, diagonal, w, &k->set, error);
-  if (!status && !proximal_create(&k->step, k->space.m, problem->n, w)) return out_of_memory(error);
+  if (status) return status;
+  if (!proximal_create(&k->step, k->space.m, problem->n, w)) return out_of_memory(error);
   k->step.equations = &equations;
   k->step.user = k;
   k->step.cones = cones_admitted(&k->cp);
   memset(k->step.now.y, 0, sizeof(double) * (size_t)k->space.m);
-  return status;
+  return SS_OK;
 }
 
 void compliant_anchor_zero(compliant *k) {

@@ -4,7 +4,7 @@
  *
  *     F(y) = y - U^T (z(x) - a),   x = a - (w_a + L y) / eps,
  *
- * z(x) a law of contact (response.c, smooth_response.c). Its derivative is 1 + U^T z' L / eps. */
+ * z(x) a law of contact (response.c). Its derivative is 1 + U^T z' L / eps. */
 #ifndef SS_CP_DESCENT_H
 #define SS_CP_DESCENT_H
 
@@ -22,13 +22,11 @@ typedef struct descent {
   double eps;
   double *anchor, *slack, *best, *drift; /* [n] a and G a + g; the best a so far; its last step */
   double *w, *x, *change, *shift, *none; /* [n]; change: z - a; none: zeros */
-  double *last_x;                        /* [n] x at the end of the last step */
+  double *last_x;                        /* [n] the impulses before */
   double *diagonal;                      /* [n] of a sparse matrix */
   double *K, *H, *T;                     /* [rank][rank], [rank]; K = U^T z' L; T: of its change */
   double (*D)[SS_FRICTION_ROWS];         /* [n] the z' that K has been made of */
   int *first, *last;                     /* [rank] envelope of H */
-  bool settled;                          /* the anchor is the end of a step that was solved, d->step.now, at last_x */
-  bool hurried;                          /* others are there to go on where it is slow */
 } descent;
 
 /* The anchor is not set. `share`: of the rows, that the rank may be; not admitted where it is more, or where the symmetric part
@@ -41,9 +39,5 @@ bool descent_factor(descent *d, double (*D)[SS_FRICTION_ROWS]);
 /* Rounding errors of large z' stay in U^T z' L; this drops it, so that the next factors are made from nothing. */
 void descent_forget(descent *d);
 void descent_solve(const descent *d, double *x); /* F' x = x with them */
-
-/* Proximal steps from the anchor, which is a start if `warm` says so, else zero (range_newton.c). The best z stays in d->best; returns
- * its residual. */
-double descent_run(descent *d, bool warm, double tolerance);
 
 #endif

@@ -131,6 +131,13 @@ bool large_done(large *l, double *z) {
   return true;
 }
 
+double large_sweep_operations(const large *l) { return 4.0 * (double)l->G.at[l->G.start[l->G.nodes] - 1]; }
+
+bool large_spent(const large *l) {
+  if (l->limit > 0 && l->iterations >= l->limit) return true;
+  return l->options && l->options->work > 0 && l->spent > l->options->work;
+}
+
 ss_status large_goes_on(const large *l, ss_error *error) {
   const ss_cp_options *o = l->options;
   return o && o->stop && o->stop(o->stop_user) ? ss_fail(error, SS_ERROR_STOPPED, "stopped") : SS_OK;

@@ -18,8 +18,8 @@ typedef struct large {
   double residual;  /* of x, scaled problem */
   double goal;      /* residual at which to end */
   double tolerance; /* of the original problem */
-  double enough;    /* residual at which the smoothing method leaves the rest to others; 0: none */
   int iterations;
+  double spent;                    /* operations so far, roughly */
   bool stalled;                    /* the method has found that it cannot go on */
   int limit;                       /* iterations that the caller allows; 0: the method's own choice */
   double factor;                   /* of over-relaxation; 0: none */
@@ -27,6 +27,10 @@ typedef struct large {
   const struct body_sweep *bodies; /* that sweeps go through; NULL: by the rows of G */
   const ss_cp_options *options;    /* the caller's, who may want to stop */
 } large;
+
+/* Operations of a sweep; whether the caller's work is used up. */
+double large_sweep_operations(const large *l);
+bool large_spent(const large *l);
 
 /* SS_ERROR_STOPPED where the caller wants to stop: asked between the rounds of methods that take several. */
 ss_status large_goes_on(const large *l, ss_error *error);
@@ -63,13 +67,9 @@ ss_status large_admm(large *l, int limit, double most, ss_cp_workspace *w, ss_er
  * what they found (interior.c). Admits and costs what ADMM does, but one factorisation per step. */
 ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error);
 
-/* The smoothing Newton method from l->x, at most `limit` steps, the first one with this sigma (smoothing.c). Admits and costs what
- * interior points do; where a factorisation takes more than `most` operations, steps go through the bodies, if there are factors. */
+/* The smoothing Newton method from l->x, at most `limit` steps, the first one with this sigma (smoothing.c); nothing where its
+ * factorisation takes more than `most` operations. */
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error);
-
-/* Proximal steps in the velocities of the bodies from l->x, at most `limit` Newton steps, until `patience` of them have brought
- * little (body_newton.c). Nothing where the problem is not given by factors. */
-ss_status large_bodies(large *l, int limit, int patience, ss_cp_workspace *w, ss_error *error);
 
 /* Solves the worst places of l->x, `size` nodes each and at most `most` of them, with everything else fixed (patches.c). */
 ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error);

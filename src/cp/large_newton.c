@@ -167,6 +167,7 @@ static ss_status step(newton *k, double most, double *damping, ss_cp_workspace *
   *improved = false;
   while (!status && *tried && !*improved) {
     l->iterations++;
+    l->spent += k->lu.operations;
     assemble(k, *damping);
     memcpy(k->z, l->x, sizeof(double) * (size_t)l->cp.n);
     (void)active_set_unknowns(&l->set, k->z);
@@ -186,7 +187,7 @@ ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, boo
   ss_status status = SS_OK;
   bool improved = true;
   *tried = true;
-  for (int i = 0; i < limit && improved && *tried && !status && l->residual > l->goal; i++) {
+  for (int i = 0; i < limit && improved && *tried && !status && l->residual > l->goal && !large_spent(l); i++) {
     const double before = l->residual;
     status = step(&k, most, &damping, w, tried, &improved, error);
     if (l->residual > 0.9 * before && i > 2) break;

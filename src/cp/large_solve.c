@@ -3,7 +3,7 @@
  *
  * All of them work on the problem scaled and gathered by nodes (large.c), in whatever form the matrix is given. They need rows with
  * a positive diagonal: saddle-point problems (velocities as free rows) are not admitted. */
-#include "cp/bodies.h"
+#include "cp/body_sweep.h"
 #include "cp/islands.h"
 #include "cp/large.h"
 #include "cp/solver.h"
@@ -15,11 +15,8 @@
 enum {
   MORE_SWEEPS = 1500,
   PATIENCE = 200,       /* sweeps without progress */
-  LITTLE_PATIENCE = 50, /* the same where there is another way */
+  LITTLE_PATIENCE = 30, /* the same where there is another way */
   LONG_PATIENCE = 2000, /* plain sweeps are slow */
-  LEAST_PATIENCE = 3,   /* proximal steps without progress, in the first turn */
-  MOST_PATIENCE = 48,   /* in the last one */
-  BODY_STEPS = 1000,
   PLAIN_ROUNDS = 3,
   PLAIN_SWEEPS = 200,
   INTERIOR_STEPS = 100,
@@ -28,12 +25,9 @@ enum {
 };
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
-static const double few_places = 1e-4; /* residual below which patches come before many sweeps, and pay at all */
-
-static double sweep_operations(const large *l) { return 4.0 * (double)l->G.at[l->G.start[l->G.nodes] - 1]; }
 
 /* Operations that a factorisation may take: as many as some hundred sweeps. */
-static double affordable(const large *l) { return fmax(least_operations, sweeps_worth * sweep_operations(l)); }
+static double affordable(const large *l) { return fmax(least_operations, sweeps_worth * large_sweep_operations(l)); }
 
 /* `wanted` iterations, or what the caller has left of his own. */
 static int allowed(const large *l, int wanted) {
@@ -64,7 +58,6 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   enum {
     ROUNDS = 20,
     FEW_SWEEPS = 30,
-    SWEEPS = 500,
     MOST_SWEEPS = 4000,
     ACCELERATED = 80,
     SMALLEST = 60,
@@ -80,11 +73,11 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   if (!best) return out_of_memory(error);
   memcpy(best, l->x, bytes);
   ss_status status = SS_OK;
-  for (int k = 0, left = ALL_SWEEPS, vain = 0, size = SMALLEST, sweeps = l->residual < few_places ? FEW_SWEEPS : SWEEPS;
-       k < ROUNDS && !status && lowest > l->goal && vain < MOST_VAIN && left > 0; k++) {
+  for (int k = 0, left = ALL_SWEEPS, vain = 0, size = SMALLEST, sweeps = FEW_SWEEPS;
+       k < ROUNDS && !status && lowest > l->goal && vain < MOST_VAIN && left > 0 && !large_spent(l); k++) {
     int repaired = 0, most = l->G.nodes / (2 * size);
     const double before = lowest;
-    left -= sweeps;
+    left -= sweeps + ACCELERATED;
     status = large_goes_on(l, error);
     if (!status) status = large_stride(l, sweeps, LONG_PATIENCE, w, error);
     if (!status) status = large_relax(l, true, ACCELERATED, PATIENCE, w, error);
@@ -112,121 +105,33 @@ static ss_status patch_up(large *l, ss_cp_workspace *w, ss_error *error) {
   return status;
 }
 
-/* The smoothing method from the present point; the path begins where the residual says. */
-static ss_status smooth(large *l, double most, ss_cp_workspace *w, ss_error *error) {
-  return large_smoothing(l, fmin(1, 10 * l->residual), allowed(l, SMOOTHING_STEPS), most, w, error);
-}
-
-static const double much = 0.1; /* the residual over an earlier one, where a lot has been reached */
-
-/* Residuals from which methods have failed: from near there they would do the same again. */
-typedef struct failures {
-  double sweeps, patches, smoothing;
-} failures;
-
-/* One attempt of the smoothing method through the bodies: a factorisation of the contacts would cost more, however few they are. Where
- * it has come far the states are nearly those of the solution, and the rest of the path, dozens of inexact steps, is a matter of a
- * few sweeps or exact steps. Where it has failed it waits until the residual is much lower. */
-static ss_status smooth_once(large *l, failures *failed, ss_cp_workspace *w, ss_error *error) {
-  const double before = l->residual;
-  if (before > much * failed->smoothing) return SS_OK;
-  l->enough = much * before;
-  const ss_status status = smooth(l, 0, w, error);
-  l->enough = 0;
-  if (l->residual > much * before) failed->smoothing = before;
-  return status;
-}
-
-/* Sweeps that have got stuck at a small residual are wrong in few places: long steps until the rest is settled, patches, and sweeps
- * that spread what has changed. l->x stays what it was where that is no better. */
-static ss_status mend(large *l, ss_cp_workspace *w, ss_error *error) {
-  enum { LONG_SWEEPS = 100, PATCH = 60, FEWEST = 6 };
-  const scratch_mark mark = scratch_now(w);
-  const size_t bytes = sizeof(double) * (size_t)l->cp.n;
-  const int most = l->G.nodes / (2 * PATCH);
-  int repaired;
-  ss_status status = large_stride(l, allowed(l, LONG_SWEEPS), LONG_PATIENCE, w, error);
-  double *best = SCRATCH(w, double, l->cp.n), lowest = l->residual;
-  if (!best && !status) status = out_of_memory(error);
-  if (!status && l->residual > l->goal) {
-    memcpy(best, l->x, bytes);
-    status = large_patches(l, PATCH, most < FEWEST ? FEWEST : most, w, &repaired, error);
-    if (!status) status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
-    if (l->residual > lowest) {
-      memcpy(l->x, best, bytes);
-      l->residual = large_judge(l, l->x, l->w);
-    }
-  }
-  scratch_release(w, mark);
-  return status;
-}
-
-/* Sweeps, and patches where they have got stuck at a small residual. */
-static ss_status sweep_and_mend(large *l, failures *failed, ss_cp_workspace *w, ss_error *error) {
-  if (l->residual >= failed->sweeps) return SS_OK;
-  ss_status status = large_relax(l, true, allowed(l, MORE_SWEEPS), LITTLE_PATIENCE, w, error);
-  const double swept = l->residual;
-  const bool few = swept > l->goal && swept < fmin(few_places, much * failed->patches);
-  if (!status && few && admits_round_sets(&l->cp)) {
-    status = mend(l, w, error);
-    if (l->residual > much * swept) failed->patches = swept;
-  }
-  failed->sweeps = l->residual;
-  return status;
-}
-
-/* From l->x: sweeps, steps of the bodies, and the smoothing method in turn: where one gets stuck another one goes on. Which of them will
- * cannot be foreseen: the steps of the bodies, which get stuck least but are slow then, have little patience at first and four times
- * as much in every turn; the smoothing method comes where a turn has not brought much. Ends where the longest one has brought
- * little. */
-static ss_status turn_about(large *l, ss_cp_workspace *w, ss_error *error) {
-  static const double little = 0.5;
-  failures failed = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
-  ss_status status = SS_OK;
-  for (int patience = LEAST_PATIENCE; !status && l->residual > l->goal;) {
-    const double before = l->residual;
-    status = large_goes_on(l, error);
-    if (!status) status = sweep_and_mend(l, &failed, w, error);
-    const double swept = l->residual;
-    if (!status && l->residual > l->goal) status = large_bodies(l, allowed(l, BODY_STEPS), patience, w, error);
-    const bool slow = l->residual > l->goal && l->residual > much * swept;
-    if (!status && slow) status = smooth_once(l, &failed, w, error);
-    if (patience < MOST_PATIENCE)
-      patience *= 4;
-    else if (l->residual > little * before)
-      break;
-  }
-  return status;
-}
-
-static ss_status through_bodies(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  const scratch_mark mark = scratch_now(w);
-  body_sweep bodies;
-  bool admitted;
-  large_start(l, z);
-  ss_status status = body_sweep_create(&bodies, l, w, &admitted, error);
-  if (status) return status;
-  if (admitted) l->bodies = &bodies;
-  status = turn_about(l, w, error);
-  l->bodies = NULL;
-  scratch_release(w, mark);
-  return status;
-}
-
 /* Rounds for facets: no patches. */
 static ss_status sweep_on(large *l, ss_cp_workspace *w, ss_error *error) {
   ss_status status = SS_OK;
-  for (int k = 1; k <= PLAIN_ROUNDS && !status && l->residual > l->goal; k++) {
-    status = large_relax(l, false, k * PLAIN_SWEEPS, LONG_PATIENCE, w, error);
+  for (int k = 1; k <= PLAIN_ROUNDS && !status && !large_spent(l) && l->residual > l->goal; k++) {
+    status = large_goes_on(l, error);
+    if (!status) status = large_relax(l, false, k * PLAIN_SWEEPS, LONG_PATIENCE, w, error);
     if (!status) status = large_relax(l, true, MORE_SWEEPS, PATIENCE, w, error);
     if (!status) status = newton(l, w, error);
   }
   return status;
 }
 
+/* Accelerated sweeps solve most packings; what they leave is a matter of few places, or of other methods. */
 static ss_status rounds(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  const scratch_mark mark = scratch_now(w);
+  body_sweep bodies;
+  bool admitted = false;
   large_start(l, z);
-  return admits_round_sets(&l->cp) ? patch_up(l, w, error) : sweep_on(l, w, error);
+  ss_status status = SS_OK;
+  if (operator_has_bodies(l->original->factors)) status = body_sweep_create(&bodies, l, w, &admitted, error);
+  if (admitted) l->bodies = &bodies;
+  if (!status) status = large_relax(l, true, MORE_SWEEPS, LITTLE_PATIENCE, w, error);
+  if (!status && l->residual > l->goal)
+    status = admits_round_sets(&l->cp) ? patch_up(l, w, error) : sweep_on(l, w, error);
+  l->bodies = NULL;
+  scratch_release(w, mark);
+  return status;
 }
 
 /* Runs `method` on the problem. */
@@ -258,20 +163,22 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
 }
 
 static ss_status accelerated(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
+  const scratch_mark mark = scratch_now(w);
+  body_sweep bodies;
+  bool admitted = false;
   large_start(l, z);
-  return large_relax(l, true, l->limit > 0 ? l->limit : MORE_SWEEPS, PATIENCE, w, error);
+  ss_status status = SS_OK;
+  if (operator_has_bodies(l->original->factors)) status = body_sweep_create(&bodies, l, w, &admitted, error);
+  if (admitted) l->bodies = &bodies;
+  if (!status) status = large_relax(l, true, l->limit > 0 ? l->limit : MORE_SWEEPS, PATIENCE, w, error);
+  l->bodies = NULL;
+  scratch_release(w, mark);
+  return status;
 }
 
 static ss_status plain(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   return large_relax(l, false, l->limit > 0 ? l->limit : 10000, LONG_PATIENCE, w, error);
-}
-
-static ss_status newton_alone(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  bool tried;
-  large_start(l, z);
-  const ss_status status = z ? SS_OK : large_relax(l, false, 10, LONG_PATIENCE, w, error);
-  return status ? status : large_newton(l, l->limit > 0 ? l->limit : 50, HUGE_VAL, w, &tried, error);
 }
 
 static ss_status admm(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
@@ -286,14 +193,8 @@ static ss_status interior(large *l, const double *z, ss_cp_workspace *w, ss_erro
 
 static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
-  return large_smoothing(l, z ? fmin(1, 3 * l->residual) : 1, l->limit > 0 ? l->limit : 200, HUGE_VAL, w, error);
-}
-
-ss_status solve_body_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                            ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  result->outcome = SS_NOT_ADMITTED;
-  if (!operator_has_bodies(problem->factors)) return SS_OK;
-  return run(problem, options, through_bodies, warm, z, workspace, result, error);
+  return large_smoothing(l, z ? fmin(1, 3 * l->residual) : 1, l->limit > 0 ? l->limit : SMOOTHING_STEPS, HUGE_VAL, w,
+                         error);
 }
 
 ss_status solve_smoothing(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
@@ -309,11 +210,6 @@ ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, 
 ss_status solve_nsgs_accelerated(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                  ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, accelerated, warm, z, workspace, result, error);
-}
-
-ss_status solve_newton_sparse(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                              ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  return run(problem, options, newton_alone, warm, z, workspace, result, error);
 }
 
 ss_status solve_admm(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

@@ -118,12 +118,12 @@ static ss_status pose(const patches *s, patch *p, ss_cp_workspace *w, ss_error *
 }
 
 /* Solves the patch; *solved says whether its z may be taken. */
-static ss_status settle(patch *p, double goal, ss_cp_workspace *w, bool *solved, int *iterations, ss_error *error) {
+static ss_status settle(patch *p, large *whole, ss_cp_workspace *w, bool *solved, ss_error *error) {
   const ss_sparse G = {p->rows, p->rows, p->start, p->col, p->value};
   const ss_cp cp = {.n = p->rows, .n_blocks = p->count, .g = p->g, .blocks = p->blocks, .sparse = &G};
   large l;
   bool admitted;
-  ss_status status = large_create(&l, &cp, &G, goal, w, &admitted, error);
+  ss_status status = large_create(&l, &cp, &G, whole->goal, w, &admitted, error);
   *solved = false;
   if (status || !admitted) return status;
   large_start(&l, p->z);
@@ -133,8 +133,8 @@ static ss_status settle(patch *p, double goal, ss_cp_workspace *w, bool *solved,
     large_start(&l, NULL);
     status = large_smoothing(&l, 1, 150, HUGE_VAL, w, error);
   }
-  if (!status && l.residual > l.goal) status = large_interior(&l, 60, HUGE_VAL, w, error);
-  *iterations += l.iterations;
+  whole->iterations += l.iterations;
+  whole->spent += l.spent;
   *solved = !status && l.residual <= l.goal;
   if (*solved) large_finish(&l, p->z);
   return status;
@@ -162,7 +162,7 @@ static ss_status repair(patches *s, int seed, int size, ss_cp_workspace *w, int 
   if (!p.node) return out_of_memory(error);
   gather(s, seed, size, &p);
   ss_status status = pose(s, &p, w, error);
-  if (!status) status = settle(&p, s->l->goal, w, &solved, &s->l->iterations, error);
+  if (!status) status = settle(&p, s->l, w, &solved, error);
   for (int k = 0; k < p.count; k++) s->local[p.node[k]] = -1;
   s->done[seed] = true;
   for (int k = 0; k < p.count && k < size / 2; k++) s->done[s->queue[k]] = true; /* the inner half */
@@ -193,7 +193,7 @@ ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *r
   }
   ss_status status = SS_OK;
   *repaired = 0;
-  for (int k = 0; k < most && k - *repaired < FAILURES + most / TENTH && !status; k++) {
+  for (int k = 0; k < most && k - *repaired < FAILURES + most / TENTH && !status && !large_spent(l); k++) {
     int seed = -1;
     for (int r = 0; r < nodes; r++)
       if (!s.done[r] && s.error[r] > share * worst && (seed < 0 || s.error[r] > s.error[seed])) seed = r;

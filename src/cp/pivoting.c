@@ -1,28 +1,20 @@
-/* Lemke's and Keller's methods as solvers: eliminate the free rows, expand to a standard LCP, pivot, and go back. The
- * variants of Lemke's differ in the covering vector and in a regularisation of M; both choose another path where the
- * first ended on a ray. Keller's is for positive semi-definite matrices, which friction does not have.
+/* Lemke's and Keller's methods as solvers: eliminate the free rows, expand to a standard LCP, pivot, and go back. Keller's is for
+ * positive semi-definite matrices, which friction does not have.
  *
  * How long a path is, is a matter of luck with matrices that are not positive semi-definite: for games of 200 x 200 and the
  * covering vectors of one problem from half of n pivots to more than 60 n. `restarted` gives one covering vector after the other
- * few pivots, by the sequence of Luby, Sinclair & Zuckerman (1993), 1 1 2 1 1 2 4 ..., and at last many to the usual one, ones. `short`
- * and `keller-short` stop where matrices for which they are made would long have come to an end. */
+ * few pivots, by the sequence of Luby, Sinclair & Zuckerman (1993), 1 1 2 1 1 2 4 ..., and at last many to the usual one, ones. */
 #include "cp/solver.h"
 
 #include "cp/infeasible.h"
 #include "cp/lemke.h"
 
-typedef enum variant { PLAIN, COVERED, REGULARIZED, KELLER, SHORT, KELLER_SHORT, RESTARTED } variant;
+#include <limits.h>
+#include <math.h>
+
+typedef enum variant { PLAIN, KELLER, RESTARTED } variant;
 
 static const double rank_tolerance = 1e-12;
-static const double regularization = 1e-8;
-
-/* Between 1 and 2, different for all variables, the same in every run. */
-static void fill_cover(double *cover, int n) {
-  for (int i = 0; i < n; i++) {
-    const double x = 0.618033988749895 * (i + 1);
-    cover[i] = 1 + (x - floor(x));
-  }
-}
 
 /* Between 0.02 and 1, another vector for every k. */
 static void fill_spread_cover(double *cover, int n, int k) {
@@ -41,18 +33,6 @@ static int luby(int k) { /* k = 1, 2, ... */
   }
 }
 
-static bool positive_diagonal(const lcp *l) {
-  for (int i = 0; i < l->n; i++)
-    if (!(l->M[(size_t)i * ((size_t)l->n + 1)] > 0)) return false;
-  return true;
-}
-
-static int pivot_limit(const lcp *l, variant v) {
-  if (v == KELLER_SHORT) return 100 + 3 * l->n;
-  if (v == SHORT) return 100 + (positive_diagonal(l) ? 4 : 12) * l->n;
-  return 2000 + 50 * l->n;
-}
-
 /* One problem on its way: x of the LCP, the covering vector, the ray. */
 typedef struct pivoting {
   reduction r;
@@ -60,8 +40,8 @@ typedef struct pivoting {
   double *x, *rest, *cover, *ray;
 } pivoting;
 
-static ss_status set_up(const ss_cp *problem, bool tilted, ss_cp_workspace *w, pivoting *p, ss_error *error) {
-  ss_status status = reduce_free_rows(problem, tilted ? rank_tolerance / 100 : rank_tolerance, w, &p->r, error);
+static ss_status set_up(const ss_cp *problem, ss_cp_workspace *w, pivoting *p, ss_error *error) {
+  ss_status status = reduce_free_rows(problem, rank_tolerance, w, &p->r, error);
   if (!status) status = expand_to_lcp(&p->r, w, &p->l, error);
   if (status) return status;
   p->x = SCRATCH(w, double, 3 * (size_t)p->l.n);
@@ -98,37 +78,28 @@ static ss_status restart(pivoting *p, int limit, ss_cp_workspace *w, ss_cp_resul
 
 static ss_status run(const ss_cp *problem, const ss_cp_options *options, variant v, double *z, ss_cp_workspace *w,
                      ss_cp_result *result, ss_error *error) {
-  const bool tilted = v == COVERED || v == REGULARIZED;
   pivoting p;
   result->iterations = 0;
   result->no_solution = false;
-  ss_status status = set_up(problem, tilted, w, &p, error);
+  ss_status status = set_up(problem, w, &p, error);
   if (status) return status;
-  if (v == KELLER_SHORT && !positive_diagonal(&p.l)) {
-    result->outcome = SS_NOT_ADMITTED;
-    return SS_OK;
-  }
-  if (tilted) fill_cover(p.cover, p.l.n);
-  if (v == REGULARIZED) p.l.damping = regularization;
-  if (v == REGULARIZED)
-    for (int j = 0; j < p.l.n; j++) p.l.M[(size_t)j * ((size_t)p.l.n + 1)] += regularization;
-  const int limit = options->iteration_limit > 0 ? options->iteration_limit : pivot_limit(&p.l, v);
-  if (v == KELLER || v == KELLER_SHORT)
+  int limit = 2000 + 50 * p.l.n;
+  if (options->work > 0) limit = (int)fmin(INT_MAX, 1 + options->work / ((double)p.l.n * p.l.n));
+  if (options->iteration_limit > 0) limit = options->iteration_limit;
+  if (v == KELLER)
     status = keller(&p.l, limit, p.x, NULL, w, &result->outcome, &result->iterations, error);
   else if (v == RESTARTED)
     status = restart(&p, limit, w, result, error);
   else
-    status = follow(&p, tilted, limit, w, result, error);
+    status = follow(&p, false, limit, w, result, error);
   if (status) return status;
-  if (v == REGULARIZED) result->no_solution = false; /* of another matrix */
   lcp_contract(&p.l, &p.r, p.x, p.rest);
   return reduction_recover(&p.r, p.rest, z, w, error);
 }
 
 static ss_status solve_variant(const ss_cp *problem, const ss_cp_options *options, variant v, double *z,
                                ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
-  const bool keller_wanted = v == KELLER || v == KELLER_SHORT;
-  if (keller_wanted ? has_friction(problem) : has_disc(problem)) {
+  if (v == KELLER ? has_friction(problem) : has_disc(problem)) {
     result->outcome = SS_NOT_ADMITTED;
     return SS_OK;
   }
@@ -139,18 +110,6 @@ ss_status solve_lemke(const ss_cp *problem, const ss_cp_options *options, bool w
                       ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   (void)warm;
   return solve_variant(problem, options, PLAIN, z, workspace, result, error);
-}
-
-ss_status solve_lemke_covered(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                              ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  (void)warm;
-  return solve_variant(problem, options, COVERED, z, workspace, result, error);
-}
-
-ss_status solve_lemke_regularized(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                                  ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  (void)warm;
-  return solve_variant(problem, options, REGULARIZED, z, workspace, result, error);
 }
 
 ss_status solve_keller(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

@@ -1,5 +1,4 @@
-/* One proximal step by Newton's method, in whatever coordinates: of the range of G (range_newton.c), or the velocities of the bodies
- * (body_newton.c). */
+/* One proximal step by Newton's method, in whatever coordinates (velocity_space.h). */
 #ifndef SS_CP_PROXIMAL_H
 #define SS_CP_PROXIMAL_H
 

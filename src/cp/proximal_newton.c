@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PATH_STEPS = 80, WARM_NEWTONS = 25, PROXIMAL = 12, DEFAULT_LIMIT = 400, SPARSE_LIMIT = 250 };
+enum { PATH_STEPS = 80, WARM_NEWTONS = 25, PROXIMAL = 12, DEFAULT_LIMIT = 400, FEWEST = 8 /* steps worth beginning */ };
 static const double end_share[] = {1e-5, 1e-7}; /* of the typical G_ii / c_i: ends of the path */
 enum { ENDS = sizeof end_share / sizeof *end_share };
 static const double start_share = 1e-2; /* where it begins from the states of a z */
@@ -49,13 +49,14 @@ static void keep(search *s, const double *z, double residual) {
 
 /* ---- the path ---- */
 
-/* From the velocities k->step.now.y at k->eps to `end`. Two failures in a row end it. */
+/* From the velocities k->step.now.y at k->eps to `end`. Where Newton's method fails, the next problem lies half way (in the logarithm)
+ * between the last one solved and the one that failed; the path ends where these are close. */
 static bool follow_path(search *s, double end) {
+  static const double closest = 0.5;
   compliant *k = &s->k;
   const size_t bytes = sizeof(double) * (size_t)k->space.m;
   double good = 0, factor = 0.1;
-  int failures = 0;
-  for (int step = 0; step < PATH_STEPS && can_go_on(s) && failures < 2; step++) {
+  for (int step = 0; step < PATH_STEPS && can_go_on(s); step++) {
     const int before = k->step.newtons;
     const bool last = k->eps <= end;
     compliant_evaluate(k);
@@ -63,17 +64,16 @@ static bool follow_path(search *s, double end) {
     if (proximal_solve(&k->step, last ? rounding : fmax(rough * k->step.now.norm, rounding), true)) {
       if (last) return true;
       good = k->eps;
-      failures = 0;
       memcpy(s->last, k->step.now.y, bytes);
       factor = k->step.newtons - before <= 3 ? fmax(factor * factor, 1e-3) : fmin(sqrt(factor), 0.3);
+      k->eps = fmax(k->eps * factor, end);
     } else {
       if (good == 0) break;
+      factor = sqrt(k->eps / good);
       memcpy(k->step.now.y, s->last, bytes);
-      k->eps = good;
-      failures++;
-      factor = sqrt(factor);
+      if (factor > closest) break;
+      k->eps = good * factor;
     }
-    k->eps = fmax(k->eps * factor, end);
   }
   if (good > 0) {
     k->eps = good;
@@ -223,8 +223,9 @@ static void seek(search *s, double first_eps) {
 
 static ss_status search_create(search *s, const ss_cp *problem, const ss_cp_options *options, ss_cp_workspace *w,
                                bool *admitted, ss_error *error) {
-  static const double most = 4e9;
-  const ss_status status = compliant_create(&s->k, problem, most, w, admitted, error);
+  static const double most = 4e9; /* of a factorisation, where nobody says what the whole may cost */
+  const ss_status status =
+      compliant_create(&s->k, problem, options->work > 0 ? options->work / FEWEST : most, w, admitted, error);
   if (status || !*admitted) return status;
   s->best = SCRATCH(w, double, 5 * (size_t)problem->n + 1);
   s->last = SCRATCH(w, double, s->k.space.m + 1);
@@ -237,8 +238,7 @@ static ss_status search_create(search *s, const ss_cp *problem, const ss_cp_opti
   s->tolerance = options->tolerance;
   s->selected = false;
   s->k.step.limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
-  if (!problem->G && s->k.step.limit < SPARSE_LIMIT)
-    s->k.step.limit = SPARSE_LIMIT; /* a step costs as little as some sweeps */
+  if (options->work > 0) s->k.step.limit = (int)fmin(s->k.step.limit, options->work / s->k.space.operations);
   memset(s->best, 0, sizeof(double) * (size_t)problem->n);
   return SS_OK;
 }
@@ -318,6 +318,7 @@ ss_status solve_proximal_newton(const ss_cp *problem, const ss_cp_options *optio
     problem = &dense;
   }
   const ss_status status = search_create(&s, problem, options, w, &admitted, error);
+  if (!admitted && options->work > 0) result->outcome = SS_LIMIT; /* with more work, perhaps */
   if (status || !admitted) return status;
   if (warm) begin(&s, z);
   if (!warm || !select_from_best(&s)) find(&s);

@@ -17,7 +17,7 @@
  * with t up to twice the last one, but no more than what a geometric series of the last two f promises (Aitken).
  *
  * Coulomb's law is not associated, and the sweeps may go round for ever in some places: they fail by stagnation. */
-#include "cp/bodies.h"
+#include "cp/body_sweep.h"
 
 #include "cp/local.h"
 #include "cp/ordering.h"
@@ -246,7 +246,9 @@ static ss_status relax(large *l, relax_kind kind, int limit, int patience, ss_cp
   if (!best || !relaxation_create(&h, l, kind == ACCELERATED, w)) return out_of_memory(error);
   memcpy(best, l->x, bytes);
   double lowest = l->residual, milestone = lowest, quarter = lowest;
-  for (int k = 1, since = 0; k <= limit && lowest > l->goal; k++, l->iterations++) {
+  const double operations = large_sweep_operations(l);
+  for (int k = 1, since = 0; k <= limit && lowest > l->goal && !large_spent(l); k++, l->iterations++) {
+    l->spent += operations;
     if (kind == LONG)
       advance_far(&h);
     else

@@ -1,4 +1,4 @@
-/* Two laws from a slack to an impulse, with derivatives, for the Newton method of range_newton.c.
+/* Two laws from a slack to an impulse, with derivatives, for Newton's method (compliant.c).
  *
  * The projection on the cone {|z_t| <= mu z_n} of a disc or a ball has three pieces: the inside, the apex, and the boundary
  * z = a (1, mu d) with a = (x_n + mu |x_t|) / (1 + mu^2), d = x_t / |x_t|. That on the cone over a regular polygon is found in

@@ -26,7 +26,6 @@
 enum { ROWS = SMOOTH_ROWS, SQUARE = ROWS * ROWS };
 static const double on_path = 0.1 /* |F| over sigma */;
 /* Through bodies: delta over sigma, its bounds, and the error of a step over |F|. */
-static const double delta_share = 0.1, least_delta = 1e-4, most_delta = 1e-3, forcing = 0.1;
 
 typedef enum smooth_kind { SMOOTH_FREE, SMOOTH_BOX, SMOOTH_CONE, SMOOTH_SECTION } smooth_kind;
 
@@ -170,7 +169,6 @@ static void linearise(const smoothing *k, const smooth_node *s, double *left, do
 }
 
 static bool factor(smoothing *k) {
-  if (k->system.through_bodies) k->damping = fmin(fmax(delta_share * k->sigma, least_delta), most_delta);
   for (int p = 0; p < k->l->G.nodes; p++)
     linearise(k, &k->set[p], k->system.left + (size_t)p * SQUARE, k->system.own + (size_t)p * SQUARE);
   return node_system_factor(&k->system);
@@ -198,18 +196,10 @@ static bool solve(smoothing *k) {
   enum { PASSES = 3 };
   const int n = k->l->cp.n;
   memset(k->dx, 0, sizeof(double) * (size_t)n);
-  if (k->system.through_bodies) {
-    double square = 0;
-    for (int i = 0; i < n; i++) {
-      k->rest[i] = -k->F[i];
-      square += k->F[i] * k->F[i];
-    }
-    return node_system_solve(&k->system, k->rest, forcing * sqrt(square), k->dx);
-  }
   bool finite = true;
   for (int pass = 0; pass < PASSES && finite; pass++) {
     remainder_of(k);
-    finite = node_system_solve(&k->system, k->rest, 0, k->image);
+    finite = node_system_solve(&k->system, k->rest, k->image);
     for (int i = 0; i < n; i++) k->dx[i] += k->image[i];
   }
   return finite;
@@ -292,6 +282,7 @@ static bool correct(smoothing *k, int most, int limit) {
       return true;
     }
     l->iterations++;
+    l->spent += k->system.lu.operations;
     bound = 0;
     last[i % MEMORY] = square;
     for (int j = 0; j <= i && j < MEMORY; j++) bound = fmax(bound, last[j]);
@@ -311,9 +302,8 @@ static void freeze(smoothing *k, int p) {
 
 /* Where Newton steps end in a minimum of |F|: the fixed point iteration on the shift, which solves a convex problem at a time. */
 static bool correct_frozen(smoothing *k, int limit) {
-  enum { ROUNDS = 15, FEW_ROUNDS = 3, STEPS = 6, CONTINUE = 10 };
-  const int rounds = k->system.through_bodies ? FEW_ROUNDS : ROUNDS;
-  for (int round = 0; round < rounds && k->l->iterations < limit; round++) {
+  enum { ROUNDS = 15, STEPS = 6, CONTINUE = 10 };
+  for (int round = 0; round < ROUNDS && k->l->iterations < limit; round++) {
     for (int p = 0; p < k->l->G.nodes; p++) freeze(k, p);
     k->shift = k->frozen;
     (void)correct(k, STEPS, limit);
@@ -325,8 +315,8 @@ static bool correct_frozen(smoothing *k, int limit) {
 
 /* From the point `start`. */
 static void follow(smoothing *k, const double *start, int limit) {
-  static const double slowest = 0.8, fastest = 1e-3, first = 0.3, progress = 0.5;
-  enum { STEPS = 10, EASY = 3, HARD = 6, SLOW = 25 /* steps in which sigma is not halved: a fold of the path */ };
+  static const double slowest = 0.8, fastest = 1e-3, first = 0.3;
+  enum { STEPS = 10, EASY = 3, HARD = 6 };
   large *l = k->l;
   const double least = k->polygons ? 1e-7 : 1e-13;
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
@@ -338,14 +328,7 @@ static void follow(smoothing *k, const double *start, int limit) {
   }
   double ratio = first, reached = k->sigma;
   memcpy(k->known, k->x, bytes);
-  int since = l->iterations;
-  double milestone = reached;
-  while (l->residual > fmax(l->goal, l->enough) && l->iterations < limit && reached > least) {
-    if (reached < progress * milestone) {
-      milestone = reached;
-      since = l->iterations;
-    }
-    if (k->system.through_bodies && l->iterations > since + SLOW) return;
+  while (l->residual > l->goal && l->iterations < limit && reached > least) {
     k->sigma = fmin(ratio, slowest) * reached;
     if (correct(k, STEPS, limit) || (ratio > slowest && correct_frozen(k, limit))) {
       reached = k->sigma;
@@ -371,10 +354,13 @@ enum { HARD_ROWS = 600 };
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   smoothing k;
+  enum { FEWEST = 8 }; /* steps worth beginning */
+  const double work = l->options ? l->options->work : 0;
   bool affordable = true;
-  ss_status status = prepare(&k, l, most, w, &affordable, error);
+  ss_status status = prepare(&k, l, work > 0 ? fmin(most, work / FEWEST) : most, w, &affordable, error);
   double *start = SCRATCH(w, double, l->cp.n);
   if (!start && !status) status = out_of_memory(error);
+  if (!status && affordable && work > 0) limit = (int)fmin(limit, work / k.system.lu.operations);
   if (!status && affordable) {
     memcpy(start, l->x, sizeof *start * (size_t)l->cp.n);
     const int attempts = l->cp.n <= HARD_ROWS ? 2 : 1, before = l->iterations;

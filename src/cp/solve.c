@@ -30,7 +30,7 @@ static ss_status run_named(climb *c, bool warm, ss_error *error) {
       status = storage_dense(given, c->workspace, &dense, error);
       c->problem = &dense;
     }
-    if (!status) status = try_row(c, row, 0, warm ? c->start : NULL, &outcome, error);
+    if (!status) status = try_row(c, row, (attempt){.from = warm ? c->start : NULL}, &outcome, error);
   }
   judge_as_given(c, given);
   if (outcome == SS_NOT_ADMITTED) c->result->outcome = outcome;
@@ -56,13 +56,14 @@ static ss_status pose_anew(climb *c, bool warm, bool *ended, ss_error *error) {
               {{"large", solve_islands}, large, true}};
   ss_cp_options any = *c->options; /* the selection is made from the problem as it was given */
   climb posed = *c;
+  const attempt from = {.from = warm ? c->start : NULL};
   any.any = true;
   posed.options = &any;
   *ended = false;
   for (size_t k = 0; k < sizeof ways / sizeof *ways && !*ended; k++) {
     ss_outcome outcome;
     if (!ways[k].wanted) continue;
-    const ss_status status = try_row(&posed, &ways[k].row, 0, warm ? c->start : NULL, &outcome, error);
+    const ss_status status = try_row(&posed, &ways[k].row, from, &outcome, error);
     if (status) return status;
     if (outcome == SS_NOT_ADMITTED) continue;
     const bool solved = c->result->outcome == SS_SOLVED;
@@ -128,9 +129,11 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
   if (!x) return out_of_memory(error);
   memcpy(x, z, sizeof(double) * (size_t)problem->n);
   ss_cp_result own = *result;
+  ss_cp_options bounded = *options;
   ss_status status = SS_OK;
+  if (!(bounded.work > 0)) bounded.work = first_work(problem);
   if (!select_directly(problem, options, x, workspace, &own))
-    status = select_solution(problem, options, x, workspace, &own, error);
+    status = select_solution(problem, &bounded, x, workspace, &own, error);
   if (!status && own.selected && is_same(x, z, problem->n)) { /* and the one that was found has no noise */
     result->selected = true;
     own.selected = false;

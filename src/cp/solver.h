@@ -24,20 +24,14 @@ cp_solve_function solve_active_set;      /* newton.c */
 cp_solve_function solve_tiny_lcp;        /* tiny.c */
 cp_solve_function solve_tiny_friction;   /* the same for contacts with few directions, else not admitted */
 cp_solve_function solve_lemke;           /* pivoting.c */
-cp_solve_function solve_lemke_covered;
-cp_solve_function solve_lemke_regularized;
 cp_solve_function solve_keller;
 cp_solve_function solve_lemke_restarted;
 cp_solve_function solve_fischer_burmeister; /* equations.c */
 cp_solve_function solve_alart_curnier;
 cp_solve_function solve_nsgs_newton; /* nsgs.c */
 cp_solve_function solve_nsgs;
-cp_solve_function solve_prox;         /* prox.c */
-cp_solve_function solve_range_newton; /* range_newton.c */
-cp_solve_function solve_continuation; /* continuation.c */
 cp_solve_function solve_wedged;       /* wedged.c: contacts that are wedged taken for joints, else not admitted */
 cp_solve_function solve_few_contacts; /* few.c */
-cp_solve_function solve_facets;       /* facets.c */
 cp_solve_function solve_enumeration;  /* enumerate.c */
 cp_solve_function solve_refuted;      /* ray.c: a proof that there is no solution, else not admitted */
 
@@ -52,11 +46,9 @@ cp_solve_function solve_large;         /* the same where there is only one islan
 
 cp_solve_function solve_nsgs_sparse; /* large_solve.c */
 cp_solve_function solve_nsgs_accelerated;
-cp_solve_function solve_newton_sparse;
 cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
 cp_solve_function solve_smoothing;
-cp_solve_function solve_body_newton;
 cp_solve_function solve_patches;
 
 enum { MODERATE_ROWS = 900 }; /* up to which sparse problems are made dense at once */

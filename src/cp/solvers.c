@@ -6,19 +6,13 @@
 static const solver_row rows[] = {
     {"active-set", solve_active_set},
     {"lemke", solve_lemke},
-    {"lemke-covered", solve_lemke_covered},
     {"lemke-restarted", solve_lemke_restarted},
-    {"lemke-regularized", solve_lemke_regularized},
     {"keller", solve_keller},
     {"fischer-burmeister", solve_fischer_burmeister},
     {"alart-curnier", solve_alart_curnier},
     {"nsgs", solve_nsgs},
     {"nsgs-newton", solve_nsgs_newton},
-    {"prox", solve_prox},
-    {"range-newton", solve_range_newton},
-    {"continuation", solve_continuation},
     {"wedged", solve_wedged},
-    {"facets", solve_facets},
     {"enumeration", solve_enumeration},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
@@ -30,11 +24,9 @@ static const solver_row of_any_form[] = {
     {"friction-form", solve_friction_form},
     {"nsgs-sparse", solve_nsgs_sparse},
     {"nsgs-accelerated", solve_nsgs_accelerated},
-    {"newton-sparse", solve_newton_sparse},
     {"admm", solve_admm},
     {"interior-point", solve_interior_point},
     {"smoothing", solve_smoothing},
-    {"body-newton", solve_body_newton},
     {"patches", solve_patches},
 };
 enum { N_OF_ANY_FORM = sizeof of_any_form / sizeof *of_any_form };
@@ -43,9 +35,7 @@ static const ss_cp_solver_info infos[] = {
     {"auto", "a strategy of few methods, the selection of one solution, and the judge"},
     {"active-set", "primal-dual active sets (semismooth Newton) from the given start; all cones"},
     {"lemke", "Lemke's method with a lexicographic ratio test; not for the quadratic cone in 3D"},
-    {"lemke-covered", "the same with another covering vector"},
     {"lemke-restarted", "one covering vector after the other, few pivots for each, for matrices with long paths"},
-    {"lemke-regularized", "the same with 1e-8 added to the diagonal, then polished"},
     {"keller",
      "principal pivoting (Keller, Dantzig) with a lexicographic rule; free rows, LCPs and boxes, no friction"},
     {"fischer-burmeister",
@@ -53,25 +43,18 @@ static const ss_cp_solver_info infos[] = {
     {"alart-curnier", "globalised nonsmooth Newton method on the natural map; all cones"},
     {"nsgs", "Gauss-Seidel sweeps over the blocks, each solved exactly; all cones"},
     {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
-    {"prox", "proximal point method around nsgs-newton, for redundant contacts; all cones"},
-    {"range-newton", "proximal steps by Newton's method in the range of the matrix, for redundant contacts; all cones"},
     {"proximal-newton", "the limit of vanishing compliance, by Newton's method from the soft side; all cones"},
-    {"continuation", "smoothed problems along a curve that may turn back, then proximal steps; for piles that others "
-                     "give up; all cones"},
     {"wedged", "contacts that are wedged between each other taken for joints, the rest by auto; all cones"},
-    {"facets", "Lemke's method on polygons in place of the discs, then nsgs-newton; small quadratic problems"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {"large", "contacts that hang together through no body, one island after the other, each by auto"},
     {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by auto"},
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
-    {"newton-sparse", "primal-dual active sets with a sparse factorisation; all cones"},
-    {"admm", "alternating directions with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
-    {"interior-point",
-     "primal-dual path following with a sparse factorisation, then newton-sparse; discs, intervals, boxes, LCPs"},
+    {"admm", "alternating directions with a sparse factorisation, then Newton steps on the states; discs, intervals, "
+             "boxes, LCPs"},
+    {"interior-point", "primal-dual path following with a sparse factorisation, then Newton steps on the states; "
+                       "discs, intervals, boxes, LCPs"},
     {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; all cones"},
-    {"body-newton", "proximal steps by Newton's method in the velocities of the bodies, for large redundant problems "
-                    "given by factors"},
     {"patches", "rounds of sweeps and of exact solutions of the worst places; large problems, all cones"},
     {NULL, NULL},
 };

@@ -1,10 +1,9 @@
 /* The strategy of "auto": which methods are tried, in which order, with how much work.
  *
  * Rows that cost little and mostly succeed where they are admitted stand first. Where it cannot be foretold which of the others will
- * solve a problem, they take turns: in the first round each has few iterations, in every later one GROWTH times as many, so that
- * the time is at most a small factor above that of the best of them. Rows that ended for another reason than their limit are not
- * repeated. Every z is judged; the first one within the tolerance is taken, and where nothing solves the problem the best one, with the
- * outcome of the first row that said why. */
+ * solve a problem, they take turns: in the first round each may take as many operations as some hundred sweeps, in every later one GROWTH
+ * times as many, so that the time is at most a small factor above that of the best of them. Every z is judged; the first one within the
+ * tolerance is taken, and where nothing solves the problem the best one, with the outcome of the first row that said why. */
 #include "cp/climb.h"
 #include "cp/islands.h"
 #include "cp/reduce.h"
@@ -37,16 +36,19 @@ typedef struct span {
   int least, most;
 } span;
 
+/* How much a row may do. */
+enum { ONCE = 0, TURNS = -1 }; /* as much as it likes, once; by the round's work. Else: so many iterations, once */
+
 typedef struct strategy_row {
   solver_row row;
   unsigned needs;
   row_start start;
   span rows;
   int variables; /* at most, of the LCP that it makes */
-  int limit;     /* iterations in the first round; 0: the method's own choice, once */
+  int limit;
 } strategy_row;
 
-enum { ALL = INT_MAX, ROUNDS = 4, GROWTH = 6, FEW = 24, SMALL = 64, DENSE_ROWS = 1200 };
+enum { ALL = INT_MAX, ROUNDS = 3, GROWTH = 8, FEW = 24, SMALL = 64, DENSE_ROWS = 1200 };
 
 /* clang-format off */
 static const strategy_row strategy[] = {
@@ -54,19 +56,19 @@ static const strategy_row strategy[] = {
     {{"active-set", solve_active_set},               WARM,                 GIVEN,   {0, FEW - 1},      ALL,       12},
     {{"proximal-newton", solve_proximal_newton},     WARM | ANY_FORM,      GIVEN,   {FEW, ALL},        ALL,       60},
     {{"nsgs-newton", solve_few_contacts},            COLD | DISC,          NOTHING, {0, SMALL},        ALL,       40},
-    {{"lemke", solve_tiny_friction},                 COLD | FLAT,          NOTHING, {0, SMALL},        40,        0},
+    {{"lemke", solve_tiny_friction},                 COLD | FLAT,          NOTHING, {0, SMALL},        40,        ONCE},
     {{"active-set", solve_active_set},               COLD,                 NOTHING, {0, SMALL},        ALL,       12},
-    {{"lemke", solve_lemke},                         PLAIN,                NOTHING, {0, ALL},          3000,      300},
-    {{"lemke-restarted", solve_lemke_restarted},     PLAIN,                NOTHING, {0, ALL},          3000,      0},
-    {{"lemke", solve_lemke},                         FRICTION | FLAT,      NOTHING, {0, ALL},          2000,      200},
-    {{"proximal-newton", solve_proximal_newton},     COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       60},
-    {{"nsgs-accelerated", solve_nsgs_accelerated},   COLD | ANY_FORM,      NOTHING, {FEW, ALL},        ALL,       60},
-    {{"patches", solve_patches},                     SPARSE | FRICTION | ANY_FORM, BEST, {DENSE_ROWS, ALL}, ALL, 0},
-    {{"ray", solve_refuted},                         COLD,                 NOTHING, {0, ALL},          ALL,       0},
-    {{"smoothing", solve_smoothing},                 COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       15},
-    {{"wedged", solve_wedged},                       FRICTION,             NOTHING, {0, ALL},          ALL,       0},
-    {{"continuation", solve_continuation},           FRICTION,             NOTHING, {0, ALL},          ALL,       40},
-    {{"enumeration", solve_enumeration},             0,                    NOTHING, {0, ALL},          ALL,       0},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE | ANY_FORM,    BEST,    {0, ALL},          ALL,       60},
+    {{"lemke", solve_lemke},                         PLAIN,                NOTHING, {0, ALL},          3000,      TURNS},
+    {{"proximal-newton", solve_proximal_newton},     COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       TURNS},
+    {{"patches", solve_patches},                     SPARSE | ANY_FORM,    BEST,    {0, ALL},          ALL,       TURNS},
+    {{"wedged", solve_wedged},                       FRICTION,             NOTHING, {0, ALL},          ALL,       ONCE},
+    {{"lemke", solve_lemke},                         FRICTION | FLAT,      NOTHING, {0, ALL},          2000,      TURNS},
+    {{"lemke-restarted", solve_lemke_restarted},     PLAIN,                NOTHING, {0, ALL},          3000,      ONCE},
+    {{"ray", solve_refuted},                         COLD,                 NOTHING, {0, ALL},          ALL,       ONCE},
+    {{"smoothing", solve_smoothing},                 COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       TURNS},
+    {{"nsgs-newton", solve_nsgs_newton},             COLD,                 BEST,    {0, 600},          ALL,       20},
+    {{"enumeration", solve_enumeration},             0,                    NOTHING, {0, ALL},          ALL,       ONCE},
 };
 /* clang-format on */
 enum { N_ROWS = sizeof strategy / sizeof *strategy };
@@ -93,7 +95,7 @@ static ss_status refine(climb *c, ss_error *error) {
   enum { LIMIT = 20, MOST_ROWS = 600 };
   if (!(c->result->residual > above) || c->problem->n > MOST_ROWS) return SS_OK;
   ss_outcome outcome;
-  return try_row(c, &row, LIMIT, c->z, &outcome, error);
+  return try_row(c, &row, (attempt){.limit = LIMIT, .from = c->z}, &outcome, error);
 }
 
 /* Whether the best z is as good as numbers of double precision can be: their last digit moves a slack by more than the
@@ -144,9 +146,22 @@ static const double *start_of(const climb *c, const strategy_row *r, bool warm) 
   return c->result->residual < HUGE_VAL ? c->z : given;
 }
 
-/* Whether the row is tried in this round: its first one, or a later one if the last attempt ended at its limit. */
+/* Whether the row is tried in this round: the first one, or a later one if it takes turns and has ended for want of work. */
 static bool is_due(const strategy_row *r, int round, ss_outcome last) {
-  return round == 0 || (r->limit > 0 && last == SS_LIMIT);
+  return round == 0 || (r->limit == TURNS && last == SS_LIMIT);
+}
+
+/* Operations of one sweep over the contacts. */
+static double sweep_work(const ss_cp *problem) {
+  const double n = problem->n;
+  if (problem->factors && !problem->factors->whole.start) return 8.0 * problem->factors->J.start[problem->n];
+  return 2 * (problem->sparse ? problem->sparse->start[problem->n] : n * n);
+}
+
+double first_work(const ss_cp *problem) {
+  static const double factorisations = 30, most = 1e8, sweeps = 300;
+  const double n = problem->n;
+  return fmax(fmin(factorisations * n * n * n, most), sweeps * sweep_work(problem));
 }
 
 /* The outcome of a failure is that of the first row that gave a reason: a ray of Lemke's method says more than the
@@ -155,13 +170,15 @@ static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
   ss_outcome first = SS_SOLVED, last[N_ROWS];
   const int variables = lcp_variables(c->problem);
   unsigned traits = traits_of(c->problem, warm);
-  for (int round = 0, limit = 1; round < ROUNDS; round++, limit *= GROWTH)
+  double work = first_work(c->problem);
+  for (int round = 0; round < ROUNDS; round++, work *= GROWTH) {
     for (int k = 0; k < N_ROWS; k++) {
       const strategy_row *r = &strategy[k];
       ss_outcome outcome;
       if (!is_admitted(c, r, traits, variables) || !is_due(r, round, last[k])) continue;
       ss_status status = r->needs & ANY_FORM ? SS_OK : make_dense(c, f, error);
-      if (!status) status = try_row(c, &r->row, limit * r->limit, start_of(c, r, warm), &outcome, error);
+      const attempt a = {r->limit > 0 ? r->limit : 0, work, start_of(c, r, warm)};
+      if (!status) status = try_row(c, &r->row, a, &outcome, error);
       if (status) return status;
       last[k] = outcome;
       if (c->options->trace)
@@ -171,13 +188,14 @@ static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
       if (outcome == SS_NOT_ADMITTED) continue;
       c->result->fallbacks++;
       if (proved_impossible(c)) return SS_OK;
-      if (at_rounding_level(c)) {
-        c->result->outcome = SS_STALLED;
-        return SS_OK;
-      }
       if (outcome != SS_SOLVED && (first == SS_SOLVED || first == SS_LIMIT)) first = outcome;
       if (traits & r->needs & WARM) traits |= COLD; /* the states before are not those of this problem */
     }
+    if (at_rounding_level(c)) {
+      c->result->outcome = SS_STALLED;
+      return SS_OK;
+    }
+  }
   if (first != SS_SOLVED) c->result->outcome = first;
   if (first == SS_RAY && c->result->residual < nearly_solved) c->result->outcome = SS_STALLED; /* then it was none */
   return SS_OK;

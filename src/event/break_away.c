@@ -8,7 +8,7 @@
  * In the second case motions begin with very different speeds: a disc that is twisted hard and pulled weakly slips a million times
  * more slowly than it spins. It slips nevertheless, from the first moment on. So once the set as a whole has let go, a motion counts as
  * held only where its speed vanishes beside the others', not beside the speeds of the scene. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 enum { MOMENTS = 1U << SS_MOTION_SPIN | 1U << SS_MOTION_ROLL };
 
@@ -26,7 +26,7 @@ void ss_note_held(const ss_sim *sim, ss_contact *c, const double *w) {
   double speed[SS_MOTIONS], whole = 0;
   sizes(c, w, speed);
   for (int m = 0; m < SS_MOTIONS; m++) whole = hypot(whole, speed[m]);
-  double still = fmax(1e-9 * sim->speed_bound, c->was_held ? c->blur : 0);
+  double still = fmax(1e-9 * sim->part.speed_bound, c->was_held ? c->blur : 0);
   if (!is_box(sim, c) && whole > still) still = fmax(beside * whole, c->blur);
   const unsigned motions = ss_contact_motions(c);
   c->held = 0;
@@ -61,11 +61,4 @@ double ss_moments_foreseen(const ss_sim *sim, const ss_contact *c, double h) {
     if (held >> m & 1 && c->moment_ratio[m] > c->last_moment_ratio[m])
       first = fmin(first, ss_crossing(c->last_moment_ratio[m], c->last_when, c->moment_ratio[m], c->when, 1, h));
   return first;
-}
-
-void ss_tell_beginnings(ss_sim *sim, const ss_contact *c) {
-  if (c->patch || !(c->impulse[0] > 0) || !c->pressed_before) return;
-  const unsigned begun = c->was_held & ~c->held;
-  if (begun >> SS_MOTION_SPIN & 1) ss_emit(sim, SS_SPIN_BEGIN, c, 0);
-  if (begun >> SS_MOTION_ROLL & 1) ss_emit(sim, SS_ROLL_BEGIN, c, 0);
 }

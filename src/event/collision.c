@@ -5,7 +5,7 @@
  * rate in the middle, else the interval is halved, so that a thin body that passes through another within the step is caught
  * too. Intervals are skipped where the gaps at their ends exceed what the relative speed can close. The root of the
  * cubic is polished on the gap itself. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 typedef struct sample {
   double tau, gap, rate;
@@ -29,7 +29,7 @@ void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fractio
     if (c->body[side] < 0) continue;
     const ss_body *body = &sim->model->bodies[c->body[side]];
     for (int i = body->first; i < body->first + body->n; i++)
-      sim->scratch_v[i] = sim->state.v[i] + 2 * sim->gamma * fraction * sim->delta[i];
+      sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.asked.gamma * fraction * sim->trial.delta[i];
   }
 }
 
@@ -38,10 +38,10 @@ static sample look(const track *t, double tau) {
   const double fraction = tau / t->h;
   const ss_contact *c = t->contact;
   ss_contact_place place;
-  sim->looks++;
-  sim->mechanics->place_on_path(sim, c, sim->delta, tau, fraction, &place);
+  sim->step.looks++;
+  sim->mechanics->place_on_path(sim, c, sim->trial.delta, tau, fraction, &place);
   sim->mechanics->path_velocity(sim, c, fraction);
-  return (sample){tau, place.at.gap - t->level, ss_gap_rate(sim, c, &place, sim->scratch_v)};
+  return (sample){tau, place.at.gap - t->level, ss_gap_rate(sim, c, &place, sim->scratch.v)};
 }
 
 /* Cubic Hermite through two samples, x in [0, 1]. */
@@ -170,19 +170,19 @@ double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
 
 /* No point of the two bodies goes faster against the other along the path. */
 double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
-  if (c->limit) return ss_limit_speed(sim, c, sim->scratch_v);
+  if (c->limit) return ss_limit_speed(sim, c, sim->scratch.v);
   double speed = 0;
   for (int side = 0; side < 2; side++)
     speed += fmax(ss_body_speed(sim->model, c->body[side], sim->state.v),
-                  ss_body_speed(sim->model, c->body[side], sim->scratch_v));
+                  ss_body_speed(sim->model, c->body[side], sim->scratch.v));
   return speed;
 }
 
 double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
   double first = h;
   ss_contact *hit = NULL;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     c->lands_at = INFINITY;
     if (c->active) continue;
     sim->mechanics->path_velocity(sim, c, 1);
@@ -193,7 +193,7 @@ double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
     const sample start = {0, c->at.gap - t.level, c->rate}, end = look(&t, h);
     const double tau = search(&t, start, end, DEPTH);
     if (tau < 0) continue;
-    if (sim->landing_speed > 0 && ss_lands_gently(sim, c, look(&t, tau).rate)) {
+    if (sim->crowd.landing_speed > 0 && ss_lands_gently(sim, c, look(&t, tau).rate)) {
       c->lands_at = tau;
       if (!locate_all) continue;
     }
@@ -202,7 +202,41 @@ double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
     hit = c;
   }
   *found = hit;
-  sim->hit = hit ? (int)(hit - sim->contacts) : -1;
+  sim->part.hit = hit ? (int)(hit - sim->trial.contacts) : -1;
   if (hit && first < 1e-6 * h) hit->hops++; /* it may have been here before: time must go on */
   return first;
+}
+
+/* Where the part of size *h ends: at its first collision, or as a whole. The velocity at a collision is interpolated
+ * between the part's ends (LIT section 6), which is wrong by tau (h - tau)/2 times its second derivative: second order,
+ * with a factor that depends on where in the step the collision falls. Where transitions are located, too, the part is
+ * solved again for little more than its own length, and the factor goes. */
+ss_status ss_locate_collision(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+  static const double margins[] = {1. / 1024, 1. / 64}, instant = 1e-6;
+  ss_part *part = &sim->part;
+  const double whole = *h;
+  bool found = false;
+  ss_status status = ss_land(sim, whole, &part->end, &found, error);
+  const double first = part->end;
+  const bool refines = status == SS_OK && found && sim->chosen.solves_to_collisions && first >= instant * whole;
+  found = false;
+  for (int i = 0; i < 2 && refines && !found && first * (1 + margins[i]) < whole; i++) {
+    *h = first * (1 + margins[i]);
+    if (i == 0) ss_trial_keep(sim);
+    status = ss_attempt(sim, *h, certified, error);
+    if (status == SS_OK) status = ss_push_gently(sim, *h, certified, error);
+    if (status != SS_OK) return status;
+    if (!*certified) {
+      ss_trial_back(sim);
+      *h = whole;
+    }
+    part->end = ss_first_collision(sim, *h, true, &found);
+    if (!*certified) break;
+  }
+  *certified = true;
+  part->refined = *h < whole;
+  if (part->refined) ss_trial_drop(sim);
+  if (status == SS_OK && part->end < *h && !part->collides && ss_crowd_is_dense(sim, *h))
+    ss_part_begin(sim, true); /* nothing is located in so dense a crowd */
+  return status;
 }

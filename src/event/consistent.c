@@ -12,7 +12,7 @@
  * impacts; its impulses are recorded, its energy is stabilization's. The sensitivities of a run leave this correction out.
  *
  * For bodies with few rows that do not repeat each other; velocities are taken as they are otherwise. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include "la/factor.h"
 
@@ -57,8 +57,8 @@ static void gather(ss_sim *sim, double t, const double *q, correction *c) {
     c->rows[i] = c->forces[i] = sim->basis.rows[sim->basis.row[i]];
     c->contact[i] = NULL;
   }
-  for (int i = 0; i < sim->n_contacts && c->n < 2 * MOST_ROWS; i++) {
-    ss_contact *contact = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts && c->n < 2 * MOST_ROWS; i++) {
+    ss_contact *contact = &sim->trial.contacts[i];
     if (contact->row < 0 || !(contact->impulse[0] > 0)) continue;
     ss_contact_place place;
     sim->mechanics->place(sim, contact, t, q, &place);
@@ -93,9 +93,9 @@ static bool find(ss_sim *sim, double t, const double *q, const double *v, correc
   double matrix[4 * MOST_ROWS * MOST_ROWS], unit[2 * MOST_ROWS];
   gather(sim, t, q, c);
   for (int j = 0; j < c->n; j++) {
-    memset(sim->scratch_v, 0, sizeof(double) * (size_t)model->n_v);
-    spread(model, &c->forces[j], 1, sim->scratch_v);
-    for (int i = 0; i < c->n; i++) matrix[i * c->n + j] = ss_row_dot(model, &c->rows[i], sim->scratch_v);
+    memset(sim->scratch.v, 0, sizeof(double) * (size_t)model->n_v);
+    spread(model, &c->forces[j], 1, sim->scratch.v);
+    for (int i = 0; i < c->n; i++) matrix[i * c->n + j] = ss_row_dot(model, &c->rows[i], sim->scratch.v);
     c->multiplier[j] = -ss_row_dot(model, &c->rows[j], v);
     const double size = ss_row_inverse_mass(model, &c->rows[j]);
     unit[j] = size > 0 ? 1 / sqrt(size) : 0;
@@ -119,7 +119,7 @@ void ss_make_consistent(ss_sim *sim) {
     if (c.contact[j])
       ss_deal_more(sim, c.contact[j]->key, v3_scale(c.multiplier[j], c.direction[j]));
     else
-      sim->joint_impulse[sim->basis.row[j]] += c.multiplier[j];
+      sim->joints.impulse[sim->basis.row[j]] += c.multiplier[j];
   }
   sim->report.energy.stabilization += sim->mechanics->kinetic_energy(sim, sim->state.v) - before;
 }

@@ -27,7 +27,7 @@
  *
  * A blow goes through a wall or a stack in dozens of collisions, microseconds one after the other, for gaps that are much smaller
  * than what landings leave open. Contacts that approach each other faster, across at most v h/16, therefore collide at once
- * (contact/active_set.c), all of them in one impact.
+ * (event/active_set.c), all of them in one impact.
  *
  * With alpha = 1/2 a contact that is pressed and approaches is reflected, for ever. Steps of a crowd therefore begin with an
  * impact where closed contacts approach (ss_settles); where nothing else collides it returns nothing.
@@ -36,7 +36,7 @@
  *
  * Constraints on va = alpha v+ + (1-alpha) v keep velocities that lie beside them for ever: with alpha = 1/2 what an impact or
  * a solver's residual leaves, however small, changes its sign with every step (MDI section 9.1), and the forces of a heap at
- * rest change with it. Each step would be a new problem, which the forces before do not solve. In a crowd (landing.c) bodies
+ * rest change with it. Each step would be a new problem, which the forces before do not solve. In a crowd (is_crowd below) bodies
  * that hold each other and are all slower than what gravity makes of a 16th of the step are therefore stopped, by
  *
  *     J v+ = 0    instead of    J va = 0        offset -(1-alpha) J v, for all rows of all contacts of the island
@@ -63,80 +63,109 @@
  * the shapes end in each other by more than 2e-4 of their size, the part is halved.
  * Bodies that nothing holds keep the scheme's own gamma: they fly as they do in any other step.
  *
+ * The gaps of contacts that carried force are left as they are while they are within 1e-5 of the shapes' size: n.v+ >= 0. A step leaves
+ * gaps of (v h)^2/2r where bodies roll over each other, and in a heap whose contacts stick the rows depend on each other: to close such
+ * gaps exactly contradicts sticking, and is possible only after forces have grown along the heap's self-stresses until something slips.
+ * Sweeps need as many iterations for that as the gap is small.
+ *
+ * Gyroscopic torques act on free bodies (A of forces.c); impulses change velocities by M. With A = M - h [Iw]x for both, G would
+ * not be symmetric, and what is redundant (a ball on the floor and at a wall) would only nearly be so. Impulses then take energy in
+ * the norm of M, and the free motion creates none; the splitting is of order one, as the step is.
+ *
  * Restitution: a contact that meets at the speed v within the step parts with n.v+ >= e v (Moreau), if gravity does not take that
  * back within the step. Newton's law may create energy among contacts of different e or with friction. Where the bodies are
  * faster than their free motion would be, the step is solved again without restitution, and counted as not returned. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* Whether many contacts are closed or have collided in this step. */
 static bool is_crowd(const ss_sim *sim) {
   enum { MANY = 16 };
   int busy = 0;
-  for (int i = 0; i < sim->n_contacts; i++) busy += sim->contacts[i].closed || sim->contacts[i].hits > 0;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    busy += sim->trial.contacts[i].closed || sim->trial.contacts[i].hits > 0;
   return busy >= MANY;
 }
 
 static bool needs_all(const ss_sim *sim) {
-  return sim->options.tolerance > 0 || sim->variation || !sim->locate_collisions;
+  return sim->options.tolerance > 0 || sim->watch.variation || !sim->chosen.locate_collisions;
 }
 
 void ss_landing_begin(ss_sim *sim) {
   static const double share = 0.5;
-  sim->landing_speed = needs_all(sim) || !is_crowd(sim) ? 0 : share * sim->h * sim->acceleration;
+  sim->crowd.landing_speed = needs_all(sim) || !is_crowd(sim) ? 0 : share * sim->step.h * sim->step.acceleration;
 }
 
 double ss_landing_speed(const ss_sim *sim, const ss_contact *c) {
   const double e = c->restitution;
   if (e >= 1 && c->hits < SS_MOST_BOUNCES) return 0;
-  return sim->landing_speed * (e > 0.5 && e < 1 ? (1 - e) / e : 1);
+  return sim->crowd.landing_speed * (e > 0.5 && e < 1 ? (1 - e) / e : 1);
 }
 
 bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate) {
-  return sim->landing_speed > 0 && rate >= -ss_landing_speed(sim, c);
-}
-
-double ss_landing_offset(const ss_sim *sim, double gap, double rate, double h) {
-  const double open = fmax(gap, 0) / h;
-  if (rate >= 0) return open;
-  const double u = sim->gamma > 0 ? fmax((-open - (1 - sim->gamma) * rate) / sim->gamma, 0) : 0;
-  return fmax(-(1 - sim->alpha) * rate - sim->alpha * u, 0);
+  return sim->crowd.landing_speed > 0 && rate >= -ss_landing_speed(sim, c);
 }
 
 bool ss_settles(const ss_sim *sim, const ss_contact *c) {
-  return sim->landing_speed > 0 && sim->starts && c->restitution < 1 && c->rate < -ss_gentle_speed(sim);
+  return sim->crowd.landing_speed > 0 && sim->step.starts && c->restitution < 1 && c->rate < -ss_gentle_speed(sim);
 }
 
 /* Those that would land after the part's end are watched as before. */
-int ss_hold_landings(ss_sim *sim, double until) {
-  int n = 0;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
-    if (c->active || !(c->lands_at < until)) continue;
-    c->active = c->lands = true;
-    n++;
+static void hold_landings(ss_sim *sim, double until) {
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
+    if (!c->active && c->lands_at < until) c->active = c->lands = true;
   }
-  return n;
+}
+
+static bool something_lands(const ss_sim *sim, double until) {
+  for (int i = 0; i < sim->trial.n_contacts && sim->crowd.landing_speed > 0; i++)
+    if (!sim->trial.contacts[i].active && sim->trial.contacts[i].lands_at < until) return true;
+  return false;
+}
+
+/* The first collision in the part of size h that was solved. What lands gently before it is held, and the part solved again;
+ * what still lands then is located like any other collision. */
+ss_status ss_land(ss_sim *sim, double h, double *tau, bool *found, ss_error *error) {
+  enum { MOST_LANDINGS = 4 };
+  bool certified = true;
+  for (int round = 0; round < MOST_LANDINGS; round++) {
+    *tau = ss_first_collision(sim, h, false, found);
+    if (!something_lands(sim, *tau)) return SS_OK;
+    ss_trial_keep(sim);
+    hold_landings(sim, *tau);
+    ss_status status = ss_attempt(sim, h, &certified, error);
+    if (status == SS_OK) status = ss_push_gently(sim, h, &certified, error);
+    if (status != SS_OK) return status;
+    if (!certified) {
+      ss_trial_back(sim); /* without them */
+      break;
+    }
+    ss_trial_drop(sim);
+  }
+  *tau = ss_first_collision(sim, h, true, found);
+  return SS_OK;
 }
 
 /* ---- rest ---- */
 
 bool ss_is_idle(const ss_sim *sim, int body) {
-  return ss_body_speed(sim->model, body, sim->state.v) <= sim->h * sim->acceleration / 16;
+  return ss_body_speed(sim->model, body, sim->state.v) <= sim->step.h * sim->step.acceleration / 16;
 }
 
 bool ss_calms(const ss_sim *sim) {
-  return sim->landing_speed > 0 && !sim->calm_fails && sim->alpha < 1 && !sim->system && !sim->iterate_q &&
-         !sim->solves_to_collisions && sim->model->n_joints == 0 && sim->model->n_forces == 0;
+  return sim->crowd.landing_speed > 0 && !sim->crowd.calm_fails && sim->trial.asked.alpha < 1 && !sim->system &&
+         !sim->trial.iterate_q && !sim->chosen.solves_to_collisions && sim->model->n_joints == 0 &&
+         sim->model->n_forces == 0;
 }
 
 static double row_speed(const ss_sim *sim, int i) {
-  return ss_row_dot(sim->model, &sim->problem.rows[i], sim->state.v);
+  return ss_row_dot(sim->model, &sim->trial.problem.rows[i], sim->state.v);
 }
 
 /* The work that stopping each island does with the problem's z; infinite where one of its bodies moves. */
 static void weigh(const ss_sim *sim, double *works) {
-  const ss_problem *p = &sim->problem;
-  const ss_islands *s = &sim->islands;
+  const ss_problem *p = &sim->trial.problem;
+  const ss_islands *s = &sim->solver.islands;
   for (int b = 0; b < p->n_blocks; b++) works[s->island[b]] = 0;
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_row *row = &p->rows[p->blocks[b].first];
@@ -148,20 +177,20 @@ static void weigh(const ss_sim *sim, double *works) {
 }
 
 ss_status ss_calm(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->problem;
-  sim->calmed = false;
+  ss_problem *p = &sim->trial.problem;
+  sim->trial.calmed = false;
   if (!ss_calms(sim)) return SS_OK;
   int count;
   const ss_status status = ss_find_islands(sim, &count, error);
   if (status != SS_OK) return status;
-  weigh(sim, sim->islands.work);
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (c->row < 0 || c->lands || sim->islands.work[sim->islands.island[c->block]] > 0) continue;
+  weigh(sim, sim->solver.islands.work);
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (c->row < 0 || c->lands || sim->solver.islands.work[sim->solver.islands.island[c->block]] > 0) continue;
     for (int k = c->row; k < c->row + c->n_rows; k++) {
       const double speed = row_speed(sim, k);
-      p->offset[k] -= (1 - sim->alpha) * speed;
-      sim->calmed = sim->calmed || speed != 0;
+      p->offset[k] -= (1 - sim->trial.asked.alpha) * speed;
+      sim->trial.calmed = sim->trial.calmed || speed != 0;
     }
   }
   return SS_OK;
@@ -169,12 +198,13 @@ ss_status ss_calm(ss_sim *sim, ss_error *error) {
 
 /* A velocity that the residual leaves open; gravity makes more of it at once where nothing holds. */
 static double open_speed(const ss_sim *sim) {
-  return fmin(16 * sim->options.residual, 1. / 16) * sim->h * sim->acceleration;
+  return fmin(16 * sim->options.residual, 1. / 16) * sim->step.h * sim->step.acceleration;
 }
 
 static bool may_rest(const ss_sim *sim) {
-  return sim->landing_speed > 0 && sim->problem.h > 0 && !sim->iterate_q && !sim->solves_to_collisions &&
-         sim->model->n_joints == 0 && sim->model->n_forces == 0 && !sim->pulled;
+  return sim->crowd.landing_speed > 0 && sim->trial.problem.h > 0 && !sim->trial.iterate_q &&
+         !sim->chosen.solves_to_collisions && sim->model->n_joints == 0 && sim->model->n_forces == 0 &&
+         !sim->inputs.pulled;
 }
 
 static bool is_still(const ss_sim *sim, int body, const double *change) {
@@ -184,21 +214,21 @@ static bool is_still(const ss_sim *sim, int body, const double *change) {
 
 /* scratch_v: A^-1 J^T z of the guess */
 void ss_rest_begin(ss_sim *sim) {
-  ss_problem *p = &sim->problem;
-  ss_islands *s = &sim->islands;
+  ss_problem *p = &sim->trial.problem;
+  ss_islands *s = &sim->solver.islands;
   const bool may = may_rest(sim);
-  double *change = sim->scratch_v;
+  double *change = sim->scratch.v;
   for (int k = 0; k < s->count; k++) s->rests[k] = may;
   if (!may) return;
-  for (int i = 0; i < sim->model->n_v; i++) change[i] += sim->dv_free[i];
+  for (int i = 0; i < sim->model->n_v; i++) change[i] += sim->trial.dv_free[i];
   for (int b = 0; b < p->n_blocks; b++) {
     const int first = p->blocks[b].first;
     const ss_row *row = &p->rows[first];
     bool *rests = &s->rests[s->island[b]];
     *rests = *rests && is_still(sim, row->body[0], change) && is_still(sim, row->body[1], change);
   }
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row >= 0 && (c->lands || c->at.gap > ss_touch_gap(sim) || p->pushed[c->row] != 0))
       s->rests[s->island[c->block]] = false;
   }
@@ -208,19 +238,19 @@ void ss_rest_begin(ss_sim *sim) {
 }
 
 void ss_rest_end(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
-  const ss_islands *s = &sim->islands;
+  const ss_problem *p = &sim->trial.problem;
+  const ss_islands *s = &sim->solver.islands;
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_row *row = &p->rows[p->blocks[b].first];
     for (int side = 0; side < 2 && s->rests[s->island[b]]; side++)
-      if (row->body[side] >= 0) sim->rests[row->body[side]] = true;
+      if (row->body[side] >= 0) sim->trial.rests[row->body[side]] = true;
   }
 }
 
 bool ss_calm_gives(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
-  const ss_islands *s = &sim->islands;
-  if (!sim->calmed) return false;
+  const ss_problem *p = &sim->trial.problem;
+  const ss_islands *s = &sim->solver.islands;
+  if (!sim->trial.calmed) return false;
   double *found = s->work + p->n_blocks;
   weigh(sim, found);
   for (int b = 0; b < p->n_blocks; b++)
@@ -233,18 +263,18 @@ bool ss_calm_gives(ss_sim *sim) {
 /* Closes within the time h if it goes on as it does. */
 static bool closes(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->at.gap <= ss_touch_gap(sim)) return !c->closed && c->rate < -ss_gentle_speed(sim);
-  return !c->closed && c->at.gap <= h * (h * sim->acceleration - c->rate);
+  return !c->closed && c->at.gap <= h * (h * sim->step.acceleration - c->rate);
 }
 
 /* And not gently. */
 static bool strikes(const ss_sim *sim, const ss_contact *c, double h) {
-  return closes(sim, c, h) && c->rate < -0.5 * sim->h * sim->acceleration;
+  return closes(sim, c, h) && c->rate < -0.5 * sim->step.h * sim->step.acceleration;
 }
 
 static bool may_be_dense(const ss_sim *sim) {
-  const bool told = sim->options.has_events && sim->locate_collisions;
+  const bool told = sim->options.has_events && sim->chosen.locate_collisions;
   return !needs_all(sim) && !told && !sim->system && !sim->scheme->position_level && !sim->scheme->compliant &&
-         !sim->exhausted;
+         !sim->step.exhausted;
 }
 
 bool ss_crowd_is_dense(const ss_sim *sim, double h) {
@@ -252,15 +282,15 @@ bool ss_crowd_is_dense(const ss_sim *sim, double h) {
   if (!may_be_dense(sim)) return false;
   int busy = 0, pairs = 0, last = -1;
   bool elastic = false;
-  for (int i = 0; i < sim->n_contacts && busy < MANY; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts && busy < MANY; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     const bool collides = c->hits > 0 || strikes(sim, c, h);
     if (c->limit || !(c->closed || collides || closes(sim, c, h))) continue;
     busy++;
     if (!collides) continue;
     elastic |= c->restitution >= 1;
     const bool same =
-        last >= 0 && sim->contacts[last].body[0] == c->body[0] && sim->contacts[last].body[1] == c->body[1];
+        last >= 0 && sim->trial.contacts[last].body[0] == c->body[0] && sim->trial.contacts[last].body[1] == c->body[1];
     pairs += !same;
     last = i;
   }
@@ -268,25 +298,19 @@ bool ss_crowd_is_dense(const ss_sim *sim, double h) {
 }
 
 bool ss_crowd_collides(const ss_sim *sim, double h) {
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (closes(sim, &sim->contacts[i], h)) return true;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (closes(sim, &sim->trial.contacts[i], h)) return true;
   return false;
 }
 
 /* Restitution of a contact in such a step; 0 where gravity takes the bounce back at once. */
 static double returns(const ss_sim *sim, const ss_contact *c, double h) {
   const bool meets = !c->closed && c->rate < 0 && c->at.gap <= -h * c->rate;
-  return meets && c->restitution * -c->rate > h * sim->acceleration ? c->restitution : 0;
-}
-
-double ss_crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
-  if (c->bounce > 0) return c->bounce * c->rate;
-  if (c->at.gap < 0) return sim->push * c->at.gap / fmax(sim->drift_time, h);
-  return c->closed && c->at.gap <= ss_touch_gap(sim) ? 0 : c->at.gap / h;
+  return meets && c->restitution * -c->rate > h * sim->step.acceleration ? c->restitution : 0;
 }
 
 static void hold(ss_sim *sim, ss_contact *c) {
-  if (!c->active) sim->n_active += !c->limit;
+  if (!c->active) sim->trial.n_active += !c->limit;
   c->active = true;
 }
 
@@ -300,27 +324,27 @@ static double closing_speed(const ss_sim *sim, const ss_contact *c) {
 
 /* Those that are closed or may close. */
 void ss_crowd_begin(ss_sim *sim, double h) {
-  sim->dense = true;
-  sim->alpha = sim->gamma = 1;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  sim->crowd.dense = true;
+  sim->part.asked.alpha = sim->part.asked.gamma = 1;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     c->lands = false;
     c->bounce = returns(sim, c, h);
-    if (c->at.gap <= h * (closing_speed(sim, c) + 2 * h * sim->acceleration) + ss_touch_gap(sim)) hold(sim, c);
+    if (c->at.gap <= h * (closing_speed(sim, c) + 2 * h * sim->step.acceleration) + ss_touch_gap(sim)) hold(sim, c);
   }
 }
 
 /* Holds the contacts that overlap at the end of the solved part, by features that were not there at its start, too; how many. */
 static ss_status hold_overlooked(ss_sim *sim, double h, int *held, ss_error *error) {
-  const double deep = 1e-3 * h * h * sim->acceleration + ss_touch_gap(sim);
+  const double deep = 1e-3 * h * h * sim->step.acceleration + ss_touch_gap(sim);
   int n = 0, added;
-  const ss_status status = ss_add_features(sim, sim->q_end, deep, &added, error);
+  const ss_status status = ss_add_features(sim, sim->trial.q_end, deep, &added, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     if (c->active) continue;
     ss_contact_place place;
-    sim->mechanics->place(sim, c, sim->state.t + h, sim->q_end, &place);
+    sim->mechanics->place(sim, c, sim->state.t + h, sim->trial.q_end, &place);
     if (place.at.gap >= -deep) continue;
     hold(sim, c);
     n++;
@@ -332,11 +356,12 @@ static ss_status hold_overlooked(ss_sim *sim, double h, int *held, ss_error *err
 /* Faster than without contacts; positions that are pushed back are step/push.c's affair. */
 static bool gains(ss_sim *sim) {
   bool returned = false;
-  for (int i = 0; i < sim->n_contacts; i++) returned |= sim->contacts[i].row >= 0 && sim->contacts[i].bounce > 0;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    returned |= sim->trial.contacts[i].row >= 0 && sim->trial.contacts[i].bounce > 0;
   if (!returned) return false;
-  for (int i = 0; i < sim->model->n_v; i++) sim->scratch_v[i] = sim->state.v[i] + sim->dv_free[i];
-  const double free = sim->mechanics->kinetic_energy(sim, sim->scratch_v);
-  return sim->mechanics->kinetic_energy(sim, sim->v_end) > free * (1 + 1e-9);
+  for (int i = 0; i < sim->model->n_v; i++) sim->scratch.v[i] = sim->state.v[i] + sim->trial.dv_free[i];
+  const double free = sim->mechanics->kinetic_energy(sim, sim->scratch.v);
+  return sim->mechanics->kinetic_energy(sim, sim->trial.v_end) > free * (1 + 1e-9);
 }
 
 ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error) {
@@ -347,9 +372,9 @@ ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error)
     if (status != SS_OK) return status;
     if (!*certified || gains(sim)) {
       bool any = false;
-      for (int i = 0; i < sim->n_contacts; i++) {
-        any |= sim->contacts[i].bounce > 0;
-        sim->contacts[i].bounce = 0;
+      for (int i = 0; i < sim->trial.n_contacts; i++) {
+        any |= sim->trial.contacts[i].bounce > 0;
+        sim->trial.contacts[i].bounce = 0;
       }
       if (!any) return SS_OK; /* not certified */
       sim->report.solves.unreturned++;

@@ -12,7 +12,7 @@
  *
  * A contact that has bounced several times within one step, and whose further bounces would all end before the step
  * does, comes to rest at once: accumulating bounces (Zeno) end. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -25,23 +25,23 @@ enum { RATTLES = 4, PATIENCE = 16, MANY_ROWS = 100 };
  * bounces on and on in one step (e near 1) does not get that far. */
 static double restitution(const ss_sim *sim, const ss_contact *c) {
   static const double share = 1. / 32;
-  if (sim->settling || c->hits >= SS_MOST_BOUNCES) return 0;
+  if (sim->crowd.settling || c->hits >= SS_MOST_BOUNCES) return 0;
   if (c->restitution == 0 || c->restitution >= 1) return c->restitution;
-  double driven = sim->acceleration;
-  if (sim->last_attempt > 0) {
+  double driven = sim->step.acceleration;
+  if (sim->trial.h > 0) {
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
-    driven = -sim->mechanics->rate(sim, c, &place, sim->delta) / sim->last_attempt;
+    driven = -sim->mechanics->rate(sim, c, &place, sim->trial.delta) / sim->trial.h;
   }
   if (c->hits >= RATTLES)
-    driven = fmax(driven, sim->acceleration); /* corners that throw each other about are driven back too */
+    driven = fmax(driven, sim->step.acceleration); /* corners that throw each other about are driven back too */
   if (!(driven > 0)) return c->restitution;
   const double accumulated = -2 * c->restitution * c->rate / driven / (1 - c->restitution);
-  return accumulated <= (c->hits < PATIENCE ? share : 1) * sim->h ? 0 : c->restitution;
+  return accumulated <= (c->hits < PATIENCE ? share : 1) * sim->step.h ? 0 : c->restitution;
 }
 
 bool ss_obeys_newton(const ss_sim *sim, const ss_contact *c) {
-  if (sim->newton_fails) return false;
+  if (sim->part.newton_fails) return false;
   const ss_restitution law = c->law->has_restitution_law ? c->law->restitution_law : sim->options.restitution;
   return law == SS_RESTITUTION_NEWTON;
 }
@@ -50,13 +50,13 @@ bool ss_obeys_newton(const ss_sim *sim, const ss_contact *c) {
  * opposes it as it is in the end (Coulomb's law of the phase), and gives back a part of what they took: that is theirs. */
 static double friction_loss(const ss_sim *sim, const double *v_before) {
   double sum = 0;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     double taken = 0;
     for (int k = 1; c->row >= 0 && k < c->n_rows; k++) {
-      const ss_row *row = &sim->problem.rows[c->row + k];
+      const ss_row *row = &sim->trial.problem.rows[c->row + k];
       const double mean = (ss_row_dot(sim->model, row, v_before) + ss_row_dot(sim->model, row, sim->state.v)) / 2;
-      taken -= c->impulse[k] * (mean + (sim->system ? sim->problem.drive[c->row + k] : 0));
+      taken -= c->impulse[k] * (mean + (sim->system ? sim->trial.problem.drive[c->row + k] : 0));
     }
     sum += fmax(taken, 0);
   }
@@ -65,8 +65,8 @@ static double friction_loss(const ss_sim *sim, const double *v_before) {
 
 /* Newton: contacts must part with e times the speed at which they met. */
 static bool demands_speed(const ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row >= 0 && c->rate < 0 && c->bounce > 0 && ss_obeys_newton(sim, c)) return true;
   }
   return false;
@@ -75,12 +75,12 @@ static bool demands_speed(const ss_sim *sim) {
 /* Bodies that are wedged cannot part from both sides: Newton's law contradicts itself there, while the compression of
  * Poisson's always has a solution. This impact follows the latter, and is counted. */
 static ss_status without_newton(ss_sim *sim, bool *certified, ss_error *error) {
-  ss_problem *p = &sim->problem;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  ss_problem *p = &sim->trial.problem;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row >= 0 && c->rate < 0 && ss_obeys_newton(sim, c)) p->g[c->row] -= c->bounce * c->rate;
   }
-  sim->newton_fails = true;
+  sim->part.newton_fails = true;
   sim->report.solves.newton_fails++;
   memset(p->z, 0, sizeof(double) * (size_t)p->n);
   return ss_solve(sim, certified, error);
@@ -89,38 +89,38 @@ static ss_status without_newton(ss_sim *sim, bool *certified, ss_error *error) {
 /* Solves the problem as it stands and applies its impulses and the returned ones, if it is certified. driven: the work of
  * constraints that move by themselves. */
 static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, bool *certified, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   ss_status status = ss_turn_polygons(sim, error);
   if (status == SS_OK) status = ss_solve(sim, certified, error);
   if (status == SS_OK && !*certified && demands_speed(sim)) status = without_newton(sim, certified, error);
   if (status != SS_OK || !*certified) return status;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0) continue;
     p->z[c->row] += c->returned;
     c->total = v3_add(c->total, v3_axpy(c->pressed, c->returned, c->at.normal));
   }
-  if (sim->variation) {
-    const ss_status noted = ss_vary_phase(sim, error);
+  if (sim->watch.variation) {
+    const ss_status noted = sim->watch.vary->phase(sim, error);
     if (noted != SS_OK) return noted;
   }
-  memcpy(sim->scratch_v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+  memcpy(sim->scratch.v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
   ss_add_joint_impulses(sim, 1);
   ss_velocity_change(sim);
-  for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->delta[i];
-  *lost_to_friction += friction_loss(sim, sim->scratch_v);
+  for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->trial.delta[i];
+  *lost_to_friction += friction_loss(sim, sim->scratch.v);
   for (int i = 0; sim->system && i < p->n; i++) *driven -= p->z[i] * p->drive[i];
   return SS_OK;
 }
 
 /* The velocities that the returned impulses make, to g; slack is free to use. */
 static void add_returned(ss_sim *sim) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   double *z = p->z;
   for (int i = 0; i < p->n; i++) p->slack[i] = z[i];
   memset(z, 0, sizeof(double) * (size_t)p->n);
-  for (int k = 0; k < sim->n_contacts; k++)
-    if (sim->contacts[k].row >= 0) z[sim->contacts[k].row] = sim->contacts[k].returned;
+  for (int k = 0; k < sim->trial.n_contacts; k++)
+    if (sim->trial.contacts[k].row >= 0) z[sim->trial.contacts[k].row] = sim->trial.contacts[k].returned;
   double *kept = p->slack, *made = p->pushed; /* nothing is pushed in an impact */
   ss_rows_apply(sim, z, made);
   for (int i = 0; i < p->n; i++) {
@@ -134,12 +134,12 @@ static void add_returned(ss_sim *sim) {
  * for friction. False: nothing is returned. Where a blow falls on bodies at rest the decompression is the compression times e,
  * but for the friction of what bounces: a large problem starts from there, a small one from nothing. */
 static bool decompress(ss_sim *sim) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   bool any = false;
   double most = 0;
   for (int i = 0; i < p->n; i++) p->g[i] = p->slack[i] - p->compliance[i] * p->z[i];
-  for (int k = 0; k < sim->n_contacts; k++) {
-    ss_contact *c = &sim->contacts[k];
+  for (int k = 0; k < sim->trial.n_contacts; k++) {
+    ss_contact *c = &sim->trial.contacts[k];
     if (c->row < 0) continue;
     /* an open contact's impulse may be below zero within the residual that is allowed */
     c->returned = ss_obeys_newton(sim, c) ? 0 : c->bounce * fmax(c->impulse[0], 0);
@@ -151,8 +151,8 @@ static bool decompress(ss_sim *sim) {
   if (p->divided && any) add_returned(sim);
   if (p->n < MANY_ROWS) most = 0;
   for (int i = 0; i < p->n; i++) p->z[i] *= most;
-  for (int k = 0; k < sim->n_contacts; k++) {
-    const ss_contact *c = &sim->contacts[k];
+  for (int k = 0; k < sim->trial.n_contacts; k++) {
+    const ss_contact *c = &sim->trial.contacts[k];
     if (c->row >= 0 && most > 0) p->z[c->row] = fmax(p->z[c->row] - c->returned, 0);
   }
   return any;
@@ -167,12 +167,12 @@ static bool share_a_body(const ss_contact *a, const ss_contact *b) {
 
 /* Whether the blow went on through bodies that only touched, and could have returned it: a chain of balls. */
 static bool is_passed_on(const ss_sim *sim, double speed_tolerance) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     const bool chained = c->row >= 0 && c->pair && c->restitution > 0 && c->body[0] >= 0 && c->body[1] >= 0;
     if (!chained || c->rate < -speed_tolerance || !(v3_dot(c->total, c->at.normal) > 0)) continue;
-    for (int k = 0; k < sim->n_contacts; k++) {
-      const ss_contact *blow = &sim->contacts[k];
+    for (int k = 0; k < sim->trial.n_contacts; k++) {
+      const ss_contact *blow = &sim->trial.contacts[k];
       if (k != i && blow->row >= 0 && blow->rate < -speed_tolerance && share_a_body(c, blow)) return true;
     }
   }
@@ -184,14 +184,14 @@ static bool is_passed_on(const ss_sim *sim, double speed_tolerance) {
  * end after the other does so with half the speed each time, and in a heap each of these hops is a collision that all
  * bodies wait for. */
 static void finish(ss_sim *sim, double speed_tolerance, double created) {
-  const double idle = sim->h * sim->acceleration / 64;
+  const double idle = sim->step.h * sim->step.acceleration / 64;
   if (sim->model->restitution_anywhere) sim->report.solves.passed_on += is_passed_on(sim, speed_tolerance);
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0) continue;
     const bool hit = c->rate < -speed_tolerance && c->touching && !c->closed;
     const double leaves =
-        ss_row_dot(sim->model, &sim->problem.rows[c->row], sim->state.v) + sim->problem.offset[c->row];
+        ss_row_dot(sim->model, &sim->trial.problem.rows[c->row], sim->state.v) + sim->trial.problem.offset[c->row];
     const bool bounces = c->bounce > 0 && c->rate < -speed_tolerance;
     c->closed = leaves <= (bounces ? speed_tolerance : fmax(speed_tolerance, idle));
     c->pressed = c->total;
@@ -204,10 +204,10 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
 
 ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error) {
   const double before = sim->mechanics->kinetic_energy(sim, sim->state.v);
-  sim->newton_fails = false;
+  sim->part.newton_fails = false;
   sim->report.solves.impacts++;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     c->bounce = restitution(sim, c);
     c->returned = 0;
     c->total = v3(0, 0, 0);
@@ -216,12 +216,12 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_err
   ss_status status = ss_rows_impact(sim, error);
   if (status != SS_OK) return status;
   /* not from the forces of the last part: a stress among wedged bodies would be taken for an impulse, and returned */
-  memset(sim->problem.z, 0, sizeof(double) * (size_t)sim->problem.n);
+  memset(sim->trial.problem.z, 0, sizeof(double) * (size_t)sim->trial.problem.n);
   status = ss_discretise(sim, 1, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (c->row >= 0 && c->rate < 0 && ss_obeys_newton(sim, c)) sim->problem.g[c->row] += c->bounce * c->rate;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (c->row >= 0 && c->rate < 0 && ss_obeys_newton(sim, c)) sim->trial.problem.g[c->row] += c->bounce * c->rate;
   }
   double friction = 0, driven = 0;
   status = phase(sim, &friction, &driven, certified, error);
@@ -230,15 +230,15 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_err
   if (status != SS_OK) return status;
   sim->report.solves.unreturned += !*certified;
   *certified = true; /* the compression is */
-  if (sim->variation) status = ss_vary_impact(sim, error);
+  if (sim->watch.variation) status = sim->watch.vary->impact(sim, error);
   if (status != SS_OK) return status;
-  sim->last_attempt = 0; /* delta is no longer that of a part */
+  sim->trial.h = 0; /* delta is no longer that of a part */
   const double lost = before + driven - sim->mechanics->kinetic_energy(sim, sim->state.v);
   sim->report.energy.work += driven;
   sim->report.energy.friction_loss += friction;
   sim->report.energy.impact_loss += lost - friction;
   if (lost < 0) sim->report.created_by_impacts -= lost;
-  if (sim->n_active > sim->report.contacts_maximum) sim->report.contacts_maximum = sim->n_active;
+  if (sim->trial.n_active > sim->report.contacts_maximum) sim->report.contacts_maximum = sim->trial.n_active;
   finish(sim, speed_tolerance, lost < 0 ? -lost : 0);
   return ss_touch_store(sim, error);
 }

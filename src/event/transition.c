@@ -1,5 +1,5 @@
 /* Transitions of friction and contact inside a step: slip to stick, stick to slip, take-off, change of the friction facets
- * (MDI section 4, LIT; for facets see event/facets.c, too).
+ * (MDI section 4, LIT; for facets see scheme/friction_faces.c, too).
  *
  * Arrest. Where slip ends, the friction force jumps, so the step must end there: the size tau of the part is found at
  * which the slip velocity at its end, along its initial direction, vanishes. For alpha < 1 a longer part would overshoot
@@ -9,7 +9,7 @@
  * Release. Where a stuck contact starts to slip or a closed one opens, the force is continuous. The step problem of size
  * tau changes its answer at the tau_s whose mean force reaches the limit; a force that varies linearly reaches it itself
  * at tau_s/2, which is where the part ends. A change that happens for every tau is happening now. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 enum { MOST_TRIALS = 30, BISECTIONS = 20 };
 
@@ -46,13 +46,13 @@ static double left_of(ss_vec3 before, ss_vec3 after) {
 /* What is left at the end of a contact's initial slip, for these velocities at the start and the end; 1 where it does not
  * slide. */
 static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end) {
-  const double still = 1e-10 * sim->speed_bound;
+  const double still = 1e-10 * sim->part.speed_bound;
   const bool moments = c->n_rows > c->n_forces;
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
   ss_slips_at(sim, c, sim->state.t, sim->state.q, v, before);
-  ss_slips_at(sim, c, sim->state.t + sim->last_attempt, sim->q_end, v_end, after);
+  ss_slips_at(sim, c, sim->state.t + sim->trial.h, sim->trial.q_end, v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));
@@ -63,10 +63,10 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double 
 /* The smallest of them over all contacts, and of the distances from the borders of fixed polygons. */
 static double least_left(const ss_sim *sim, const double *v, const double *v_end) {
   double least = 1;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
-    if (sim->located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c, v, v_end));
-    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->located & SS_EVENT_FACET))
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (sim->chosen.located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c, v, v_end));
+    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->chosen.located & SS_EVENT_FACET))
       least = fmin(least, ss_face_left(sim, c, v, v_end));
   }
   return least;
@@ -75,11 +75,11 @@ static double least_left(const ss_sim *sim, const double *v, const double *v_end
 /* Far from an arrest the state's own velocities say so. */
 static double slip_left(ss_sim *sim) {
   static const double far = 0.5;
-  const double plain = least_left(sim, sim->state.v, sim->v_end);
+  const double plain = least_left(sim, sim->state.v, sim->trial.v_end);
   if (plain > far || !ss_velocities_alternate(sim)) return plain;
-  double *v = sim->consistent, *v_end = v + sim->model->n_v;
+  double *v = sim->scratch.consistent, *v_end = v + sim->model->n_v;
   ss_consistent_velocity(sim, sim->state.t, sim->state.q, sim->state.v, v);
-  ss_consistent_velocity(sim, sim->state.t + sim->last_attempt, sim->q_end, sim->v_end, v_end);
+  ss_consistent_velocity(sim, sim->state.t + sim->trial.h, sim->trial.q_end, sim->trial.v_end, v_end);
   return least_left(sim, v, v_end);
 }
 
@@ -93,11 +93,12 @@ static bool slips_below(const ss_sim *sim, const ss_contact *c, double speed) {
 /* Largest normal impulse of a contact whose slip is reversed. */
 static double reversing_impulse(const ss_sim *sim) {
   double largest = 0;
-  const double slow = sim->landing_speed > 0 ? sim->h * sim->acceleration : 0; /* what friction may well stop */
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (!slips_below(sim, &sim->contacts[i], slow) &&
-        slip_left_of(sim, &sim->contacts[i], sim->state.v, sim->v_end) <= -0.999)
-      largest = fmax(largest, sim->contacts[i].impulse[0]);
+  const double slow =
+      sim->crowd.landing_speed > 0 ? sim->step.h * sim->step.acceleration : 0; /* what friction may well stop */
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (!slips_below(sim, &sim->trial.contacts[i], slow) &&
+        slip_left_of(sim, &sim->trial.contacts[i], sim->state.v, sim->trial.v_end) <= -0.999)
+      largest = fmax(largest, sim->trial.contacts[i].impulse[0]);
   return largest;
 }
 
@@ -106,35 +107,36 @@ static double reversing_impulse(const ss_sim *sim) {
  * it is taken by a very short part with alpha = 1, which brings the contact to rest. */
 ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   static const double shorter = 1e-4;
-  const double impulse = sim->alpha < 1 ? reversing_impulse(sim) : 0;
+  const double impulse = sim->part.asked.alpha < 1 ? reversing_impulse(sim) : 0;
   if (impulse == 0) return SS_OK;
-  for (int i = 0; i < sim->n_contacts; i++) sim->contacts[i].kept_force = sim->contacts[i].force;
+  ss_trial_keep(sim);
   ss_status status = ss_attempt(sim, shorter * *h, certified, error);
   if (status != SS_OK || !*certified) return status;
-  const bool jams = reversing_impulse(sim) > 0.1 * impulse;
-  for (int i = 0; i < sim->n_contacts && !jams; i++) sim->contacts[i].force = sim->contacts[i].kept_force;
-  if (!jams) return ss_attempt(sim, *h, certified, error);
-  const double alpha = sim->alpha;
-  sim->alpha = 1;
-  *h *= shorter;
-  status = ss_attempt(sim, *h, certified, error);
-  sim->alpha = alpha;
-  return status;
+  if (!(reversing_impulse(sim) > 0.1 * impulse)) {
+    ss_trial_back(sim);
+    return SS_OK;
+  }
+  ss_trial_drop(sim);
+  ss_asked asked = sim->part.asked;
+  asked.alpha = 1;
+  asked.h = *h *= shorter;
+  return sim->chosen.attempt(sim, asked, certified, error);
 }
 
 ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   static const double small = 1e-12;
   double low = 0, high = *h, high_left = slip_left(sim);
   if (high_left > small) return SS_OK;
-  if (sim->alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
+  if (sim->part.asked.alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
   /* For alpha = 1 slip stays zero beyond its end, but for rounding: the trial must fall short of it, by a little. */
-  const double aim = sim->alpha < 1 ? 0 : small / 2, none = aim / 2;
+  const double aim = sim->part.asked.alpha < 1 ? 0 : small / 2, none = aim / 2;
   /* Trials in which friction acts as it does before the arrest, the last two of them, are what the secant goes through;
    * overshooting ones belong to them for alpha < 1, up to where the slip is reversed. */
-  const double smooth = sim->alpha < 1 ? -0.999 : none;
+  const double smooth = sim->part.asked.alpha < 1 ? -0.999 : none;
   double before = 0, before_left = 1, last = 0, last_left = 1;
   if (high_left > smooth) last = high, last_left = high_left;
-  ss_status status = SS_OK;
+  const int kept = sim->n_kept;
+  bool falls_short = false; /* the trial in hand is that of `low`, which is kept while longer ones are tried */
   for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
     double tau = (low + high) / 2;
     if (last > 0)
@@ -142,10 +144,15 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
     else if (high_left < -small)
       tau = high / (1 - high_left);
     if (!(tau > low) || !(tau < high) || trial % 8 == 7) tau = (low + high) / 2;
-    status = ss_attempt(sim, tau, certified, error);
-    if (status != SS_OK || !*certified) break;
+    if (falls_short) {
+      if (sim->n_kept > kept) ss_trial_drop(sim);
+      ss_trial_keep(sim);
+    }
+    const ss_status status = ss_attempt(sim, tau, certified, error);
+    if (status != SS_OK || !*certified) return status;
     const double left = slip_left(sim);
-    if (left > none) {
+    falls_short = left > none;
+    if (falls_short) {
       low = tau;
     } else {
       high = tau;
@@ -155,33 +162,32 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
       before = last, before_left = last_left;
       last = tau, last_left = left;
     }
-    if (fabs(left) <= small && (sim->alpha < 1 || left > none)) {
+    if (fabs(left) <= small && (sim->part.asked.alpha < 1 || left > none)) {
       *h = tau;
+      if (sim->n_kept > kept) ss_trial_drop(sim);
       return SS_OK;
     }
   }
-  if (status == SS_OK && *certified) {
-    *h = low > 0 ? low : high;
-    status = ss_attempt(sim, *h, certified, error);
-  }
-  return status;
+  *h = low > 0 ? low : high;
+  if (sim->n_kept > kept) (falls_short ? ss_trial_drop : ss_trial_back)(sim);
+  return SS_OK;
 }
 
 /* Whether a contact that stuck or pressed before does so no longer in the solved part. `closely`: shortly behind the start of slip its
  * speed, which grows with the square of time, is still below what counts as none; that the force is at its limit is seen at once. */
 static bool released(const ss_sim *sim, bool closely) {
   static const double at_limit = 1 - 1e-12;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed) continue;
     const bool presses = c->impulse[0] > 0;
-    if ((sim->located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
-    if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
+    if ((sim->chosen.located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
+    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
         (!c->stuck || (closely && !c->fixed && c->ratio >= at_limit)))
       return true;
-    if ((sim->located & SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
+    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
       return true;
-    if ((sim->located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
+    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
   }
   return false;
 }
@@ -197,16 +203,16 @@ double ss_crossing(double before, double when_before, double now, double when, d
 /* Earliest release inside a part whose mean forces are still within their limits. */
 static double foreseen(const ss_sim *sim, double h) {
   double first = h;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed || !c->pressed_before) continue;
-    if (sim->located & SS_EVENT_TAKE_OFF)
+    if (sim->chosen.located & SS_EVENT_TAKE_OFF)
       first = fmin(first, ss_crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
-    if ((sim->located & SS_EVENT_STICK_SLIP) && c->n_rows > c->n_forces)
+    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->n_rows > c->n_forces)
       first = fmin(first, ss_moments_foreseen(sim, c, h));
-    else if ((sim->located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
+    else if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
-    if ((sim->located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
+    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
         c->ratio > c->last_ratio && ss_face_holds(sim, c, c->face))
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
@@ -222,6 +228,7 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
     *h = tau;
     return ss_attempt(sim, tau, certified, error);
   }
+  ss_trial_keep(sim);
   for (int k = 0; k < BISECTIONS && high > now; k++) {
     const double tau = k == 0 ? now : (low + high) / 2;
     const ss_status status = ss_attempt(sim, tau, certified, error);
@@ -231,7 +238,12 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
     else
       low = tau;
   }
-  if (low > now) *h = low / 2;
+  if (!(low > now)) { /* it happens now: the whole part is one with the change */
+    ss_trial_back(sim);
+    return SS_OK;
+  }
+  ss_trial_drop(sim);
+  *h = low / 2;
   return ss_attempt(sim, *h, certified, error);
 }
 
@@ -240,22 +252,22 @@ static bool ends(ss_vec3 before, ss_vec3 after, double still) {
 }
 
 void ss_note_ends(ss_sim *sim) {
-  const double still = 1e-10 * sim->speed_bound, end = sim->state.t + sim->last_attempt;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  const double still = 1e-10 * sim->part.speed_bound, end = sim->state.t + sim->trial.h;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     c->spin_ends = c->roll_ends = false;
     if (c->row < 0 || c->patch || c->n_rows == c->n_forces || c->impulse[0] <= 0) continue;
     ss_vec3 before[KINDS], after[KINDS];
     ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-    ss_slips_at(sim, c, end, sim->q_end, sim->v_end, after);
+    ss_slips_at(sim, c, end, sim->trial.q_end, sim->trial.v_end, after);
     c->spin_ends = ends(before[SPIN], after[SPIN], still);
     c->roll_ends = ends(before[ROLL], after[ROLL], still);
   }
 }
 
 void ss_tell_ends(ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->spin_ends) ss_emit(sim, SS_SPIN_END, c, 0);
     if (c->roll_ends) ss_emit(sim, SS_ROLL_END, c, 0);
   }

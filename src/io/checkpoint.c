@@ -6,8 +6,8 @@
 #include "core/words.h"
 #include "io/output_file.h"
 #include "io/text_file.h"
-#include "model/fingerprint.h"
-#include "step/workspace.h"
+#include "compile/fingerprint.h"
+#include "step/step.h"
 
 #include <stickslip/io.h>
 #include <stickslip/system.h>
@@ -38,20 +38,21 @@ static void list_pieces(ss_sim *sim, ss_fingerprint *print, piece out[PIECES]) {
       {s->q, nq},
       {s->v, nv},
       {s->angle, sizeof(double) * (size_t)model->n_angles},
-      {sim->previous_v, nv},
-      {sim->previous_weighted, nv},
+      {sim->observed.previous_v, nv},
+      {sim->observed.previous_weighted, nv},
       {&sim->report, sizeof sim->report},
       {&sim->control, sizeof sim->control},
-      {sim->past, (SS_PAST + 1) * nv},
+      {sim->estimate.past, (SS_PAST + 1) * nv},
       {sim->basis.posed, sizeof *sim->basis.posed * (size_t)model->n_joint_rows},
-      {sim->free_guess, sizeof(double) * ss_free_rows(model)},
-      {sim->input, sizeof(double) * (size_t)model->n_inputs},
-      {sim->push_force, sizeof(double) * 6 * (size_t)model->n_bodies},
-      {sim->joint_impulse, sizeof(double) * (size_t)model->n_joint_rows}, /* of the last step: reactions are read off */
-      {sim->motor_impulse, sizeof(double) * (size_t)model->n_motors},
-      {&sim->t_saved, sizeof sim->t_saved},
-      {sim->delta, nv}, /* what the last part changed, and in which time: decides what counts as a landing */
-      {&sim->last_attempt, sizeof sim->last_attempt},
+      {sim->joints.free_guess, sizeof(double) * ss_free_rows(model)},
+      {sim->inputs.value, sizeof(double) * (size_t)model->n_inputs},
+      {sim->inputs.push_force, sizeof(double) * 6 * (size_t)model->n_bodies},
+      {sim->joints.impulse,
+       sizeof(double) * (size_t)model->n_joint_rows}, /* of the last step: reactions are read off */
+      {sim->joints.motor_impulse, sizeof(double) * (size_t)model->n_motors},
+      {&sim->saved.t, sizeof sim->saved.t},
+      {sim->trial.delta, nv}, /* what the last part changed, and in which time: decides what counts as a landing */
+      {&sim->trial.h, sizeof sim->trial.h},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
       {s->patch, sizeof *s->patch * (size_t)s->n_patch},
   };
@@ -138,8 +139,7 @@ static ss_status compare(const ss_fingerprint *saved, const ss_fingerprint *own,
     used = used + (size_t)n < sizeof list ? used + (size_t)n : sizeof list - 1;
   }
   if (!used) return SS_OK;
-  return ss_fail(error, SS_ERROR_INPUT, "the checkpoint '%s' is of another run: %s differ%s", path, list,
-                 strchr(list, ';') ? "" : "s");
+  return ss_fail(error, SS_ERROR_INPUT, "the checkpoint '%s' is of another run, which differs in %s", path, list);
 }
 
 static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *path, ss_error *error) {
@@ -163,15 +163,15 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   for (int i = 0; i < PIECES; i++)
     if (pieces[i].size) memcpy(pieces[i].bytes, found[i].bytes, pieces[i].size);
   ss_basis_pose(sim, false);
-  sim->has_push_force = false;
-  for (int i = 0; i < 6 * sim->model->n_bodies; i++) sim->has_push_force |= sim->push_force[i] != 0;
-  sim->n_contacts = sim->n_active = 0; /* forces are those of a step that this simulation has not taken */
+  sim->inputs.has_push_force = false;
+  for (int i = 0; i < 6 * sim->model->n_bodies; i++) sim->inputs.has_push_force |= sim->inputs.push_force[i] != 0;
+  sim->trial.n_contacts = sim->trial.n_active = 0; /* forces are those of a step that this simulation has not taken */
   ss_deal_begin(sim);
   ss_clear_impulses(sim);
-  sim->problem.first_contact = 0; /* what was posed before has nothing to say about the next guess */
+  sim->trial.problem.first_contact = 0; /* what was posed before has nothing to say about the next guess */
   /* A run that ended inside a step of its grid goes on with the rest of that step. */
   if (sim->options.tolerance == 0) sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
-  memcpy(sim->weighted, sim->previous_weighted, sizeof(double) * (size_t)sim->model->n_v);
+  memcpy(sim->observed.weighted, sim->observed.previous_weighted, sizeof(double) * (size_t)sim->model->n_v);
   return SS_OK;
 }
 

@@ -171,6 +171,13 @@ json_t *ss_page_model(const ss_model *model) {
   return release_unless(good, o);
 }
 
+char *ss_model_json(const ss_model *model) {
+  json_t *json = ss_page_model(model);
+  char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(json);
+  return text; /* jansson's, which is malloc's */
+}
+
 static json_t *doubts(const ss_certificate *c) {
   json_t *list = json_array();
   bool good = list != NULL;

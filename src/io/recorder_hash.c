@@ -6,7 +6,7 @@
 #include "core/words.h"
 #include "io/frame_contacts.h"
 #include "io/signals.h"
-#include "model/fingerprint.h"
+#include "compile/fingerprint.h"
 
 #include <stickslip/system.h>
 

@@ -35,7 +35,7 @@
 #include "io/recorder_coordinates.h"
 #include "io/recorder_elements.h"
 #include "io/recorder_signals.h"
-#include "model/fingerprint.h"
+#include "compile/fingerprint.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -357,11 +357,9 @@ static bool create_tables(hdf5_recorder *h) {
 }
 
 static bool write_model(hid_t file, const ss_model *model) {
-  json_t *json = ss_page_model(model);
-  char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  char *text = ss_model_json(model);
   const bool good = text && ss_hdf5_write_text(file, "model", text);
-  free(text); /* jansson's, which is malloc's */
-  json_decref(json);
+  free(text);
   return good;
 }
 

@@ -68,10 +68,9 @@ static const ss_word estimate_words[] = {
 };
 const ss_words ss_words_estimate = {"estimate", estimate_words};
 
-/* A table of the library as words; `extra` comes first where it is not NULL. The names are not copied. */
+/* A table of the library as words. The names are not copied. */
 typedef struct named_choice {
   const char *what;
-  const char *extra;
   const char *(*name)(int row);
 } named_choice;
 
@@ -83,8 +82,8 @@ static ss_status read_choice(ss_reader *reader, const ss_yaml *node, const named
   SS_TRY(ss_read_name(reader, node, &text));
   ss_nearest nearest = {.word = text};
   ss_word_list all = {0};
-  for (int i = choice->extra ? -1 : 0; i < 0 || choice->name(i); i++) {
-    const char *name = i < 0 ? choice->extra : choice->name(i);
+  for (int i = 0; choice->name(i); i++) {
+    const char *name = choice->name(i);
     if (strcmp(name, text) == 0) {
       *out = name;
       return SS_OK;
@@ -100,7 +99,7 @@ static ss_status read_choice(ss_reader *reader, const ss_yaml *node, const named
 }
 
 ss_status ss_read_scheme(ss_reader *reader, const ss_yaml *node, void *text) {
-  const named_choice schemes = {"scheme", NULL, scheme_name};
+  const named_choice schemes = {"scheme", scheme_name};
   const ss_status status = read_choice(reader, node, &schemes, text);
   if (status != SS_ERROR_INPUT || node->kind != SS_YAML_SCALAR) return status;
   for (const ss_word *later = later_scheme_words; later->name; later++)
@@ -111,7 +110,7 @@ ss_status ss_read_scheme(ss_reader *reader, const ss_yaml *node, void *text) {
 }
 
 ss_status ss_read_solver(ss_reader *reader, const ss_yaml *node, void *text) {
-  const named_choice solvers = {"solver", "auto", solver_name};
+  const named_choice solvers = {"solver", solver_name};
   return read_choice(reader, node, &solvers, text);
 }
 

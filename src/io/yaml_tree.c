@@ -203,7 +203,7 @@ static ss_status build_document(builder *b, const ss_yaml **out) {
     SS_TRY(next_event(b, &event));
     const yaml_event_type_t type = event.type;
     yaml_event_delete(&event);
-    if (type == YAML_STREAM_END_EVENT) return FAIL(b, ((ss_mark){1, 1}), "the file is empty: expected a scene");
+    if (type == YAML_STREAM_END_EVENT) return FAIL(b, ((ss_mark){1, 1}), "the file is empty: expected keys and their values");
   }
   SS_TRY(build_next(b, YAML_NO_EVENT, &end, out));
   for (int i = 0; i < 2; i++) { /* document end, stream end */

@@ -8,6 +8,7 @@
 #include "model/body_names.h"
 
 #include <stickslip/sim.h>
+#include <stickslip/system.h>
 
 typedef struct ss_body {
   const char *name;
@@ -17,7 +18,7 @@ typedef struct ss_body {
   signed char slot[6];       /* x y z rx ry rz -> place among the n, or -1: locked, not in the linear algebra */
   signed char coordinate[6]; /* the inverse map */
   bool turns;                /* has a rotational coordinate */
-  bool gyroscopic;           /* has at least two, so that F(v) matters */
+  bool gyroscopic;           /* has at least two, and axes that differ, so that F(v) matters */
   double mass;
   ss_mat3 inertia;        /* about the centre of mass, body frame */
   double m[36], minv[36]; /* mass block and its inverse, n x n row-major */
@@ -123,7 +124,14 @@ typedef struct ss_law_override {
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };
 
-typedef struct ss_system_model ss_system_model; /* system/system.h */
+/* A user-defined system (system/). */
+typedef struct ss_system_model {
+  ss_system def;          /* with its own copies of arrays and names */
+  ss_law *laws;           /* [n_gaps] */
+  int *first_direction;   /* [n_gaps] where a gap's rows start in D */
+  int n_directions;       /* of all gaps */
+  const char **row_names; /* [n_joints + n_pfaffian] */
+} ss_system_model;
 
 struct ss_model {
   ss_arena *arena;
@@ -161,19 +169,8 @@ struct ss_model {
 /* A model's law for two shapes: materials combined, then overrides in the order of the scene. */
 ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b);
 
-/* Index of the scene's material with this name, -1 if there is none. */
-int ss_find_material(const ss_scene *scene, const char *name);
-
 /* Zeros with an arena of its own; NULL with the error where there is no memory. */
 ss_model *ss_model_blank(ss_error *error);
-
-/* Pieces of the compiler (compile.c calls them in this order). */
-ss_status ss_compile_bodies(ss_model *model, const ss_scene *scene, ss_error *error);
-ss_status ss_compile_laws(ss_model *model, const ss_scene *scene, const ss_body_names *names, ss_error *error);
-ss_status ss_compile_joints(ss_model *model, const ss_scene *scene, ss_error *error);
-ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error);
-ss_status ss_compile_forces(ss_model *model, const ss_scene *scene, ss_error *error);
-ss_status ss_compile_signals(ss_model *model, const ss_scene *scene, ss_error *error); /* after joints and forces */
 
 /* Pose of a body's centre-of-mass frame, the identity for the world. */
 static inline ss_pose ss_pose_of(const double *q, int body) {

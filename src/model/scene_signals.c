@@ -194,7 +194,7 @@ ss_status ss_refuse_variable(void *user, const char *at, ss_variable_found *foun
   const ss_scene *scene = user;
   (void)found;
   const size_t word = word_length(at);
-  for (int i = 0; word && i < scene->n_inputs; i++)
+  for (int i = 0; scene && word && i < scene->n_inputs; i++) /* studies are read without a scene */
     if (strlen(scene->inputs[i].name) == word && strncmp(at, scene->inputs[i].name, word) == 0)
       return ss_fail(error, SS_ERROR_INPUT, "'%s' is an input, which only " SS_WHERE_STATE " can use",
                      scene->inputs[i].name);

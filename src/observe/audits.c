@@ -1,15 +1,15 @@
 /* Audits: at the ends of steps, and wherever a step is recorded, the auditor looks at the positions (audit/audit.h). Shapes that
  * overlap and of which the contacts of the step know nothing are a doubt. */
 #include "audit/audit.h"
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 /* How deep two shapes are in each other by the geometry that the search goes by, where it has the pair in its list: the next step
  * will hold what it finds there. Features of the last part may have been left behind; the pair is asked anew. What is known counts
  * as penetration. */
 static double known_depth(void *user, int shape_a, int shape_b) {
   ss_sim *sim = user;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     const bool same = c->shape[0] == shape_a && c->shape[1] == shape_b;
     if (!c->pair || !(same || (c->shape[0] == shape_b && c->shape[1] == shape_a))) continue;
     const ss_shape *a = &sim->model->shapes[c->shape[0]], *b = &sim->model->shapes[c->shape[1]];
@@ -27,17 +27,17 @@ static double known_depth(void *user, int shape_a, int shape_b) {
 }
 
 static bool is_due(const ss_sim *sim) {
-  if (sim->state.step % ss_audit_stride(sim->audit) == 0 || ss_sim_done(sim)) return true;
-  for (int i = 0; i < sim->n_observers; i++)
-    if (sim->observers[i].keeps && sim->observers[i].keeps(sim->observers[i].user, sim)) return true;
+  if (sim->state.step % ss_audit_stride(sim->watch.audit) == 0 || ss_sim_done(sim)) return true;
+  for (int i = 0; i < sim->watch.n_observers; i++)
+    if (sim->watch.observers[i].keeps && sim->watch.observers[i].keeps(sim->watch.observers[i].user, sim)) return true;
   return false;
 }
 
 ss_status ss_audit_step(ss_sim *sim, ss_error *error) {
-  if (!sim->audit || !is_due(sim)) return SS_OK;
+  if (!sim->watch.audit || !is_due(sim)) return SS_OK;
   ss_report *r = &sim->report;
   ss_overlap worst;
-  const ss_status status = ss_audit_positions(sim->audit, sim->state.q, known_depth, sim, &worst, error);
+  const ss_status status = ss_audit_positions(sim->watch.audit, sim->state.q, known_depth, sim, &worst, error);
   if (status != SS_OK) return status;
   r->audits++;
   if (worst.depth <= r->certificate.doubts[SS_DOUBT_OVERLAP]) return SS_OK;

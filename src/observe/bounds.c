@@ -10,23 +10,25 @@
  *
  * It rests on rank-one Jacobians (LIT (9.2), (9.3)), on an antisymmetric F(v), and on joints and contacts that do no positive
  * work on v+ + v. Where Jacobians are exact or the full gyroscopic Jacobian is used, it is not claimed: NAN. */
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 static bool assumptions_hold(const ss_sim *sim) {
   const ss_model *model = sim->model;
-  if (sim->system || sim->pulled || !sim->scheme->implicit_forces || sim->alpha != 0.5 || sim->gamma != 0.5)
+  if (sim->system || sim->inputs.pulled || !sim->scheme->implicit_forces || sim->trial.asked.alpha != 0.5 ||
+      sim->trial.asked.gamma != 0.5)
     return false;
   if (sim->scheme->theta || sim->scheme->position_level) return false;
   for (int k = 0; k < model->n_bodies; k++)
     if (model->bodies[k].gyroscopic) return false;
-  return sim->coupling.n == 0 && model->n_motors == 0 && sim->options.stabilization != SS_STABILIZATION_ANITESCU_HART &&
+  return sim->trial.coupling.n == 0 && model->n_motors == 0 &&
+         sim->options.stabilization != SS_STABILIZATION_ANITESCU_HART &&
          sim->options.stabilization != SS_STABILIZATION_PROJECTION;
 }
 
 /* kt.(v+ + v), with the impulses of gravity and applied forces: all that is in kt. */
 static double work_of_forces(const ss_sim *sim) {
   double sum = 0;
-  for (int i = 0; i < sim->model->n_v; i++) sum += sim->kt[i] * (2 * sim->state.v[i] + sim->delta[i]);
+  for (int i = 0; i < sim->model->n_v; i++) sum += sim->trial.kt[i] * (2 * sim->state.v[i] + sim->trial.delta[i]);
   return sum;
 }
 
@@ -38,7 +40,7 @@ static double spring_terms(const ss_sim *sim, double h) {
     if (force->type == SS_FORCE_APPLIED || force->stiffness == 0) continue;
     const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
     const double off = link.length - force->rest_length;
-    const double moved = h / 2 * (2 * link.rate + ss_row_dot(model, &link.row, sim->delta));
+    const double moved = h / 2 * (2 * link.rate + ss_row_dot(model, &link.row, sim->trial.delta));
     sum += force->stiffness * moved * (2 * off + moved);
   }
   return sum;
@@ -51,7 +53,7 @@ void ss_bound_part(ss_sim *sim, double h) {
     return;
   }
   const double before = 2 * sim->mechanics->kinetic_energy(sim, sim->state.v);
-  const double after = 2 * sim->mechanics->kinetic_energy(sim, sim->v_end);
+  const double after = 2 * sim->mechanics->kinetic_energy(sim, sim->trial.v_end);
   const double excess = after - before - work_of_forces(sim) + spring_terms(sim, h);
   if (!(excess <= *most) && !isnan(*most)) *most = excess;
 }

@@ -16,7 +16,7 @@
  * has added. It contains what schemes and stabilisations do. Impacts that create energy are a sum of their own.
  *
  * How to add a doubt: a value in ss_doubt, a row in the table, a line in ss_doubts_update. */
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 static const double LENGTH_SHARE = 0.05, ENERGY_SHARE = 0.02, ROUNDING = 1e-9;
 
@@ -91,11 +91,11 @@ void ss_doubts_start(ss_sim *sim) {
   r->potential_start = r->energy.potential;
   r->energy_scale = r->energy.kinetic + r->energy.elastic;
   if (model->n_joint_rows == 0) return;
-  for (int i = 0; i < model->n_joint_rows; i++) sim->drift_length[i] = 1;
+  for (int i = 0; i < model->n_joint_rows; i++) sim->joints.drift_length[i] = 1;
   if (sim->system) return;
   sim->mechanics->joints(sim, sim->state.t, sim->state.q, NULL, sim->basis.rows, NULL);
   for (int i = 0; i < model->n_joint_rows; i++)
-    if (ss_row_only_turns(model, &sim->basis.rows[i])) sim->drift_length[i] = r->body_size;
+    if (ss_row_only_turns(model, &sim->basis.rows[i])) sim->joints.drift_length[i] = r->body_size;
 }
 
 /* After the ledger's balance: energies of this step. */
@@ -159,5 +159,5 @@ void ss_doubts_not_finite(ss_sim *sim, double t) {
 }
 
 bool ss_problem_is_finite(const ss_sim *sim) {
-  return all_finite(sim->problem.g, sim->problem.n) && all_finite(sim->dv_free, sim->model->n_v);
+  return all_finite(sim->trial.problem.g, sim->trial.problem.n) && all_finite(sim->trial.dv_free, sim->model->n_v);
 }

@@ -1,7 +1,7 @@
 /* The energy ledger (MATH section 5). With the mean velocity v_m = (v + v+)/2, kinetic energy changes by exactly
  * v_m . M (v+ - v), so that each impulse p does the work p . v_m; potential and elastic energy are differences of state
  * functions. What is left over is the scheme's numerical remainder. */
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 double ss_kinetic_energy_of_bodies(const ss_sim *sim, const double *v) {
   const ss_model *model = sim->model;
@@ -49,8 +49,8 @@ static double stiff_elastic(const ss_sim *sim) {
 /* What a damper takes in the part: its impulse is -h d g.va, whether it is a row or explicit (then va is v). */
 static double damping_loss(const ss_sim *sim, const ss_force *force, const ss_link *link, double h, double fraction) {
   double kappa;
-  const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->alpha : 0;
-  const double change = ss_row_dot(sim->model, &link->row, sim->delta);
+  const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->trial.asked.alpha : 0;
+  const double change = ss_row_dot(sim->model, &link->row, sim->trial.delta);
   return fraction * h * force->damping * (link->rate + weight * change) * (link->rate + fraction / 2 * change);
 }
 
@@ -58,7 +58,7 @@ static double damping_loss(const ss_sim *sim, const ss_force *force, const ss_li
  * by `fraction` of the part of size h, and afterwards. */
 void ss_ledger_links(ss_sim *sim, double h, double fraction, bool moved) {
   const ss_model *model = sim->model;
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   int row = p->n_joint;
   double kappa;
   for (int k = 0; k < model->n_forces; k++) {
@@ -66,14 +66,14 @@ void ss_ledger_links(ss_sim *sim, double h, double fraction, bool moved) {
     const bool has_row = ss_force_is_row(sim, force, h, &kappa);
     if (force->type == SS_FORCE_APPLIED) continue;
     const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
-    double *open = &sim->link_balance[k];
+    double *open = &sim->scratch.link_balance[k];
     if (moved) {
       if (!isnan(*open)) sim->report.energy.linearization += *open + elastic_of(force, link.length);
     } else {
       *open = (double)NAN;
       if (has_row && ss_force_is_link(sim, force, &link.row)) {
         const double mean = ss_row_dot(model, &p->rows[row], sim->state.v) +
-                            fraction / 2 * ss_row_dot(model, &p->rows[row], sim->delta);
+                            fraction / 2 * ss_row_dot(model, &p->rows[row], sim->trial.delta);
         *open =
             fraction * p->z[row] * mean + damping_loss(sim, force, &link, h, fraction) - elastic_of(force, link.length);
       }
@@ -102,7 +102,7 @@ void ss_ledger_start(ss_sim *sim) {
   double square = 0;
   for (int i = 0; i < sim->model->n_q; i++)
     if (sim->system || i % 7 < 3) square += sim->state.q[i] * sim->state.q[i];
-  sim->kinetic_scale = fmax(2 * sim->report.energy.kinetic, sqrt(square) + 1);
+  sim->observed.kinetic_scale = fmax(2 * sim->report.energy.kinetic, sqrt(square) + 1);
   sim->report.energy.initial = sim->report.energy.final;
   sim->report.energy.remainder = 0;
   sim->report.certificate.energy_created = 0;
@@ -114,20 +114,20 @@ void ss_ledger_moved(ss_sim *sim) {
   balance(sim);
 }
 
-static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->problem.drive[row] : 0; }
+static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->trial.problem.drive[row] : 0; }
 
 static void contact_losses(ss_sim *sim, double h, double fraction) {
   ss_energy *e = &sim->report.energy;
   const ss_model *model = sim->model;
   if (sim->scheme->compliant) ss_patches_watch(sim, h);
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->patch) ss_patch_losses(sim, c, h);
     if (c->patch || c->row < 0 || c->impulse[0] == 0) continue;
     for (int k = 0; k < c->n_rows; k++) {
-      const ss_row *row = &sim->problem.rows[c->row + k];
-      const double mean = ss_row_dot(model, row, sim->state.v) + fraction / 2 * ss_row_dot(model, row, sim->delta) +
-                          drive_of(sim, c->row + k);
+      const ss_row *row = &sim->trial.problem.rows[c->row + k];
+      const double mean = ss_row_dot(model, row, sim->state.v) +
+                          fraction / 2 * ss_row_dot(model, row, sim->trial.delta) + drive_of(sim, c->row + k);
       *(k == 0 ? &e->impact_loss : &e->friction_loss) -= fraction * c->impulse[k] * mean;
     }
   }
@@ -136,11 +136,11 @@ static void contact_losses(ss_sim *sim, double h, double fraction) {
 /* Anitescu-Hart: the offsets s that pull positions back act against impulses z: the work -z s is theirs. What it takes
  * from a contact was booked as loss at the impact. */
 static void stabilization_work(ss_sim *sim, double fraction) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   ss_energy *e = &sim->report.energy;
   for (int i = 0; i < p->n_joint; i++) e->stabilization -= fraction * p->z[i] * p->pushed[i];
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0) continue;
     const double work = -fraction * c->impulse[0] * p->pushed[c->row];
     e->stabilization += work;
@@ -161,18 +161,19 @@ static void damping_losses(ss_sim *sim, double h, double fraction) {
 }
 
 void ss_force_work(ss_sim *sim, double h, double fraction) {
-  if (sim->model->n_forces == 0 && !sim->pulled && !sim->has_push_force) return;
+  if (sim->model->n_forces == 0 && !sim->inputs.pulled && !sim->inputs.has_push_force) return;
   damping_losses(sim, h, fraction);
   /* Where surfaces give, along the way that positions go, as their elastic energy is counted: what a force does to a
    * patch in a step would come from nowhere otherwise. */
-  const double share = sim->scheme->compliant ? sim->gamma : 0.5;
+  const double share = sim->scheme->compliant ? sim->trial.asked.gamma : 0.5;
   for (int i = 0; i < sim->model->n_v; i++)
-    sim->report.energy.work += fraction * sim->applied[i] * (sim->state.v[i] + fraction * share * sim->delta[i]);
+    sim->report.energy.work +=
+        fraction * sim->trial.applied[i] * (sim->state.v[i] + fraction * share * sim->trial.delta[i]);
 }
 
 /* z . (J va + drive) over joints and contacts; w = J va + s on their rows. */
 static void constraint_work(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   double work = 0;
   for (int i = 0; i < p->n; i++)
     if (i < p->n_joint || i >= p->first_contact) work += p->z[i] * (p->slack[i] - p->offset[i] + drive_of(sim, i));
@@ -207,6 +208,7 @@ void ss_ledger_crowd(ss_sim *sim, double open, double energy, double work) {
 void ss_ledger_step(ss_sim *sim) {
   balance(sim);
   const double kinetic = 2 * sim->report.energy.kinetic;
-  if (kinetic > sim->kinetic_scale)
-    sim->report.kinetic_growth = fmax(sim->report.kinetic_growth, log(kinetic / sim->kinetic_scale) / sim->state.t);
+  if (kinetic > sim->observed.kinetic_scale)
+    sim->report.kinetic_growth =
+        fmax(sim->report.kinetic_growth, log(kinetic / sim->observed.kinetic_scale) / sim->state.t);
 }

@@ -1,7 +1,7 @@
 #include <stickslip/weak.h>
 
 #include "la/symmetric.h"
-#include "step/workspace.h"
+#include "observe/observe.h"
 
 #include <string.h>
 
@@ -80,7 +80,7 @@ static void add_joints(ss_weak *w, double h) {
   if (sim->model->n_joint_rows == 0) return;
   ss_joints_evaluate(sim->model, w->q, NULL, NULL, w->joints);
   for (int i = 0; i < sim->basis.n; i++)
-    ss_row_add(sim->model, &w->joints[sim->basis.row[i]], sim->problem.z[i] / h, w->row);
+    ss_row_add(sim->model, &w->joints[sim->basis.row[i]], sim->trial.problem.z[i] / h, w->row);
 }
 
 /* ---- patches ---- */
@@ -205,13 +205,13 @@ static ss_status gather_deformations(ss_weak *w, const ss_contact *c, double h, 
 static void interpolate(ss_weak *w, double f) {
   const ss_sim *sim = w->sim;
   for (int k = 0; k < sim->model->n_bodies; k++) {
-    const ss_pose a = ss_pose_of(sim->state.q, k), b = ss_pose_of(sim->q_end, k);
+    const ss_pose a = ss_pose_of(sim->state.q, k), b = ss_pose_of(sim->trial.q_end, k);
     const ss_vec3 turn = quat_log(quat_multiply(quat_conjugate(a.orientation), b.orientation));
     ss_store_pose(w->q, k,
                   (ss_pose){v3_axpy(a.position, f, v3_sub(b.position, a.position)),
                             quat_normalize(quat_multiply(a.orientation, quat_exp(v3_scale(f, turn))))});
   }
-  for (int i = 0; i < sim->model->n_v; i++) w->v[i] = (1 - f) * sim->state.v[i] + f * sim->v_end[i];
+  for (int i = 0; i < sim->model->n_v; i++) w->v[i] = (1 - f) * sim->state.v[i] + f * sim->trial.v_end[i];
 }
 
 /* Sums momentum -= weight M^-1 (f + Gamma^T lambda). */
@@ -229,13 +229,13 @@ static void gather_kinematics(ss_weak *w, double h) {
   const ss_sim *sim = w->sim;
   for (int k = 0; k < sim->model->n_bodies; k++) {
     const ss_body *body = &sim->model->bodies[k];
-    const ss_pose a = ss_pose_of(sim->state.q, k), b = ss_pose_of(sim->q_end, k);
+    const ss_pose a = ss_pose_of(sim->state.q, k), b = ss_pose_of(sim->trial.q_end, k);
     const ss_vec3 moved = v3_sub(b.position, a.position);
     const ss_vec3 turned = quat_log(quat_multiply(quat_conjugate(a.orientation), b.orientation));
     for (int i = 0; i < body->n; i++) {
       const int c = body->coordinate[i], j = body->first + i;
       w->kinematics[j] +=
-          (c < 3 ? v3_get(moved, c) : v3_get(turned, c - 3)) - h * (sim->state.v[j] + sim->v_end[j]) / 2;
+          (c < 3 ? v3_get(moved, c) : v3_get(turned, c - 3)) - h * (sim->state.v[j] + sim->trial.v_end[j]) / 2;
       w->worst_kinematics = fmax(w->worst_kinematics, fabs(w->kinematics[j]));
     }
   }
@@ -243,26 +243,27 @@ static void gather_kinematics(ss_weak *w, double h) {
 
 ss_status ss_weak_part(ss_sim *sim, double h, ss_error *error) {
   static const double gauss[2] = {0.21132486540518712, 0.78867513459481288};
-  ss_weak *w = sim->weak;
+  ss_weak *w = sim->watch.weak;
   for (int point = 0; point < 2; point++) {
     const double f = gauss[point], t = sim->state.t + f * h;
     interpolate(w, f);
     memset(w->row, 0, sizeof(double) * (size_t)sim->model->n_v);
     add_forces(w, t);
     add_joints(w, h);
-    for (int i = 0; i < sim->n_contacts; i++)
-      if (sim->contacts[i].patch && sim->contacts[i].row >= 0) gather_contact(w, &sim->contacts[i], f, t, h / 2, h);
+    for (int i = 0; i < sim->trial.n_contacts; i++)
+      if (sim->trial.contacts[i].patch && sim->trial.contacts[i].row >= 0)
+        gather_contact(w, &sim->trial.contacts[i], f, t, h / 2, h);
     add_momentum(w, h / 2);
   }
   for (int i = 0; i < sim->model->n_v; i++) {
-    w->momentum[i] += sim->v_end[i] - sim->state.v[i];
+    w->momentum[i] += sim->trial.v_end[i] - sim->state.v[i];
     w->worst_momentum = fmax(w->worst_momentum, fabs(w->momentum[i]));
   }
   gather_kinematics(w, h);
   interpolate(w, 1);
   ss_status status = SS_OK;
-  for (int i = 0; i < sim->n_contacts && status == SS_OK; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts && status == SS_OK; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (!c->patch || c->row < 0) continue;
     const ss_pose pose[2] = {ss_pose_of(w->q, c->body[0]), ss_pose_of(w->q, c->body[1])};
     ss_contact_point at;
@@ -299,14 +300,14 @@ ss_status ss_weak_create(ss_sim *sim, ss_weak **out, ss_error *error) {
   w->momentum = w->row + nv;
   w->kinematics = w->momentum + nv;
   w->q = w->kinematics + nv;
-  sim->weak = w;
+  sim->watch.weak = w;
   *out = w;
   return SS_OK;
 }
 
 void ss_weak_destroy(ss_weak *weak) {
   if (!weak) return;
-  weak->sim->weak = NULL;
+  weak->sim->watch.weak = NULL;
   ss_free(weak->patches);
   ss_arena_destroy(weak->arena);
 }

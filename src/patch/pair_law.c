@@ -4,7 +4,7 @@
  * of the pair belong to one elastic body on a rigid one: to the body that can move; two that both can share them (then
  * normal and tangential deformations do not couple). */
 #include "core/words.h"
-#include "step/workspace.h"
+#include "patch/patch.h"
 
 #include <stdio.h>
 

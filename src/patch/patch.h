@@ -8,12 +8,10 @@
 #ifndef SS_PATCH_PATCH_H
 #define SS_PATCH_PATCH_H
 
-#include "core/arena.h"
-
-#include <stickslip/scene.h>
+#include "sim/sim.h"
 
 /* The law of one ordered pair of materials. */
-typedef struct ss_patch {
+struct ss_patch {
   int n_elements, n_directions, n; /* n = n_elements n_directions; component = element n_directions + direction */
   double *place;                   /* [n_elements][2] along the two tangents */
   double *K, *C;                   /* [n][n] */
@@ -33,7 +31,7 @@ typedef struct ss_patch {
   double h;         /* of the matrices below */
   double *flexibility; /* [n][n] E^-1 */
   double *recovery;    /* [n][n] E^-1 K */
-} ss_patch;
+};
 
 /* Builds the law for two surfaces; where both are rigid, the definition's stiffness counts. `directions` is 2 in planar
  * scenes, else 3. Matrices of the definition are for a normal that points to the other body where `turned`. */
@@ -64,5 +62,19 @@ void ss_patch_scale(ss_patch *patch, const double factor[2]);
 
 /* flexibility and recovery for steps of size h. */
 ss_status ss_patch_prepare(ss_patch *patch, double h, ss_error *error);
+
+/* (x - y).A (x - y); y NULL: zero. */
+static inline double ss_quadratic(const double *matrix, const double *x, const double *y, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    double line = 0;
+    for (int j = 0; j < n; j++) line += matrix[(size_t)i * (size_t)n + (size_t)j] * (x[j] - (y ? y[j] : 0));
+    sum += (x[i] - (y ? y[i] : 0)) * line;
+  }
+  return sum;
+}
+
+/* The law of a contact's patch (pair_law.c). */
+ss_status ss_patch_find_law(ss_sim *sim, ss_contact *c, ss_error *error);
 
 #endif

@@ -3,7 +3,7 @@
  * Inside the step, at tau = fraction h, the trajectory is v(tau) = v + fraction (v+ - v) and the position that the same
  * update formula gives for a step of size tau: for gamma = 1/2 this is the cubic Hermite interpolant of LIT section 6.
  */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ ss_pose ss_advance_body(const ss_sim *sim, int index, const double *delta, doubl
   if (index < 0) return pose_identity();
   const ss_body *body = &sim->model->bodies[index];
   ss_pose pose = ss_pose_of(sim->state.q, index);
-  const double gamma = sim->touched[index] ? sim->gamma : sim->scheme_gamma;
+  const double gamma = sim->trial.touched[index] ? sim->trial.asked.gamma : sim->chosen.gamma;
   double c[6] = {0};
   for (int i = 0; i < body->n; i++) {
     const double change = delta ? gamma * fraction * delta[body->first + i] : 0;
@@ -35,21 +35,21 @@ void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, doubl
 
 static void add_coupled(ss_sim *sim, const double *w, double z) {
   for (int k = 0; k < sim->model->n_bodies; k++) {
-    const int offset = sim->coupling.offset[k];
+    const int offset = sim->trial.coupling.offset[k];
     const ss_body *body = &sim->model->bodies[k];
-    for (int i = 0; offset >= 0 && i < body->n; i++) sim->delta[body->first + i] += z * w[offset + i];
+    for (int i = 0; offset >= 0 && i < body->n; i++) sim->trial.delta[body->first + i] += z * w[offset + i];
   }
 }
 
 /* delta = A^-1 (kt + J^T z) */
 void ss_velocity_change(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   if (sim->system) {
     ss_dense_velocity_change(sim);
     return;
   }
-  const ss_coupling *c = &sim->coupling;
-  memcpy(sim->delta, sim->dv_free, sizeof(double) * (size_t)sim->model->n_v);
+  const ss_coupling *c = &sim->trial.coupling;
+  memcpy(sim->trial.delta, sim->trial.dv_free, sizeof(double) * (size_t)sim->model->n_v);
   for (int i = 0; i < p->n; i++) {
     if (p->z[i] == 0) continue;
     for (int side = 0; side < 2; side++) {
@@ -57,7 +57,7 @@ void ss_velocity_change(ss_sim *sim) {
       const ss_body *body = &sim->model->bodies[p->rows[i].body[side]];
       if (c->active && c->offset[p->rows[i].body[side]] >= 0) continue;
       const double *w = p->w + 12 * (size_t)i + 6 * side;
-      for (int k = 0; k < body->n; k++) sim->delta[body->first + k] += p->z[i] * w[k];
+      for (int k = 0; k < body->n; k++) sim->trial.delta[body->first + k] += p->z[i] * w[k];
     }
     if (c->active) add_coupled(sim, c->w + (size_t)i * (size_t)c->n, p->z[i]);
   }
@@ -67,9 +67,10 @@ void ss_advance(ss_sim *sim, double h) {
   ss_velocity_change(sim);
   for (int k = 0; k < sim->model->n_bodies && !sim->system; k++) {
     const ss_body *body = &sim->model->bodies[k];
-    for (int i = body->first; i < body->first + body->n && sim->rests[k]; i++) sim->delta[i] = -sim->state.v[i];
+    for (int i = body->first; i < body->first + body->n && sim->trial.rests[k]; i++)
+      sim->trial.delta[i] = -sim->state.v[i];
   }
   if (sim->scheme->compliant) ss_patch_advance(sim, h);
-  for (int i = 0; i < sim->model->n_v; i++) sim->v_end[i] = sim->state.v[i] + sim->delta[i];
-  sim->mechanics->advance(sim, sim->delta, h, 1, sim->q_end);
+  for (int i = 0; i < sim->model->n_v; i++) sim->trial.v_end[i] = sim->state.v[i] + sim->trial.delta[i];
+  sim->mechanics->advance(sim, sim->trial.delta, h, 1, sim->trial.q_end);
 }

@@ -1,11 +1,11 @@
 /* G of many contacts by its rows, without zeros: row i meets row j only where they share a body (discretise.c). A pile of
  * n contacts costs O(n) this way. */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 enum { ROWS_FROM = 200 }; /* rows from which a matrix without zeros is worth it; the solvers for it start there too */
 
 bool ss_rows_are_many(const ss_sim *sim) {
-  return sim->problem.n >= ROWS_FROM && sim->automatic && !sim->coupling.active && !sim->system &&
+  return sim->trial.problem.n >= ROWS_FROM && sim->chosen.automatic && !sim->trial.coupling.active && !sim->system &&
          !sim->scheme->compliant;
 }
 
@@ -17,11 +17,11 @@ static int next_on(const ss_problem *p, int end, int row) {
 }
 
 int ss_rows_of(const ss_sim *sim, int i, int *col, double *value) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   int at[2], count = 0;
   for (int side = 0; side < 2; side++) {
     const int body = p->rows[i].body[side];
-    at[side] = body < 0 ? -1 : sim->first_row[body];
+    at[side] = body < 0 ? -1 : sim->solver.first_row[body];
   }
   while (at[0] >= 0 || at[1] >= 0) {
     const int first = at[0] < 0 ? 1 : at[1] < 0 ? 0 : at[1] / 2 < at[0] / 2, j = at[first] / 2;
@@ -40,8 +40,15 @@ int ss_rows_of(const ss_sim *sim, int i, int *col, double *value) {
   return 1;
 }
 
+static ss_status reserve_list(ss_listed *l, int rows, int entries, ss_error *error) {
+  int capacity = l->capacity;
+  ss_status status = ss_grow((void **)&l->start, &l->row_capacity, rows + 1, sizeof *l->start, error);
+  if (status == SS_OK) status = ss_grow((void **)&l->col, &capacity, entries, sizeof *l->col, error);
+  return status ? status : ss_grow((void **)&l->value, &l->capacity, entries, sizeof *l->value, error);
+}
+
 ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   ss_listed *l = &p->listed;
   ss_chain_rows(sim);
   ss_status status = ss_grow((void **)&l->start, &l->row_capacity, p->n + 1, sizeof *l->start, error);
@@ -52,9 +59,9 @@ ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
     total += ss_rows_of(sim, i, NULL, NULL);
   }
   l->start[p->n] = total;
-  int entries = l->capacity;
-  status = ss_grow((void **)&l->col, &entries, total, sizeof *l->col, error);
-  if (status == SS_OK) status = ss_grow((void **)&l->value, &l->capacity, total, sizeof *l->value, error);
+  ss_trial *trial;
+  for (int i = 0; status == SS_OK && (trial = ss_trial_free(sim, i)); i++)
+    status = reserve_list(&trial->problem.listed, p->n, total, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < p->n; i++) (void)ss_rows_of(sim, i, l->col + l->start[i], l->value + l->start[i]);
   l->matrix = (ss_sparse){p->n, p->n, l->start, l->col, l->value};
@@ -64,7 +71,7 @@ ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
 /* ---- either form ---- */
 
 double ss_problem_diagonal(const ss_sim *sim, int i) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   if (p->divided) return p->alpha * ss_rows_meet(sim, i, i) + p->compliance[i];
   if (!p->large) return p->G[(size_t)i * (size_t)p->n + (size_t)i];
   for (int k = p->listed.start[i]; k < p->listed.start[i + 1]; k++)

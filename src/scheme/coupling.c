@@ -15,7 +15,7 @@
  * Bodies that such a force touches share one dense block of A. Where that block is not positive definite (a strongly
  * compressed link), the part of the step goes on with the rank-one terms alone. */
 #include "la/lu.h"
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
@@ -23,13 +23,14 @@ enum { MOST_COUPLED = 96 }; /* coordinates in the dense block that nobody has as
 
 static bool is_exact(const ss_sim *sim, const ss_force *force) {
   return force->type != SS_FORCE_APPLIED && !force->joint &&
-         (force->jacobian == SS_JACOBIAN_EXACT || (force->jacobian == SS_JACOBIAN_DEFAULT && sim->coupling.by_default));
+         (force->jacobian == SS_JACOBIAN_EXACT ||
+          (force->jacobian == SS_JACOBIAN_DEFAULT && sim->trial.coupling.by_default));
 }
 
 /* The coordinates of all bodies that forces with exact Jacobians touch. */
 static void collect(ss_sim *sim) {
   const ss_model *model = sim->model;
-  ss_coupling *c = &sim->coupling;
+  ss_coupling *c = &sim->trial.coupling;
   c->n = 0;
   for (int k = 0; k < model->n_bodies; k++) c->offset[k] = -1;
   for (int k = 0; k < model->n_forces; k++) {
@@ -47,7 +48,7 @@ static void collect(ss_sim *sim) {
  * positions err by h^3 in a step all the same. */
 ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error) {
   const ss_model *model = sim->model;
-  ss_coupling *c = &sim->coupling;
+  ss_coupling *c = &sim->trial.coupling;
   c->offset = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   if (!c->offset) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int k = 0; k < model->n_bodies; k++) c->offset[k] = -1;
@@ -112,7 +113,7 @@ static double second_derivative(const link_ends *e, ss_vec3 u, double length, in
 
 static void add_force(ss_sim *sim, const ss_force *force, double h) {
   const ss_model *model = sim->model;
-  ss_coupling *c = &sim->coupling;
+  ss_coupling *c = &sim->trial.coupling;
   const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
   if (!(link.length > 0)) return;
   const ss_pose pa = ss_pose_of(sim->state.q, force->body[0]), pb = ss_pose_of(sim->state.q, force->body[1]);
@@ -137,20 +138,20 @@ static void add_force(ss_sim *sim, const ss_force *force, double h) {
             }
             const double entry = tension * value + force->damping * link.row.j[s][i] * curl[t][j];
             const int row = c->offset[force->body[s]] + i, column = c->offset[force->body[t]] + j;
-            c->a[row * c->n + column] += sim->alpha * sim->gamma * h * h * entry;
-            c->vector[row] += sim->alpha * h * h * entry * sim->state.v[bt->first + j];
+            c->a[row * c->n + column] += sim->trial.asked.alpha * sim->trial.asked.gamma * h * h * entry;
+            c->vector[row] += sim->trial.asked.alpha * h * h * entry * sim->state.v[bt->first + j];
           }
       }
 }
 
 /* The bodies' own blocks, from the inverse that ss_forces has made. */
 static void add_blocks(ss_sim *sim) {
-  ss_coupling *c = &sim->coupling;
+  ss_coupling *c = &sim->trial.coupling;
   for (int k = 0; k < sim->model->n_bodies; k++) {
     if (c->offset[k] < 0) continue;
     const ss_body *body = &sim->model->bodies[k];
     double block[36], inverse[36];
-    memcpy(block, sim->ainv + 36 * (size_t)k, sizeof block);
+    memcpy(block, sim->trial.ainv + 36 * (size_t)k, sizeof block);
     (void)ss_invert(block, body->n, inverse);
     for (int i = 0; i < body->n; i++)
       for (int j = 0; j < body->n; j++) c->a[(c->offset[k] + i) * c->n + c->offset[k] + j] = inverse[i * body->n + j];
@@ -158,7 +159,7 @@ static void add_blocks(ss_sim *sim) {
 }
 
 void ss_couple(ss_sim *sim, double h) {
-  ss_coupling *c = &sim->coupling;
+  ss_coupling *c = &sim->trial.coupling;
   const ss_model *model = sim->model;
   c->active = false;
   if (c->n == 0) return;
@@ -170,27 +171,28 @@ void ss_couple(ss_sim *sim, double h) {
     if (is_exact(sim, force)) add_force(sim, force, h);
   }
   c->active = ss_positive_definite(c->a, c->n, 1e-6, c->inverse) && ss_invert(c->a, c->n, c->inverse);
-  sim->definite &= c->active;
+  sim->trial.definite &= c->active;
   if (!c->active) return;
   for (int k = 0; k < model->n_bodies; k++)
     for (int i = 0; c->offset[k] >= 0 && i < model->bodies[k].n; i++)
-      sim->kt[model->bodies[k].first + i] -= c->vector[c->offset[k] + i];
+      sim->trial.kt[model->bodies[k].first + i] -= c->vector[c->offset[k] + i];
   for (int k = 0; k < model->n_bodies; k++) {
     if (c->offset[k] < 0) continue;
-    memcpy(c->vector + c->offset[k], sim->kt + model->bodies[k].first, sizeof(double) * (size_t)model->bodies[k].n);
+    memcpy(c->vector + c->offset[k], sim->trial.kt + model->bodies[k].first,
+           sizeof(double) * (size_t)model->bodies[k].n);
   }
   for (int k = 0; k < model->n_bodies; k++)
     for (int i = 0; c->offset[k] >= 0 && i < model->bodies[k].n; i++) {
       const double *line = c->inverse + (size_t)(c->offset[k] + i) * (size_t)c->n;
       double sum = 0;
       for (int j = 0; j < c->n; j++) sum += line[j] * c->vector[j];
-      sim->dv_free[model->bodies[k].first + i] = sum;
+      sim->trial.dv_free[model->bodies[k].first + i] = sum;
     }
 }
 
 /* out = the coupled part of A^-1 J^T. */
 void ss_couple_row(const ss_sim *sim, const ss_row *row, double *out) {
-  const ss_coupling *c = &sim->coupling;
+  const ss_coupling *c = &sim->trial.coupling;
 
   memset(out, 0, sizeof(double) * (size_t)c->n);
   for (int side = 0; side < 2; side++) {

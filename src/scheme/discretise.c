@@ -3,9 +3,9 @@
  *     w = G z + g,    G = alpha J A^-1 J^T + R,    g = J (v + alpha A^-1 kt) + s
  *
  * with va = v + alpha (v+ - v). A of bodies is block-diagonal, so that row i meets column j only where they share a body; a
- * system's rows have all coordinates and are left to system/dense.c. Where
+ * system's rows have all coordinates and are left to system/dense_rows.c. Where
  * all rows are joints and stiff forces, and they are many, G is assembled sparse (la/sparse_lu.h). */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < 0) continue;
     const ss_body *body = &sim->model->bodies[row->body[side]];
-    const double *ainv = sim->ainv + 36 * (size_t)row->body[side];
+    const double *ainv = sim->trial.ainv + 36 * (size_t)row->body[side];
     for (int i = 0; i < body->n; i++) {
       double sum = 0;
       for (int j = 0; j < body->n; j++) sum += ainv[i * body->n + j] * row->j[side][j];
@@ -30,22 +30,22 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
 
 /* Chains all sides of all rows that touch the same body; a side is numbered 2 row + side. */
 void ss_chain_rows(const ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
-  for (int k = 0; k < sim->model->n_bodies; k++) sim->first_row[k] = -1;
+  const ss_problem *p = &sim->trial.problem;
+  for (int k = 0; k < sim->model->n_bodies; k++) sim->solver.first_row[k] = -1;
   for (int i = p->n - 1; i >= 0; i--)
     for (int side = 0; side < 2; side++) {
       const int body = p->rows[i].body[side];
       if (body < 0) continue;
-      p->next_row[2 * i + side] = sim->first_row[body];
-      sim->first_row[body] = 2 * i + side;
+      p->next_row[2 * i + side] = sim->solver.first_row[body];
+      sim->solver.first_row[body] = 2 * i + side;
     }
 }
 
 /* Adds alpha J w to column j of G, for the part w of A^-1 J_j^T that lies on one body. */
 static void add_to_column(const ss_sim *sim, int j, int body, const double *w, double *G) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const int n = sim->model->bodies[body].n;
-  for (int end = sim->first_row[body]; end >= 0; end = p->next_row[end]) {
+  for (int end = sim->solver.first_row[body]; end >= 0; end = p->next_row[end]) {
     const double *row = p->rows[end / 2].j[end % 2];
     double sum = 0;
     for (int k = 0; k < n; k++) sum += row[k] * w[k];
@@ -54,8 +54,8 @@ static void add_to_column(const ss_sim *sim, int j, int body, const double *w, d
 }
 
 static void fill_column(const ss_sim *sim, int j, double *G) {
-  const ss_problem *p = &sim->problem;
-  const ss_coupling *c = &sim->coupling;
+  const ss_problem *p = &sim->trial.problem;
+  const ss_coupling *c = &sim->trial.coupling;
   for (int side = 0; side < 2; side++) {
     const int body = p->rows[j].body[side];
     if (body < 0 || (c->active && c->offset[body] >= 0)) continue;
@@ -67,7 +67,7 @@ static void fill_column(const ss_sim *sim, int j, double *G) {
 }
 
 void ss_fill_dense(const ss_sim *sim, double *G) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const size_t n = (size_t)p->n;
   if (sim->system) {
     ss_dense_fill(sim, G);
@@ -82,33 +82,39 @@ void ss_fill_dense(const ss_sim *sim, double *G) {
   if (sim->scheme->compliant) ss_patch_stiffen(sim, G);
 }
 
+static ss_status reserve_dense(ss_problem *p, size_t n, ss_error *error) {
+  if (n * n <= p->G_capacity) return SS_OK;
+  ss_free(p->G);
+  p->G_capacity = n * n + n * n / 2 + 64;
+  p->G = ss_alloc(sizeof(double) * p->G_capacity);
+  if (p->G) return SS_OK;
+  p->G_capacity = 0;
+  return ss_fail(error, SS_ERROR_MEMORY, "out of memory: a problem with %zu rows", n);
+}
+
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   const size_t n = (size_t)p->n;
   p->sparse = p->structured = p->large = p->divided = false;
   if (n == 0) return SS_OK;
-  if (n * n > p->G_capacity) {
-    ss_free(p->G);
-    p->G_capacity = n * n + n * n / 2 + 64;
-    p->G = ss_alloc(sizeof(double) * p->G_capacity);
-    if (!p->G) {
-      p->G_capacity = 0;
-      return ss_fail(error, SS_ERROR_MEMORY, "out of memory: a problem with %d rows", p->n);
-    }
+  ss_trial *trial;
+  for (int i = 0; (trial = ss_trial_free(sim, i)); i++) {
+    const ss_status status = reserve_dense(&trial->problem, n, error);
+    if (status != SS_OK) return status;
   }
   ss_fill_dense(sim, p->G);
   return SS_OK;
 }
 
 double ss_rows_meet(const ss_sim *sim, int i, int j) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   return ss_row_meets(sim->model, &p->rows[i], &p->rows[j], p->w + 12 * (size_t)j);
 }
 
 void ss_rows_apply(const ss_sim *sim, const double *z, double *out) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const ss_model *model = sim->model;
-  double *change = sim->scratch_v;
+  double *change = sim->scratch.v;
   memset(change, 0, sizeof(double) * (size_t)model->n_v);
   for (int i = 0; i < p->n; i++)
     for (int side = 0; side < 2 && z[i] != 0; side++) {
@@ -122,12 +128,13 @@ void ss_rows_apply(const ss_sim *sim, const double *z, double *out) {
 
 /* Joints alone: only rows that share a body meet. */
 ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   ss_lu *lu = ss_problem_lu(sim);
-  ss_status status = ss_grow((void **)&sim->lu_rows, &sim->lu_capacity, p->n, sizeof *sim->lu_rows, error);
+  ss_status status =
+      ss_grow((void **)&sim->solver.lu_rows, &sim->solver.lu_capacity, p->n, sizeof *sim->solver.lu_rows, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < p->n; i++) sim->lu_rows[i] = (ss_lu_row){{p->rows[i].body[0], p->rows[i].body[1]}};
-  status = ss_lu_analyse(lu, p->n, sim->lu_rows, error);
+  for (int i = 0; i < p->n; i++) sim->solver.lu_rows[i] = (ss_lu_row){{p->rows[i].body[0], p->rows[i].body[1]}};
+  status = ss_lu_analyse(lu, p->n, sim->solver.lu_rows, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < p->n; i++) { /* by place */
     const int own = lu->order[i];
@@ -141,31 +148,39 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-void ss_spread(ss_sim *sim, double alpha) {
-  ss_problem *p = &sim->problem;
-  p->alpha = alpha;
-  if (sim->system) ss_dense_spread(sim);
-  for (int i = 0; i < p->n; i++) {
+static void spread_rows(void *user, int worker, int from, int to) {
+  (void)worker;
+  const ss_sim *sim = user;
+  const ss_problem *p = &sim->trial.problem;
+  for (int i = from; i < to; i++) {
     if (!sim->system) spread_row(sim, &p->rows[i], p->w + 12 * (size_t)i);
     p->g[i] = ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
-              alpha * ss_row_dot(sim->model, &p->rows[i], sim->dv_free) + p->offset[i];
+              p->alpha * ss_row_dot(sim->model, &p->rows[i], sim->trial.dv_free) + p->offset[i];
   }
+}
+
+void ss_spread(ss_sim *sim, double alpha) {
+  enum { ROWS_AT_A_TIME = 256 };
+  ss_problem *p = &sim->trial.problem;
+  p->alpha = alpha;
+  if (sim->system) ss_dense_spread(sim);
+  ss_threads_for(sim->threads, p->n, ROWS_AT_A_TIME, spread_rows, sim);
 }
 
 /* Contacts alone: their problem falls into islands, which are assembled one by one where they are solved. */
 static bool may_divide(const ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
-  return p->n >= DIVIDED_FROM && p->first_contact == 0 && sim->automatic && !sim->system && !sim->coupling.active &&
-         !sim->scheme->compliant;
+  const ss_problem *p = &sim->trial.problem;
+  return p->n >= DIVIDED_FROM && p->first_contact == 0 && sim->chosen.automatic && !sim->system &&
+         !sim->trial.coupling.active && !sim->scheme->compliant;
 }
 
 ss_status ss_assemble(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   const int n = p->n;
   const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
   p->divided = false;
-  p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->automatic && !sim->coupling.active &&
-              !sim->system;
+  p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->chosen.automatic &&
+              !sim->trial.coupling.active && !sim->system;
   p->large = !p->sparse && ss_rows_are_many(sim);
   if (n == 0) return SS_OK;
   if (p->large) return ss_assemble_rows(sim, error);
@@ -173,13 +188,15 @@ ss_status ss_assemble(ss_sim *sim, ss_error *error) {
 }
 
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
-  ss_problem *p = &sim->problem;
-  ss_coupling *c = &sim->coupling;
+  ss_problem *p = &sim->trial.problem;
+  ss_coupling *c = &sim->trial.coupling;
   const int n = p->n;
   p->divided = false;
   if (n == 0) return SS_OK; /* nothing to hold, and perhaps no arrays yet */
-  if (c->active) {
-    const ss_status status = ss_grow((void **)&c->w, &c->w_capacity, n, sizeof(double) * (size_t)c->n, error);
+  ss_trial *trial;
+  for (int i = 0; c->active && (trial = ss_trial_free(sim, i)); i++) {
+    ss_coupling *own = &trial->coupling;
+    const ss_status status = ss_grow((void **)&own->w, &own->w_capacity, n, sizeof(double) * (size_t)c->n, error);
     if (status != SS_OK) return status;
   }
   ss_spread(sim, alpha);
@@ -188,4 +205,13 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   p->sparse = p->large = p->structured = false;
   p->divided = true;
   return SS_OK;
+}
+
+ss_cp ss_problem_view(const ss_problem *p) {
+  return (ss_cp){.n = p->n,
+                 .n_blocks = p->n_blocks,
+                 .G = p->large ? NULL : p->G,
+                 .sparse = p->large ? &p->listed.matrix : NULL,
+                 .g = p->g,
+                 .blocks = p->blocks};
 }

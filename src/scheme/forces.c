@@ -8,7 +8,7 @@
  * restores second order and is used by schemes with alpha = 1/2 as long as the block stays positive definite.
  *
  * Springs and dampers of linearly implicit schemes are not here: they become rows with compliance (rows.c). */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
@@ -18,14 +18,14 @@
 static void add_wrench(const ss_sim *sim, int index, ss_vec3 anchor, const double wrench[6], double weight, double h) {
   const ss_model *model = sim->model;
   const ss_body *body = &model->bodies[index];
-  const ss_pose pose =
-      sim->scheme->rows_at_midpoint ? ss_advance_body(sim, index, NULL, h / 2, 0) : ss_pose_of(sim->force_q, index);
+  const ss_pose pose = sim->scheme->rows_at_midpoint ? ss_advance_body(sim, index, NULL, h / 2, 0)
+                                                     : ss_pose_of(sim->trial.force_q, index);
   const ss_vec3 direction = v3(wrench[0], wrench[1], wrench[2]);
   const ss_vec3 arm = quat_rotate(pose.orientation, anchor);
   ss_row row;
   ss_row_set(model, &row, 0, index, pose.orientation, direction,
              v3_add(v3(wrench[3], wrench[4], wrench[5]), v3_cross(arm, direction)));
-  for (int i = 0; i < body->n; i++) sim->applied[body->first + i] += weight * row.j[0][i];
+  for (int i = 0; i < body->n; i++) sim->trial.applied[body->first + i] += weight * row.j[0][i];
 }
 
 static void apply_force(const ss_sim *sim, const ss_force *force, double t, double weight, double h) {
@@ -37,7 +37,7 @@ static void apply_force(const ss_sim *sim, const ss_force *force, double t, doub
 /* What ss_sim_apply has asked for, at the origins of the bodies' frames. */
 static void apply_pushes(const ss_sim *sim, double h) {
   for (int k = 0; k < sim->model->n_bodies; k++) {
-    const double *wrench = sim->push_force + 6 * (size_t)k;
+    const double *wrench = sim->inputs.push_force + 6 * (size_t)k;
     bool any = false;
     for (int i = 0; i < 6; i++) any |= wrench[i] != 0;
     if (any) add_wrench(sim, k, v3_neg(sim->model->bodies[k].com), wrench, h, h);
@@ -67,7 +67,7 @@ int ss_sim_applied(const ss_sim *sim, ss_applied_report *out, int capacity) {
 /* The hand on a body, ss_sim_pull: a force at the state in which the part begins. */
 static void apply_pull(const ss_sim *sim, double h) {
   const ss_model *model = sim->model;
-  const ss_pull *pull = &sim->pull;
+  const ss_pull *pull = &sim->inputs.pull;
   const ss_body *body = &model->bodies[pull->body];
   const ss_pose pose = ss_pose_of(sim->state.q, pull->body);
   const ss_vec3 arm = quat_rotate(pose.orientation, v3_sub(pull->point, body->com));
@@ -78,17 +78,17 @@ static void apply_pull(const ss_sim *sim, double h) {
   const ss_vec3 force = v3_sub(v3_scale(pull->stiffness, stretch), v3_scale(pull->damping, velocity));
   ss_row row;
   ss_row_set(model, &row, 0, pull->body, pose.orientation, force, v3_cross(arm, force));
-  for (int i = 0; i < body->n; i++) sim->applied[body->first + i] += h * row.j[0][i];
+  for (int i = 0; i < body->n; i++) sim->trial.applied[body->first + i] += h * row.j[0][i];
 }
 
 bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa) {
   if (force->type == SS_FORCE_APPLIED || !sim->scheme->implicit_forces) return false;
-  *kappa = sim->alpha * h * (force->damping + sim->gamma * h * force->stiffness);
+  *kappa = sim->trial.asked.alpha * h * (force->damping + sim->trial.asked.gamma * h * force->stiffness);
   return *kappa > 0;
 }
 
 bool ss_force_is_link(const ss_sim *sim, const ss_force *force, const ss_row *row) {
-  const double h = sim->h;
+  const double h = sim->step.h;
   double kappa;
   if (force->stiffness == 0 || !ss_force_is_row(sim, force, h, &kappa)) return false;
   return h * (force->damping + h * force->stiffness) * ss_row_inverse_mass(sim->model, row) >= 1;
@@ -101,18 +101,18 @@ static void element_forces(ss_sim *sim, double h) {
     double kappa;
     if (force->type == SS_FORCE_APPLIED) {
       const double t = sim->state.t;
-      const double weight = sim->scheme->theta ? 1 : sim->alpha;
+      const double weight = sim->scheme->theta ? 1 : sim->trial.asked.alpha;
       if (weight < 1) apply_force(sim, force, t, h * (1 - weight), h);
       apply_force(sim, force, t + h, h * weight, h);
     } else if (!ss_force_is_row(sim, force, h, &kappa)) {
-      const ss_link link = ss_link_at(model, force, sim->force_q, sim->state.angle, sim->force_v);
+      const ss_link link = ss_link_at(model, force, sim->trial.force_q, sim->state.angle, sim->trial.force_v);
       const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
-      ss_row_add(model, &link.row, -h * tension, sim->kt);
+      ss_row_add(model, &link.row, -h * tension, sim->trial.kt);
     }
   }
-  if (sim->pulled) apply_pull(sim, h);
-  if (sim->has_push_force) apply_pushes(sim, h);
-  for (int i = 0; i < model->n_v; i++) sim->kt[i] += sim->applied[i];
+  if (sim->inputs.pulled) apply_pull(sim, h);
+  if (sim->inputs.has_push_force) apply_pushes(sim, h);
+  for (int i = 0; i < model->n_v; i++) sim->trial.kt[i] += sim->trial.applied[i];
 }
 
 /* Inverse of a 3x3 matrix by cofactors; false unless its symmetric part is positive definite. */
@@ -151,19 +151,20 @@ static ss_mat3 rotation_block(const ss_body *body, ss_vec3 w, double ah, bool fu
 static void gyroscopic(ss_sim *sim, int index, double h) {
   const ss_body *body = &sim->model->bodies[index];
   ss_vec3 linear, w;
-  ss_twist_of(sim->model, sim->force_v, index, &linear, &w);
+  ss_twist_of(sim->model, sim->trial.force_v, index, &linear, &w);
   const ss_vec3 torque = v3_cross(mat3_mul(&body->inertia, w), w);
   for (int i = 0; i < 3; i++)
-    if (body->slot[3 + i] >= 0) sim->kt[body->first + body->slot[3 + i]] += h * v3_get(torque, i);
+    if (body->slot[3 + i] >= 0) sim->trial.kt[body->first + body->slot[3 + i]] += h * v3_get(torque, i);
   if (sim->scheme->theta) return; /* the outer iteration does it */
 
-  ss_mat3 a = rotation_block(body, w, sim->alpha * h, sim->alpha == 0.5), inverse;
+  ss_mat3 a = rotation_block(body, w, sim->trial.asked.alpha * h, sim->trial.asked.alpha == 0.5), inverse;
   if (!invert3(&a, &inverse)) {
-    sim->definite = false;
-    a = rotation_block(body, w, sim->alpha * h, false); /* antisymmetric F: its symmetric part is the inertia itself */
-    if (!invert3(&a, &inverse)) return;                 /* nearly singular inertia: minv stays */
+    sim->trial.definite = false;
+    a = rotation_block(body, w, sim->trial.asked.alpha * h,
+                       false);          /* antisymmetric F: its symmetric part is the inertia itself */
+    if (!invert3(&a, &inverse)) return; /* nearly singular inertia: minv stays */
   }
-  double *ainv = sim->ainv + 36 * (size_t)index;
+  double *ainv = sim->trial.ainv + 36 * (size_t)index;
   for (int i = 0; i < body->n; i++)
     for (int j = 0; j < body->n; j++) {
       const int ci = body->coordinate[i], cj = body->coordinate[j];
@@ -174,7 +175,7 @@ static void gyroscopic(ss_sim *sim, int index, double h) {
 static void multiply_blocks(const ss_sim *sim, const double *x, double *out) {
   for (int k = 0; k < sim->model->n_bodies; k++) {
     const ss_body *body = &sim->model->bodies[k];
-    const double *ainv = sim->ainv + 36 * (size_t)k, *from = x + body->first;
+    const double *ainv = sim->trial.ainv + 36 * (size_t)k, *from = x + body->first;
     for (int i = 0; i < body->n; i++) {
       double sum = 0;
       for (int j = 0; j < body->n; j++) sum += ainv[i * body->n + j] * from[j];
@@ -183,29 +184,35 @@ static void multiply_blocks(const ss_sim *sim, const double *x, double *out) {
   }
 }
 
+/* A = M for impulses. */
+static void restore_masses(ss_sim *sim) {
+  for (int k = 0; k < sim->model->n_bodies; k++)
+    if (sim->model->bodies[k].gyroscopic)
+      memcpy(sim->trial.ainv + 36 * (size_t)k, sim->model->bodies[k].minv, sizeof sim->model->bodies[k].minv);
+}
+
 void ss_forces(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   const double g[3] = {model->gravity.x, model->gravity.y, model->gravity.z};
-  memset(sim->applied, 0, sizeof(double) * (size_t)model->n_v);
-  sim->definite = true;
+  memset(sim->trial.applied, 0, sizeof(double) * (size_t)model->n_v);
+  sim->trial.definite = true;
   for (int k = 0; k < model->n_bodies; k++) {
     const ss_body *body = &model->bodies[k];
     for (int i = 0; i < body->n; i++)
-      sim->kt[body->first + i] = body->coordinate[i] < 3 ? h * body->mass * g[body->coordinate[i]] : 0;
+      sim->trial.kt[body->first + i] = body->coordinate[i] < 3 ? h * body->mass * g[body->coordinate[i]] : 0;
     if (body->gyroscopic) gyroscopic(sim, k, h);
   }
-  if (model->n_forces || sim->pulled || sim->has_push_force) element_forces(sim, h);
-  multiply_blocks(sim, sim->kt, sim->dv_free);
+  if (model->n_forces || sim->inputs.pulled || sim->inputs.has_push_force) element_forces(sim, h);
+  multiply_blocks(sim, sim->trial.kt, sim->trial.dv_free);
   ss_couple(sim, h);
+  if (sim->crowd.dense && !sim->trial.coupling.active) restore_masses(sim); /* event/crowd.c */
 }
 
 /* An impact: no forces, A = M. */
 void ss_forces_none(ss_sim *sim) {
-  sim->coupling.active = false;
-  memset(sim->kt, 0, sizeof(double) * (size_t)sim->model->n_v);
-  memset(sim->applied, 0, sizeof(double) * (size_t)sim->model->n_v);
-  memset(sim->dv_free, 0, sizeof(double) * (size_t)sim->model->n_v);
-  for (int k = 0; k < sim->model->n_bodies; k++)
-    if (sim->model->bodies[k].gyroscopic)
-      memcpy(sim->ainv + 36 * (size_t)k, sim->model->bodies[k].minv, sizeof sim->model->bodies[k].minv);
+  sim->trial.coupling.active = false;
+  memset(sim->trial.kt, 0, sizeof(double) * (size_t)sim->model->n_v);
+  memset(sim->trial.applied, 0, sizeof(double) * (size_t)sim->model->n_v);
+  memset(sim->trial.dv_free, 0, sizeof(double) * (size_t)sim->model->n_v);
+  restore_masses(sim);
 }

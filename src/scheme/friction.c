@@ -15,9 +15,9 @@
  * normal, and where there is one direction the third one stands in for the plane's normal.
  *
  * The first force row points where the contact will slip, at the weighted velocity va, unless the polygon is fixed
- * (event/facets.c): a turning polygon has its corner there, so that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
+ * (scheme/friction_faces.c): a turning polygon has its corner there, so that the friction force does not depend on how the scene is turned, and opposes the slip of the middle of the step and
  * not that of its start, which would cost an order where the slip turns. */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 /* Principal directions in the tangent plane and how large S is along them, in units of mu. */
 typedef struct tangent_frame {
@@ -60,18 +60,18 @@ static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
 static void expect_slip(const ss_sim *sim, ss_contact *c, const ss_contact_place *place, const tangent_frame *f,
                         double slip[2]) {
   static const double share = 0.2;
-  double pushed[2], turned[2], fast = 0, change = sim->problem.h * sim->problem.h * c->grip * c->grip;
+  double pushed[2], turned[2], fast = 0, change = sim->trial.problem.h * sim->trial.problem.h * c->grip * c->grip;
   for (int i = 0; i < 2; i++) {
     const ss_row row = sim->mechanics->row(sim, c, place, v3_scale(f->size[i], f->e[i]));
     slip[i] = ss_row_dot(sim->model, &row, sim->state.v) + f->size[i] * v3_dot(place->drive, f->e[i]);
-    pushed[i] = ss_row_dot(sim->model, &row, sim->dv_free);
-    turned[i] = sim->problem.h * f->size[i] * v3_dot(c->turn, f->e[i]);
+    pushed[i] = ss_row_dot(sim->model, &row, sim->trial.dv_free);
+    turned[i] = sim->trial.problem.h * f->size[i] * v3_dot(c->turn, f->e[i]);
     fast += slip[i] * slip[i];
     change += pushed[i] * pushed[i] + turned[i] * turned[i];
   }
   const bool follow = sim->scheme->rows_at_midpoint && change <= share * share * fast;
-  c->slow = sim->scheme->rows_at_midpoint && !follow && !c->was_stuck && sim->problem.h > 0;
-  for (int i = 0; i < 2; i++) slip[i] += follow ? sim->alpha * pushed[i] + turned[i] : pushed[i];
+  c->slow = sim->scheme->rows_at_midpoint && !follow && !c->was_stuck && sim->trial.problem.h > 0;
+  for (int i = 0; i < 2; i++) slip[i] += follow ? sim->trial.asked.alpha * pushed[i] + turned[i] : pushed[i];
 }
 
 /* Both tangents, turned so that the first one points along the slip in the scaled plane. */
@@ -90,7 +90,7 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   }
   const double length = sqrt(x * x + y * y);
   const bool turned =
-      holds || length > (c->was_stuck ? 1e-9 : 1e-13) * sim->speed_bound; /* what sticks does not slip */
+      holds || length > (c->was_stuck ? 1e-9 : 1e-13) * sim->part.speed_bound; /* what sticks does not slip */
   c->undirected = !turned;
   const double cosine = turned ? x / length : 1, sine = turned ? y / length : 0;
   const ss_vec3 a = v3_scale(f->size[0], f->e[0]), b = v3_scale(f->size[1], f->e[1]);
@@ -124,10 +124,11 @@ static void two_moments(const ss_sim *sim, ss_contact *c, const ss_contact_place
   if (c->was_held >> SS_MOTION_ROLL & 1 && limit > 0 && held > 1e-6 * limit) {
     axis = v3_scale(1 / held, tangential);
   } else {
-    const ss_vec3 turn = v3_add(relative_turn(sim, c, place, sim->state.v), relative_turn(sim, c, place, sim->dv_free));
+    const ss_vec3 turn =
+        v3_add(relative_turn(sim, c, place, sim->state.v), relative_turn(sim, c, place, sim->trial.dv_free));
     const ss_vec3 rolls = v3_axpy(turn, -v3_dot(turn, n), n);
     const double rate = v3_norm(rolls);
-    if (rate * c->law->rolling > 1e-9 * sim->speed_bound) axis = v3_scale(1 / rate, rolls);
+    if (rate * c->law->rolling > 1e-9 * sim->part.speed_bound) axis = v3_scale(1 / rate, rolls);
   }
   add_moment(c, SS_MOTION_ROLL, axis, c->law->rolling);
   add_moment(c, SS_MOTION_ROLL, v3_cross(n, axis), c->law->rolling);

@@ -8,7 +8,7 @@
  *
  * S = F * (T * R). With torsion alone they are the meridians and parallels of a globe; with four directions the octahedron of forces and
  * moments that share one limit linearly. Every corner lies on the ellipsoid, so that friction along one row alone reaches its full limit. */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
@@ -112,7 +112,7 @@ ss_status ss_polytopes_create(ss_sim *sim, ss_error *error) {
     for (int t = 0; t <= torsion; t++)
       for (int r = 0; r <= rolling; r++) {
         if (t + r == 0) continue;
-        const ss_status status = make(sim, f, t, 2 * r, &sim->polytope[f][t][r], error);
+        const ss_status status = make(sim, f, t, 2 * r, &sim->chosen.polytope[f][t][r], error);
         if (status != SS_OK) return status;
       }
   return SS_OK;
@@ -127,5 +127,5 @@ bool ss_has_corners(const ss_sim *sim) {
 
 const ss_friction_table *ss_friction_corners(const ss_sim *sim, const ss_contact *c) {
   if (c->law->generators) return c->law->generators;
-  return &sim->polytope[c->n_forces - 1][c->law->torsion > 0][c->law->rolling > 0];
+  return &sim->chosen.polytope[c->n_forces - 1][c->law->torsion > 0][c->law->rolling > 0];
 }

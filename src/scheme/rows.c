@@ -6,15 +6,14 @@
  *                   s = -g.v - R (h f - alpha h^2 k g.v). As kappa grows R goes to zero: a rigid link (LIT
  * Theorem 9.3), with no stiff entry anywhere contacts      0 <= n.va + s perp c_n >= 0 and friction; s lets a gap that
  * has drifted open close again */
-#include "step/workspace.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
 /* Numbers per row: eight or nine single ones, and A^-1 J^T; in a system J too, in all coordinates. */
 static size_t numbers_per_row(const ss_sim *sim) { return sim->system ? 9 + 2 * (size_t)sim->model->n_v : 8 + 12; }
 
-static void divide(ss_sim *sim, int capacity) {
-  ss_problem *p = &sim->problem;
+static void divide(const ss_sim *sim, ss_problem *p, int capacity) {
   double *next = p->numbers;
   double **const parts[] = {&p->offset, &p->compliance, &p->pushed, &p->g,    &p->z,
                             &p->slack,  &p->scale,      &p->weight, &p->drive};
@@ -25,8 +24,7 @@ static void divide(ss_sim *sim, int capacity) {
   p->capacity = capacity;
 }
 
-static ss_status reserve(ss_sim *sim, int rows, int blocks, ss_error *error) {
-  ss_problem *p = &sim->problem;
+static ss_status reserve_problem(const ss_sim *sim, ss_problem *p, int rows, int blocks, ss_error *error) {
   ss_status status = ss_grow((void **)&p->blocks, &p->block_capacity, blocks, sizeof *p->blocks, error);
   if (status != SS_OK || rows <= p->capacity) return status;
   const int capacity = rows < 8 ? 8 : rows + rows / 2;
@@ -39,13 +37,21 @@ static ss_status reserve(ss_sim *sim, int rows, int blocks, ss_error *error) {
   p->next_row = ss_alloc(sizeof *p->next_row * 2 * (size_t)capacity);
   if (!p->rows || !p->numbers || !p->next_row)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory: %d contact and joint rows", rows);
-  divide(sim, capacity);
+  divide(sim, p, capacity);
   return SS_OK;
+}
+
+static ss_status reserve(ss_sim *sim, int rows, int blocks, ss_error *error) {
+  ss_status status = SS_OK;
+  ss_trial *trial;
+  for (int i = 0; status == SS_OK && (trial = ss_trial_free(sim, i)); i++)
+    status = reserve_problem(sim, &trial->problem, rows, blocks, error);
+  return status;
 }
 
 /* A system's rows are kept with the problem: they are needed until the next one is posed. */
 static void put_row(ss_sim *sim, int i, ss_row row) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   p->rows[i] = row;
   if (!sim->system) return;
   const size_t n = (size_t)sim->model->n_v;
@@ -58,13 +64,13 @@ static void add_block(ss_problem *p, ss_block_kind kind, int first, int size) {
 }
 
 static void choose_gradient_positions(ss_sim *sim, double h) {
-  const bool iterated = sim->iterate_q && h > 0;
-  sim->grad_q = iterated ? sim->iterate_q : sim->state.q;
-  sim->grad_t = sim->state.t + (iterated ? h : 0);
+  const bool iterated = sim->trial.iterate_q && h > 0;
+  sim->trial.grad_q = iterated ? sim->trial.iterate_q : sim->state.q;
+  sim->trial.grad_t = sim->state.t + (iterated ? h : 0);
   if (h > 0 && sim->scheme->rows_at_midpoint) { /* LIT (5.2) */
-    sim->mechanics->advance(sim, NULL, h / 2, 0, sim->mid_q);
-    sim->grad_q = sim->mid_q;
-    sim->grad_t = sim->state.t + h / 2;
+    sim->mechanics->advance(sim, NULL, h / 2, 0, sim->trial.mid_q);
+    sim->trial.grad_q = sim->trial.mid_q;
+    sim->trial.grad_t = sim->state.t + h / 2;
   }
 }
 
@@ -73,8 +79,8 @@ static void choose_gradient_positions(ss_sim *sim, double h) {
  * stick, slip and contact ending where they do not. Where transitions are located, a part of size tau reverses its share
  * tau/h only: nu . va = (1 - tau/h) nu(q) . v, so that the force is that of a whole step. This is what is kept. */
 static double kept_share(const ss_sim *sim, double tau) {
-  const bool matters = sim->solves_to_collisions && sim->scheme->rows_at_midpoint;
-  return matters && tau > 0 && tau < sim->h ? 1 - tau / sim->h : 0;
+  const bool matters = sim->chosen.solves_to_collisions && sim->scheme->rows_at_midpoint;
+  return matters && tau > 0 && tau < sim->step.h ? 1 - tau / sim->step.h : 0;
 }
 
 static void keep_joint_velocities(ss_sim *sim, double share) {
@@ -84,8 +90,14 @@ static void keep_joint_velocities(ss_sim *sim, double share) {
   for (int i = 0; i < sim->basis.n; i++) {
     const int row = sim->basis.n == model->n_joint_rows ? i : sim->basis.row[i];
     const double rate = ss_row_dot(model, &sim->basis.rows[row], sim->state.v) + (drive ? drive[row] : 0);
-    sim->problem.offset[i] -= share * rate;
+    sim->trial.problem.offset[i] -= share * rate;
   }
+}
+
+void ss_basis_residuals(ss_sim *sim, double t, const double *q, double *out) {
+  const ss_basis *basis = &sim->basis;
+  sim->mechanics->joints(sim, t, q, sim->joints.residuals, NULL, NULL);
+  for (int i = 0; i < basis->n; i++) out[i] = sim->joints.residuals[basis->row[i]];
 }
 
 /* Drift is taken back by one rule, for joints and contacts: a violation s is closed at the speed push s/T. push is the share of
@@ -93,35 +105,35 @@ static void keep_joint_velocities(ss_sim *sim, double share) {
  * so that a short remainder does not turn rounding into a kick; of automatic steps the largest. Schemes that iterate to the
  * positions at the end of the part ask for them there, in fixed steps. */
 static double closing_time(const ss_sim *sim, double h) {
-  return sim->iterate_q && sim->options.tolerance == 0 ? h : fmax(sim->drift_time, h);
+  return sim->trial.iterate_q && sim->options.tolerance == 0 ? h : fmax(sim->step.drift_time, h);
 }
 
 /* The joints' equations that are not redundant. */
 static void joint_rows(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   const int n = sim->basis.n;
   const bool all = n == model->n_joint_rows;
   ss_row *rows = all && !sim->system ? p->rows : sim->basis.rows;
-  sim->mechanics->joints(sim, sim->grad_t, sim->grad_q, NULL, rows, sim->system ? sim->basis.drive : NULL);
+  sim->mechanics->joints(sim, sim->trial.grad_t, sim->trial.grad_q, NULL, rows, sim->system ? sim->basis.drive : NULL);
   for (int i = 0; i < n; i++) {
     if (rows != p->rows) put_row(sim, i, rows[sim->basis.row[i]]);
     p->offset[i] = p->compliance[i] = 0;
     if (sim->system) p->offset[i] = p->drive[i] = sim->basis.drive[sim->basis.row[i]];
   }
   p->n = p->n_joint = n;
-  const bool iterated = h > 0 && sim->iterate_q;
+  const bool iterated = h > 0 && sim->trial.iterate_q;
   if (iterated || (h > 0 && sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART)) {
     ss_basis_residuals(sim, sim->state.t, sim->state.q, p->pushed); /* nu . va = -push Theta/T */
-    for (int i = 0; i < n && !iterated; i++) p->pushed[i] *= sim->push / closing_time(sim, h);
+    for (int i = 0; i < n && !iterated; i++) p->pushed[i] *= sim->trial.asked.push / closing_time(sim, h);
     for (int i = 0; i < n && !iterated; i++) p->offset[i] += p->pushed[i];
   }
   if (iterated) { /* Theta(q^) + nu.(q+ - q^) = (1 - push h/T) Theta(q) */
-    const double taken = sim->push * (h / closing_time(sim, h));
-    ss_basis_residuals(sim, sim->state.t + h, sim->iterate_q, p->offset);
+    const double taken = sim->trial.asked.push * (h / closing_time(sim, h));
+    ss_basis_residuals(sim, sim->state.t + h, sim->trial.iterate_q, p->offset);
     for (int i = 0; i < n; i++) {
       const double left = (1 - taken) * p->pushed[i];
-      p->offset[i] = (p->offset[i] - left) / h - ss_row_dot(model, &p->rows[i], sim->iterate_v);
+      p->offset[i] = (p->offset[i] - left) / h - ss_row_dot(model, &p->rows[i], sim->trial.iterate_v);
       p->pushed[i] *= taken / h;
     }
   }
@@ -130,19 +142,19 @@ static void joint_rows(ss_sim *sim, double h) {
 }
 
 static void stiff_rows(ss_sim *sim, double h) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   for (int k = 0; k < sim->model->n_forces; k++) {
     const ss_force *force = &sim->model->forces[k];
     double kappa;
     if (!ss_force_is_row(sim, force, h, &kappa)) continue;
-    const ss_link link = ss_link_at(sim->model, force, sim->force_q, sim->state.angle, sim->force_v);
+    const ss_link link = ss_link_at(sim->model, force, sim->trial.force_q, sim->state.angle, sim->trial.force_v);
     const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
     const double rate = sim->scheme->theta ? ss_row_dot(sim->model, &link.row, sim->state.v) : link.rate;
-    const double ahead = sim->scheme->theta ? kappa * ss_row_dot(sim->model, &link.row, sim->guess) /* Newton */
-                                            : -sim->alpha * h * h * force->stiffness * rate;
+    const double ahead = sim->scheme->theta ? kappa * ss_row_dot(sim->model, &link.row, sim->trial.guess) /* Newton */
+                                            : -sim->trial.asked.alpha * h * h * force->stiffness * rate;
     p->rows[p->n] = link.row;
-    p->compliance[p->n] = sim->alpha / kappa;
-    p->offset[p->n] = -rate - sim->alpha / kappa * (ahead - h * tension);
+    p->compliance[p->n] = sim->trial.asked.alpha / kappa;
+    p->offset[p->n] = -rate - sim->trial.asked.alpha / kappa * (ahead - h * tension);
     p->n++;
   }
 }
@@ -151,8 +163,8 @@ static void stiff_rows(ss_sim *sim, double h) {
  * linked system in impacts too: fully implicit over the step, g.v+ + z/kappa = 0 with kappa = h (d + h k), where kappa
  * exceeds the mass it acts on. Softer ones do nothing in an instant. */
 static void stiff_impact_rows(ss_sim *sim) {
-  ss_problem *p = &sim->problem;
-  const double h = sim->h;
+  ss_problem *p = &sim->trial.problem;
+  const double h = sim->step.h;
   for (int k = 0; k < sim->model->n_forces; k++) {
     const ss_force *force = &sim->model->forces[k];
     double kappa;
@@ -169,14 +181,14 @@ static void stiff_impact_rows(ss_sim *sim) {
 
 static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, double h) {
   ss_contact_place place = {.at = c->at};
-  if (h > 0 && sim->scheme->rows_at_midpoint && !sim->dense) {
+  if (h > 0 && sim->scheme->rows_at_midpoint && !sim->crowd.dense) {
     sim->mechanics->place_on_path(sim, c, NULL, h / 2, 0, &place);
     /* A normal that jumps (a corner that leaves the face it stands on) belongs to another contact. */
     if (v3_dot(place.at.normal, c->at.normal) > 0.9) return place;
     place.at = c->at;
   }
-  const bool iterated = h > 0 && sim->iterate_q;
-  const double *q = iterated ? sim->iterate_q : sim->state.q;
+  const bool iterated = h > 0 && sim->trial.iterate_q;
+  const double *q = iterated ? sim->trial.iterate_q : sim->state.q;
   if (sim->system)
     sim->mechanics->place(sim, c, sim->state.t + (iterated ? h : 0), q, &place);
   else
@@ -187,19 +199,19 @@ static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, do
 /* The same for a closed contact: its normal velocity and, where it sticks, its slip. Not what is too fast for an error. */
 static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share) {
   static const double slow = 0.1;
-  double *offset = sim->problem.offset + c->row;
-  if (fabs(c->rate) <= slow * sim->speed_bound) offset[0] -= share * c->rate;
-  if (c->fixed && !c->was_stuck) ss_face_keep_velocity(sim, c, share, slow * sim->speed_bound, offset);
+  double *offset = sim->trial.problem.offset + c->row;
+  if (fabs(c->rate) <= slow * sim->part.speed_bound) offset[0] -= share * c->rate;
+  if (c->fixed && !c->was_stuck) ss_face_keep_velocity(sim, c, share, slow * sim->part.speed_bound, offset);
   for (int k = c->n_forces; k < c->n_rows; k++) {
-    const double rate = ss_row_dot(sim->model, &sim->problem.rows[c->row + k], sim->state.v);
-    if (c->was_held >> c->motion[k] & 1 && fabs(rate) <= slow * sim->speed_bound) offset[k] -= share * rate;
+    const double rate = ss_row_dot(sim->model, &sim->trial.problem.rows[c->row + k], sim->state.v);
+    if (c->was_held >> c->motion[k] & 1 && fabs(rate) <= slow * sim->part.speed_bound) offset[k] -= share * rate;
   }
   if (!c->was_stuck || c->n_forces < 2) return;
   ss_contact_place place;
   sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
   const ss_vec3 velocity = v3_add(sim->mechanics->velocity(sim, c, &place, sim->state.v), place.drive);
   const ss_vec3 slip = v3_axpy(velocity, -v3_dot(velocity, c->at.normal), c->at.normal);
-  if (v3_norm(slip) > slow * sim->speed_bound) return;
+  if (v3_norm(slip) > slow * sim->part.speed_bound) return;
   for (int k = 1; k < c->n_forces; k++) offset[k] -= share * v3_dot(c->direction[k], slip);
 }
 
@@ -210,36 +222,51 @@ static double guess(const ss_contact *c, int k, double h) {
   return known ? h * v3_dot(c->force, d) / v3_dot(d, d) : c->closed ? c->impulse[k] : 0;
 }
 
-static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
-  ss_problem *p = &sim->problem;
-  const int first = c->row = p->n;
+/* A gentle landing (event/crowd.c has the derivation). */
+static double landing_offset(const ss_sim *sim, double gap, double rate, double h) {
+  const double open = fmax(gap, 0) / h;
+  if (rate >= 0) return open;
+  const double u =
+      sim->trial.asked.gamma > 0 ? fmax((-open - (1 - sim->trial.asked.gamma) * rate) / sim->trial.asked.gamma, 0) : 0;
+  return fmax(-(1 - sim->trial.asked.alpha) * rate - sim->trial.asked.alpha * u, 0);
+}
+
+/* The rows of a contact, from c->row on. */
+static void fill_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
+  ss_problem *p = &sim->trial.problem;
   const ss_contact_place place = place_contact(sim, c, h);
   ss_friction_directions(sim, c, &place);
   for (int k = 0; k < c->n_rows; k++) {
-    put_row(sim, p->n,
+    const int i = c->row + k;
+    put_row(sim, i,
             k < c->n_forces ? sim->mechanics->row(sim, c, &place, c->direction[k])
                             : ss_row_turn(sim->model, c->body[0], place.pose[0].orientation, c->body[1],
                                           place.pose[1].orientation, c->direction[k]));
-    p->offset[p->n] = k == 0 ? normal_offset : 0;
+    p->offset[i] = k == 0 ? normal_offset : 0;
     if (k == 0 && h > 0 && c->lands)
-      p->offset[p->n] = ss_landing_offset(sim, c->at.gap, ss_row_dot(sim->model, &p->rows[p->n], sim->state.v), h);
-    p->pushed[p->n] = c->bounce > 0 ? 0 : fmin(p->offset[p->n], 0);
-    if (sim->system) p->offset[p->n] += p->drive[p->n] = v3_dot(c->direction[k], place.drive);
+      p->offset[i] = landing_offset(sim, c->at.gap, ss_row_dot(sim->model, &p->rows[i], sim->state.v), h);
+    p->pushed[i] = c->bounce > 0 ? 0 : fmin(p->offset[i], 0);
+    if (sim->system) p->offset[i] += p->drive[i] = v3_dot(c->direction[k], place.drive);
     if (k == 0 && h > 0 &&
-        sim->iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - push h/T) min(Phi(q), 0) */
-      const double depth = fmin(c->start_gap, 0), taken = sim->push * (h / closing_time(sim, h));
-      p->offset[p->n] = (c->at.gap - (1 - taken) * depth) / h - ss_row_dot(sim->model, &p->rows[p->n], sim->iterate_v);
-      p->pushed[p->n] = taken * depth / h;
+        sim->trial.iterate_q) { /* ST section 3.4: Phi(q^) + n.(q+ - q^) >= (1 - push h/T) min(Phi(q), 0) */
+      const double depth = fmin(c->start_gap, 0), taken = sim->trial.asked.push * (h / closing_time(sim, h));
+      p->offset[i] = (c->at.gap - (1 - taken) * depth) / h - ss_row_dot(sim->model, &p->rows[i], sim->trial.iterate_v);
+      p->pushed[i] = taken * depth / h;
     }
-    p->compliance[p->n] = 0;
-    p->z[p->n] = guess(c, k, h);
-    p->n++;
+    p->compliance[i] = 0;
+    p->z[i] = guess(c, k, h);
   }
   const double share = c->closed ? kept_share(sim, h) : 0;
   if (share > 0) keep_contact_velocity(sim, c, share);
+}
+
+/* Its block, once its rows are where they stay. */
+static void add_contact_block(ss_sim *sim, ss_contact *c) {
+  ss_problem *p = &sim->trial.problem;
+  p->n = c->row + c->n_rows;
   for (int side = 0; side < 2 && !sim->system; side++)
-    if (c->body[side] >= 0) sim->touched[c->body[side]] = true;
-  add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, first, c->n_rows);
+    if (c->body[side] >= 0) sim->trial.touched[c->body[side]] = true;
+  add_block(p, c->mu > 0 ? SS_BLOCK_FRICTION : SS_BLOCK_NONNEGATIVE, c->row, c->n_rows);
   c->block = p->n_blocks - 1;
   ss_block *block = &p->blocks[c->block];
   block->mu = c->mu;
@@ -252,37 +279,58 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
   }
 }
 
+static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {
+  c->row = sim->trial.problem.n;
+  fill_rows(sim, c, h, normal_offset);
+  add_contact_block(sim, c);
+}
+
+/* Whether a crowd's contact carried force in the last part, and its gap needs no correction (event/crowd.c). */
+static bool stays(const ss_sim *sim, const ss_contact *c) {
+  static const double share = 1e-5;
+  if (!c->pair || !(c->closed || c->met || c->hops > 0)) return false;
+  return fabs(c->at.gap) <= share * fmin(sim->model->shapes[c->shape[0]].reach, sim->model->shapes[c->shape[1]].reach);
+}
+
+/* A whole step of a crowd at once (event/crowd.c). */
+static double crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
+  if (c->bounce > 0) return c->bounce * c->rate;
+  if (stays(sim, c)) return 0;
+  if (c->at.gap < 0) return sim->trial.asked.push * c->at.gap / fmax(sim->step.drift_time, h);
+  return c->closed && c->at.gap <= ss_touch_gap(sim) ? 0 : c->at.gap / h;
+}
+
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again; where
  * transitions are located over a full step, so that a short part does not find it without load. A penetration is drift. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
-  if (sim->dense) return ss_crowd_offset(sim, c, h);
-  if (sim->landing_speed > 0 && c->closed && c->at.gap >= 0 && c->at.gap <= ss_touch_gap(sim)) return 0;
-  const bool gently = c->closed && sim->solves_to_collisions && !sim->scheme->position_level;
-  if (c->at.gap >= 0) return c->at.gap / (gently ? sim->drift_time : h);
+  if (sim->crowd.dense) return crowd_offset(sim, c, h);
+  if (sim->crowd.landing_speed > 0 && c->closed && c->at.gap >= 0 && c->at.gap <= ss_touch_gap(sim)) return 0;
+  const bool gently = c->closed && sim->chosen.solves_to_collisions && !sim->scheme->position_level;
+  if (c->at.gap >= 0) return c->at.gap / (gently ? sim->step.drift_time : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
-  return held ? sim->push * c->at.gap / closing_time(sim, h) : 0;
+  return held ? sim->trial.asked.push * c->at.gap / closing_time(sim, h) : 0;
 }
 
 void ss_keep_guess(ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
-  if (p->first_contact) memcpy(sim->free_guess, p->z, sizeof(double) * (size_t)p->first_contact);
+  const ss_problem *p = &sim->trial.problem;
+  if (p->first_contact) memcpy(sim->joints.free_guess, p->z, sizeof(double) * (size_t)p->first_contact);
 }
 
 static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   const int free_rows = sim->model->n_joint_rows + sim->model->n_forces;
   const int motors = h > 0 ? sim->model->n_motors : 0, most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
   /* contacts have elements only while they are active in a step; in an impact's problem they are points */
-  const int places = sim->n_contacts + (sim->scheme->compliant ? ss_patch_elements(sim) : 0);
-  ss_problem *p = &sim->problem;
+  const int places = sim->trial.n_contacts + (sim->scheme->compliant ? ss_patch_elements(sim) : 0);
+  ss_problem *p = &sim->trial.problem;
   ss_keep_guess(sim);
   p->first_contact = 0;
   const ss_status status = reserve(sim, free_rows + motors + most * places, 1 + motors + places, error);
   if (status != SS_OK) return status;
-  if (free_rows + motors) memcpy(p->z, sim->free_guess, sizeof(double) * (size_t)(free_rows + motors));
+  if (free_rows + motors) memcpy(p->z, sim->joints.free_guess, sizeof(double) * (size_t)(free_rows + motors));
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
-  memset(sim->touched, 0, sizeof *sim->touched * (size_t)sim->model->n_bodies);
-  memset(sim->rests, 0, sizeof *sim->rests * (size_t)sim->model->n_bodies);
+  memset(sim->trial.touched, 0, sizeof *sim->trial.touched * (size_t)sim->model->n_bodies);
+  memset(sim->trial.rests, 0, sizeof *sim->trial.rests * (size_t)sim->model->n_bodies);
   if (p->capacity) memset(p->pushed, 0, sizeof(double) * (size_t)p->capacity);
   if (sim->model->n_joints || sim->system) choose_gradient_positions(sim, h);
   if (sim->model->n_joint_rows) joint_rows(sim, h);
@@ -290,15 +338,67 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   if (forces && h == 0) stiff_impact_rows(sim);
   p->n_free = p->n;
   if (p->n) add_block(p, SS_BLOCK_FREE, 0, p->n);
-  if (motors) ss_motor_rows(sim, sim->grad_q, h);
+  if (motors) ss_motor_rows(sim, sim->trial.grad_q, h);
   p->first_contact = p->n;
   return SS_OK;
 }
 
+/* ---- many contacts, on threads ---- */
+
+typedef struct rows_job {
+  ss_sim *sim;
+  double h;
+} rows_job;
+
+static void fill_some(void *user, int worker, int from, int to) {
+  (void)worker;
+  const rows_job *job = user;
+  for (int i = from; i < to; i++) {
+    ss_contact *c = &job->sim->trial.contacts[i];
+    if (c->row >= 0) fill_rows(job->sim, c, job->h, normal_offset(job->sim, c, job->h));
+  }
+}
+
+/* Moves the rows of a contact to row `to`, before them. */
+static void move_rows(ss_problem *p, ss_contact *c, int to) {
+  double *const numbers[] = {p->offset, p->pushed, p->compliance, p->z};
+  const size_t n = (size_t)c->n_rows;
+  memmove(p->rows + to, p->rows + c->row, sizeof *p->rows * n);
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+    memmove(numbers[k] + to, numbers[k] + c->row, sizeof(double) * n);
+  c->row = to;
+}
+
+/* Every contact fills as many places as it may need; the rows close up afterwards. */
+static void contact_rows_of_all(ss_sim *sim, double h) {
+  enum { CONTACTS_AT_A_TIME = 64 };
+  ss_problem *p = &sim->trial.problem;
+  const int most = sim->model->moments_anywhere ? SS_CONTACT_ROWS : 3;
+  int next = p->n;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
+    c->row = c->active ? next : -1;
+    next += c->active ? most : 0;
+  }
+  rows_job job = {sim, h};
+  ss_threads_for(sim->threads, sim->trial.n_contacts, CONTACTS_AT_A_TIME, fill_some, &job);
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
+    if (c->row < 0) continue;
+    if (c->row != p->n) move_rows(p, c, p->n);
+    add_contact_block(sim, c);
+  }
+  if (next > p->n) memset(p->pushed + p->n, 0, sizeof(double) * (size_t)(next - p->n));
+}
+
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
   ss_status status = begin(sim, h, true, error);
-  for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  if (status == SS_OK && !sim->system && !sim->scheme->compliant) {
+    contact_rows_of_all(sim, h);
+    return SS_OK;
+  }
+  for (int i = 0; status == SS_OK && i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     c->row = -1;
     if (!c->active) continue;
     if (c->patch)
@@ -306,14 +406,14 @@ ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error) {
     else
       contact_rows(sim, c, h, normal_offset(sim, c, h));
   }
-  return status == SS_OK ? ss_calm(sim, error) : status;
+  return status;
 }
 
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error) {
   const ss_status status = begin(sim, 0, true, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     c->row = -1;
     if (c->active || c->touching) contact_rows(sim, c, 0, 0);
   }
@@ -329,8 +429,8 @@ static bool left_behind(const ss_sim *sim, const ss_contact *c, const ss_contact
 ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error) {
   const ss_status status = begin(sim, 0, false, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
     c->at = place.at;
@@ -341,7 +441,7 @@ ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error) {
     c->mu = 0;
     contact_rows(sim, c, 0, 0);
     c->mu = mu;
-    sim->problem.z[c->row] = 0;
+    sim->trial.problem.z[c->row] = 0;
   }
   return SS_OK;
 }

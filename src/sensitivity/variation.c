@@ -55,21 +55,8 @@ ss_status ss_variation_possible(const ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-ss_status ss_variation_attach(ss_sim *sim, ss_variation *variation, int n, const double *dv, ss_error *error) {
-  const size_t nv = (size_t)sim->model->n_v;
-  *variation = (ss_variation){.n = n};
-  variation->q = ss_alloc(sizeof(double) * (2 * nv * (size_t)n + (size_t)n + nv));
-  if (!variation->q) return out_of_memory_here(error);
-  variation->v = variation->q + nv * (size_t)n;
-  variation->t = variation->v + nv * (size_t)n;
-  variation->v_before = variation->t + n;
-  copy_numbers(variation->v, dv, nv * (size_t)n);
-  sim->variation = variation;
-  return SS_OK;
-}
-
 void ss_variation_detach(ss_sim *sim, ss_variation *variation) {
-  sim->variation = NULL;
+  sim->watch.variation = NULL;
   ss_free(variation->q);
   ss_free(variation->patch);
   ss_free(variation->patch_end);
@@ -79,7 +66,7 @@ void ss_variation_detach(ss_sim *sim, ss_variation *variation) {
 
 static ss_status create_outcome(const part_work *w, outcome *o, ss_error *error) {
   o->delta = SS_ARENA_ARRAY(w->arena, double, w->sim->model->n_v + 1);
-  o->patch = SS_ARENA_ARRAY(w->arena, double, w->sim->n_patch + 1);
+  o->patch = SS_ARENA_ARRAY(w->arena, double, w->sim->trial.n_patch + 1);
   return o->delta && o->patch ? SS_OK : out_of_memory_here(error);
 }
 
@@ -87,26 +74,26 @@ static ss_status create_outcome(const part_work *w, outcome *o, ss_error *error)
 
 static ss_status prepare(part_work *w, ss_error *error) {
   ss_sim *sim = w->sim;
-  ss_variation *x = sim->variation;
+  ss_variation *x = sim->watch.variation;
   const direction still = {NULL, NULL, NULL, 0, 0};
-  if (sim->jammed)
+  if (sim->part.ends & SS_ENDS_JAM)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities: a contact jams at t = %.6g", sim->state.t);
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].row >= 0 && sim->contacts[i].fixed)
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].row >= 0 && sim->trial.contacts[i].fixed)
       return ss_fail(error, SS_ERROR_UNSUPPORTED,
                      "exact sensitivities: not through the corners of a fixed friction polygon (t = %.6g)",
                      sim->state.t);
-  if (sim->problem.n > MOST_ROWS)
+  if (sim->trial.problem.n > MOST_ROWS)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities: a problem with %d rows is too large",
-                   sim->problem.n);
+                   sim->trial.problem.n);
   ss_status status = nominal_save(sim, w->arena, &w->kept, error);
   if (status == SS_OK) status = response_create(sim, w->arena, &w->plus, error);
   if (status == SS_OK) status = response_create(sim, w->arena, &w->minus, error);
-  w->dz = SS_ARENA_ARRAY(w->arena, double, sim->problem.n + 1);
+  w->dz = SS_ARENA_ARRAY(w->arena, double, sim->trial.problem.n + 1);
   w->zero = SS_ARENA_ARRAY(w->arena, double, sim->model->n_v + 1);
   if (!w->dz || !w->zero) return out_of_memory_here(error);
   if (status == SS_OK)
-    status = ss_grow((void **)&x->patch_end, &x->patch_end_capacity, x->n * sim->n_patch, sizeof(double), error);
+    status = ss_grow((void **)&x->patch_end, &x->patch_end_capacity, x->n * sim->trial.n_patch, sizeof(double), error);
   if (status == SS_OK) status = part_prepare_feedback(w, error);
   if (status != SS_OK) return status;
   direction nothing = still;
@@ -118,9 +105,9 @@ static ss_status prepare(part_work *w, ss_error *error) {
 
 /* Variations of the deformations at the start of the part, contact by contact, from those of the state. */
 static void gather_patches(const ss_sim *sim, const double *from, double *out) {
-  zero_numbers(out, (size_t)(sim->n_patch + 1));
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  zero_numbers(out, (size_t)(sim->trial.n_patch + 1));
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     const ss_touch *touch = c->patch ? ss_touch_find(&sim->state, c->key) : NULL;
     if (touch && touch->n_patch == 2 * c->patch->n)
       copy_numbers(out + c->memory, from + touch->patch, (size_t)c->patch->n);
@@ -130,11 +117,11 @@ static void gather_patches(const ss_sim *sim, const double *from, double *out) {
 static ss_status vary(part_work *w, double remaining, double tau, const ss_contact *hit, bool arrested,
                       ss_error *error) {
   ss_sim *sim = w->sim;
-  ss_variation *x = sim->variation;
+  ss_variation *x = sim->watch.variation;
   const int nv = sim->model->n_v;
   outcome o = {0}, longer = {0};
   double *q = SS_ARENA_ARRAY(w->arena, double, 2 * (size_t)nv + 2);
-  double *patch = SS_ARENA_ARRAY(w->arena, double, sim->n_patch + 1);
+  double *patch = SS_ARENA_ARRAY(w->arena, double, sim->trial.n_patch + 1);
   ss_status status = q && patch ? create_outcome(w, &o, error) : out_of_memory_here(error);
   if (status == SS_OK) status = create_outcome(w, &longer, error);
   if (status != SS_OK) return status;
@@ -152,7 +139,7 @@ static ss_status vary(part_work *w, double remaining, double tau, const ss_conta
     if (status == SS_OK) slip_rate = part_vary_slip(w, &stop, &lengthen, &longer, q, v);
   }
   /* A part that was solved again for its own length has a length that varies with it, h = (1 + margin) tau. */
-  const bool refined = hit && sim->refined;
+  const bool refined = hit && sim->part.refined;
   if (refined && status == SS_OK) {
     status = part_respond(w, &lengthen, &longer, error);
     if (status == SS_OK) stretch = part_vary_collision(w, &lengthen, &longer, hit, tau, q, v);
@@ -161,7 +148,8 @@ static ss_status vary(part_work *w, double remaining, double tau, const ss_conta
     double *dq = x->q + (ptrdiff_t)k * nv, *dv = x->v + (ptrdiff_t)k * nv;
     gather_patches(sim, x->patch ? x->patch + (ptrdiff_t)k * sim->state.n_patch : NULL, patch);
     const bool fixed = stop.contact && slip_rate != 0;
-    direction d = {dq, dv, patch, x->t[k], fixed || refined || sim->released ? 0 : -x->t[k] * w->h / remaining};
+    direction d = {dq, dv, patch, x->t[k],
+                   fixed || refined || (sim->part.ends & SS_ENDS_RELEASE) ? 0 : -x->t[k] * w->h / remaining};
     status = part_respond(w, &d, &o, error);
     if (status != SS_OK) break;
     if (fixed) {
@@ -177,17 +165,19 @@ static ss_status vary(part_work *w, double remaining, double tau, const ss_conta
     part_vary_end(w, &d, &o, tau, dtau, q, v);
     copy_numbers(dq, q, (size_t)nv);
     copy_numbers(dv, v, (size_t)nv);
-    if (sim->n_patch) copy_numbers(x->patch_end + (ptrdiff_t)k * sim->n_patch, o.patch, (size_t)sim->n_patch);
+    if (sim->trial.n_patch)
+      copy_numbers(x->patch_end + (ptrdiff_t)k * sim->trial.n_patch, o.patch, (size_t)sim->trial.n_patch);
     x->t[k] = tau >= remaining ? 0 : x->t[k] + dtau;
   }
   return status;
 }
 
-ss_status ss_vary_part(ss_sim *sim, double remaining, double h, double tau, int hit, ss_error *error) {
+static ss_status vary_part(ss_sim *sim, double remaining, double h, double tau, int hit, ss_error *error) {
   part_work w = {.sim = sim, .arena = ss_arena_create(), .h = h};
   if (!w.arena) return out_of_memory_here(error);
   ss_status status = prepare(&w, error);
-  if (status == SS_OK) status = vary(&w, remaining, tau, hit >= 0 ? &w.kept.contacts[hit] : NULL, sim->arrested, error);
+  if (status == SS_OK)
+    status = vary(&w, remaining, tau, hit >= 0 ? &w.kept.contacts[hit] : NULL, sim->part.ends & SS_ENDS_ARREST, error);
   if (w.zero) { /* the problem as it was solved: the ledger reads it */
     const direction still = {w.zero, w.zero, NULL, 0, 0};
     move_state(sim, &w.kept, &still, 0);
@@ -198,17 +188,33 @@ ss_status ss_vary_part(ss_sim *sim, double remaining, double h, double tau, int 
   return status;
 }
 
-ss_status ss_vary_store(ss_sim *sim, ss_error *error) {
-  ss_variation *x = sim->variation;
+static ss_status vary_store(ss_sim *sim, ss_error *error) {
+  ss_variation *x = sim->watch.variation;
   const int width = sim->state.n_patch;
   ss_status status = ss_grow((void **)&x->patch, &x->patch_capacity, x->n * width, sizeof(double), error);
-  for (int i = 0; i < sim->n_contacts && status == SS_OK; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts && status == SS_OK; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     const ss_touch *touch = c->patch ? ss_touch_find(&sim->state, c->key) : NULL;
     if (!touch || touch->patch < 0) continue;
     for (int k = 0; k < x->n; k++)
       copy_numbers(x->patch + (ptrdiff_t)k * width + touch->patch,
-                   x->patch_end + (ptrdiff_t)k * sim->n_patch + c->memory, (size_t)c->patch->n);
+                   x->patch_end + (ptrdiff_t)k * sim->trial.n_patch + c->memory, (size_t)c->patch->n);
   }
   return status;
+}
+
+static const ss_variation_calls calls = {vary_part, ss_vary_phase, ss_vary_impact, vary_store};
+
+ss_status ss_variation_attach(ss_sim *sim, ss_variation *variation, int n, const double *dv, ss_error *error) {
+  const size_t nv = (size_t)sim->model->n_v;
+  *variation = (ss_variation){.n = n};
+  variation->q = ss_alloc(sizeof(double) * (2 * nv * (size_t)n + (size_t)n + nv));
+  if (!variation->q) return out_of_memory_here(error);
+  variation->v = variation->q + nv * (size_t)n;
+  variation->t = variation->v + nv * (size_t)n;
+  variation->v_before = variation->t + n;
+  copy_numbers(variation->v, dv, nv * (size_t)n);
+  sim->watch.variation = variation;
+  sim->watch.vary = &calls;
+  return SS_OK;
 }

@@ -25,9 +25,9 @@ void part_vary_end(const part_work *w, const direction *d, const outcome *o, dou
     ss_twist_of(sim->model, d->q, k, &linear, &turn);
     for (int i = 0; i < body->n; i++) {
       const int j = body->first + i, c = body->coordinate[i];
-      const double speed = kept->v[j] + sim->gamma * f * kept->delta[j];
+      const double speed = kept->v[j] + sim->trial.asked.gamma * f * kept->delta[j];
       path[c] = tau * speed;
-      change[c] = dtau * speed + tau * (d->v[j] + sim->gamma * (f * o->delta[j] + df * kept->delta[j]));
+      change[c] = dtau * speed + tau * (d->v[j] + sim->trial.asked.gamma * (f * o->delta[j] + df * kept->delta[j]));
       v[j] = d->v[j] + f * o->delta[j] + df * kept->delta[j];
     }
     const ss_vec3 phi = v3(path[3], path[4], path[5]);
@@ -50,10 +50,11 @@ double part_vary_collision(part_work *w, const direction *d, const outcome *o, c
   ss_pose pose[2];
   ss_contact_point at;
   nominal_restore(sim, &w->kept);
-  for (int side = 0; side < 2; side++) pose[side] = ss_advance_body(sim, hit->body[side], sim->delta, tau, f);
+  for (int side = 0; side < 2; side++) pose[side] = ss_advance_body(sim, hit->body[side], sim->trial.delta, tau, f);
   ss_contact_at(sim->model, hit, &pose[0], &pose[1], &at);
-  for (int i = 0; i < sim->model->n_v; i++) sim->scratch_v[i] = w->kept.v[i] + 2 * sim->gamma * f * w->kept.delta[i];
-  const double rate = ss_contact_rate(sim->model, hit, &at, &pose[0], &pose[1], sim->scratch_v);
+  for (int i = 0; i < sim->model->n_v; i++)
+    sim->scratch.v[i] = w->kept.v[i] + 2 * sim->trial.asked.gamma * f * w->kept.delta[i];
+  const double rate = ss_contact_rate(sim->model, hit, &at, &pose[0], &pose[1], sim->scratch.v);
   part_vary_end(w, d, o, tau, 0, q, v);
   double change = ss_contact_rate(sim->model, hit, &at, &pose[0], &pose[1], q);
   if (hit->at.gap <= 0) {
@@ -68,7 +69,7 @@ double part_vary_collision(part_work *w, const direction *d, const outcome *o, c
 static double slip_product(const ss_sim *sim, const arrest *a) {
   ss_vec3 before[SS_SLIP_KINDS], after[SS_SLIP_KINDS];
   ss_slips_at(sim, a->contact, sim->state.t, sim->state.q, sim->state.v, before);
-  ss_slips_at(sim, a->contact, sim->state.t, sim->q_end, sim->v_end, after);
+  ss_slips_at(sim, a->contact, sim->state.t, sim->trial.q_end, sim->trial.v_end, after);
   return v3_dot(before[a->kind], after[a->kind]);
 }
 
@@ -76,15 +77,15 @@ static double slip_product(const ss_sim *sim, const arrest *a) {
 arrest part_find_arrest(const ss_sim *sim) {
   arrest best = {0};
   double least = HUGE_VAL;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || c->n_rows < 2) continue;
     ss_vec3 before[SS_SLIP_KINDS] = {{0}}, after[SS_SLIP_KINDS] = {{0}};
     ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
-    ss_slips_at(sim, c, sim->state.t, sim->q_end, sim->v_end, after);
+    ss_slips_at(sim, c, sim->state.t, sim->trial.q_end, sim->trial.v_end, after);
     for (int kind = 0; kind < (c->n_rows > c->n_forces ? SS_SLIP_KINDS : 1); kind++) {
       const double size = v3_dot(before[kind], before[kind]);
-      if (!(size > 1e-20 * sim->speed_bound * sim->speed_bound)) continue;
+      if (!(size > 1e-20 * sim->part.speed_bound * sim->part.speed_bound)) continue;
       const double left = fabs(v3_dot(before[kind], after[kind])) / size;
       if (left < least) best = (arrest){c, kind}, least = left;
     }
@@ -97,13 +98,13 @@ arrest part_find_arrest(const ss_sim *sim) {
 bool part_ends_at_once(const ss_sim *sim, const arrest *a) {
   ss_vec3 before[SS_SLIP_KINDS];
   ss_slips_at(sim, a->contact, sim->state.t, sim->state.q, sim->state.v, before);
-  return v3_norm(before[a->kind]) < 1e-5 * sim->speed_bound;
+  return v3_norm(before[a->kind]) < 1e-5 * sim->part.speed_bound;
 }
 
 /* plus.w = d(J v) along d. */
 static ss_status vary_row_velocities(part_work *w, const direction *d, ss_error *error) {
   ss_sim *sim = w->sim;
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const direction still = {w->zero, w->zero, NULL, 0, 0};
   const double s = difference_size(sim, &w->kept, d, w->h);
   ss_status status = SS_OK;
@@ -120,7 +121,7 @@ static ss_status vary_row_velocities(part_work *w, const direction *d, ss_error 
 
 ss_status part_stick_at_once(part_work *w, const arrest *a, const double *dq, double *dv, ss_error *error) {
   ss_sim *sim = w->sim;
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const direction d = {dq, dv, NULL, 0, 0};
   ss_status status = vary_row_velocities(w, &d, error);
   if (status != SS_OK) return status;
@@ -130,9 +131,9 @@ ss_status part_stick_at_once(part_work *w, const arrest *a, const double *dq, do
   copy_numbers(z, w->kept.z, (size_t)p->n);
   copy_numbers(slack, w->kept.slack, (size_t)p->n);
   for (int k = 1; k < a->contact->n_rows; k++) z[a->contact->row + k] = slack[a->contact->row + k] = 0;
-  for (int i = 0; i < p->n; i++) w->plus.w[i] *= sim->alpha;
+  for (int i = 0; i < p->n; i++) w->plus.w[i] *= sim->trial.asked.alpha;
   const ss_cp problem = {.n = p->n, .n_blocks = p->n_blocks, .G = w->G, .g = p->g, .blocks = p->blocks};
-  status = vary_multipliers(&problem, z, slack, w->plus.w, NULL, sim->cp, w->dz, error);
+  status = vary_multipliers(&problem, z, slack, w->plus.w, NULL, sim->solver.cp, w->dz, error);
   if (status != SS_OK) return status;
   spread_multipliers(sim, w->dz, w->minus.delta);
   for (int i = 0; i < sim->model->n_v; i++) dv[i] += w->minus.delta[i];
@@ -154,8 +155,8 @@ double part_vary_slip(part_work *w, const arrest *a, const direction *d, const o
   for (int side = 0; side < 2; side++) {
     const double by = side ? step : -step;
     move_state(sim, &end, &at_end, by);
-    copy_numbers(sim->q_end, sim->state.q, 7 * (size_t)sim->model->n_bodies);
-    copy_numbers(sim->v_end, sim->state.v, (size_t)sim->model->n_v);
+    copy_numbers(sim->trial.q_end, sim->state.q, 7 * (size_t)sim->model->n_bodies);
+    copy_numbers(sim->trial.v_end, sim->state.v, (size_t)sim->model->n_v);
     move_state(sim, &w->kept, d, by);
     value[side] = slip_product(sim, a);
   }

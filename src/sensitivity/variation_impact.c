@@ -26,8 +26,8 @@ typedef struct impact_work {
 
 /* The phase that was just solved, before its impulses act; the returned ones are in z already. */
 ss_status ss_vary_phase(ss_sim *sim, ss_error *error) {
-  ss_variation *x = sim->variation;
-  const ss_problem *p = &sim->problem;
+  ss_variation *x = sim->watch.variation;
+  const ss_problem *p = &sim->trial.problem;
   if (x->phases == 0 && p->n > x->row_capacity) {
     ss_free(x->z[0]);
     x->row_capacity = 0;
@@ -52,7 +52,7 @@ ss_status ss_vary_phase(ss_sim *sim, ss_error *error) {
 /* Velocity changes and slacks of all phases at the moved state, multipliers held. */
 static ss_status evaluate(impact_work *w, double *velocity[2], double *slack[2], ss_error *error) {
   ss_sim *sim = w->sim;
-  const ss_variation *x = sim->variation;
+  const ss_variation *x = sim->watch.variation;
   relook(sim);
   ss_forces_none(sim);
   const ss_status status = ss_rows_impact(sim, error);
@@ -63,8 +63,8 @@ static ss_status evaluate(impact_work *w, double *velocity[2], double *slack[2],
     if (k > 0)
       for (int i = 0; i < sim->model->n_v; i++) velocity[k][i] += velocity[k - 1][i];
     slack_of(sim, sim->state.v, 1, velocity[k], x->z[k], slack[k]);
-    for (int i = 0; i < sim->n_contacts; i++) {
-      const ss_contact *c = &sim->contacts[i];
+    for (int i = 0; i < sim->trial.n_contacts; i++) {
+      const ss_contact *c = &sim->trial.contacts[i];
       if (c->row >= 0 && w->kept.contacts[i].rate < 0 && ss_obeys_newton(sim, c))
         slack[k][c->row] += c->bounce * c->rate;
     }
@@ -74,11 +74,11 @@ static ss_status evaluate(impact_work *w, double *velocity[2], double *slack[2],
 
 static ss_status prepare(impact_work *w, ss_error *error) {
   ss_sim *sim = w->sim;
-  const size_t n = (size_t)sim->problem.n + 1, nv = (size_t)sim->model->n_v + 1;
+  const size_t n = (size_t)sim->trial.problem.n + 1, nv = (size_t)sim->model->n_v + 1;
   ss_status status = nominal_save(sim, w->arena, &w->kept, error);
   if (status != SS_OK) return status;
-  copy_numbers(w->kept.v, sim->variation->v_before, (size_t)sim->model->n_v);
-  double *numbers = SS_ARENA_ARRAY(w->arena, double, 5 * nv + 8 * n + (size_t)sim->problem.n_blocks + n * n);
+  copy_numbers(w->kept.v, sim->watch.variation->v_before, (size_t)sim->model->n_v);
+  double *numbers = SS_ARENA_ARRAY(w->arena, double, 5 * nv + 8 * n + (size_t)sim->trial.problem.n_blocks + n * n);
   if (!numbers) return out_of_memory_here(error);
   for (int k = 0; k < 2; k++) {
     w->velocity[k] = numbers, numbers += nv;
@@ -90,7 +90,7 @@ static ss_status prepare(impact_work *w, ss_error *error) {
   w->dv = numbers, numbers += nv;
   w->dr = numbers, numbers += n;
   w->open = numbers, numbers += n;
-  w->dextra = numbers, numbers += sim->problem.n_blocks;
+  w->dextra = numbers, numbers += sim->trial.problem.n_blocks;
   w->G = numbers;
   return SS_OK;
 }
@@ -103,20 +103,21 @@ static void multiply(const double *G, const double *x, int n, double *out) {
 /* The solution of phase k answers to `slack` (derivatives of the data). */
 static ss_status vary_phase(impact_work *w, int k, const double *dextra, ss_error *error) {
   ss_sim *sim = w->sim;
-  ss_problem *p = &sim->problem;
-  const ss_variation *x = sim->variation;
+  ss_problem *p = &sim->trial.problem;
+  const ss_variation *x = sim->watch.variation;
   for (int b = 0; b < p->n_blocks; b++) p->blocks[b].extra = x->extra[k][b];
   copy_numbers(w->open, x->z[k], (size_t)p->n);
-  for (int i = 0; i < sim->n_contacts; i++) /* the active set knows z without what is returned */
-    if (sim->contacts[i].row >= 0) w->open[sim->contacts[i].row] -= x->extra[k][sim->contacts[i].block];
+  for (int i = 0; i < sim->trial.n_contacts; i++) /* the active set knows z without what is returned */
+    if (sim->trial.contacts[i].row >= 0)
+      w->open[sim->trial.contacts[i].row] -= x->extra[k][sim->trial.contacts[i].block];
   const ss_cp problem = {.n = p->n, .n_blocks = p->n_blocks, .G = w->G, .g = p->g, .blocks = p->blocks};
-  return vary_multipliers(&problem, w->open, x->slack[k], w->slack[k], dextra, sim->cp, w->dz[k], error);
+  return vary_multipliers(&problem, w->open, x->slack[k], w->slack[k], dextra, sim->solver.cp, w->dz[k], error);
 }
 
 static ss_status vary_direction(impact_work *w, const double *dq, double *dv, ss_error *error) {
   ss_sim *sim = w->sim;
-  const ss_variation *x = sim->variation;
-  const int nv = sim->model->n_v, n = sim->problem.n, last = x->phases - 1;
+  const ss_variation *x = sim->watch.variation;
+  const int nv = sim->model->n_v, n = sim->trial.problem.n, last = x->phases - 1;
   const direction d = {dq, dv, NULL, 0, 0};
   const double s = difference_size(sim, &w->kept, &d, 0);
   if (s == 0) return SS_OK;
@@ -135,11 +136,11 @@ static ss_status vary_direction(impact_work *w, const double *dq, double *dv, ss
   if (status == SS_OK) ss_fill_dense(sim, w->G);
   if (status == SS_OK) status = vary_phase(w, 0, NULL, error);
   if (status == SS_OK && last > 0) {
-    zero_numbers(w->dextra, (size_t)sim->problem.n_blocks);
+    zero_numbers(w->dextra, (size_t)sim->trial.problem.n_blocks);
     copy_numbers(w->dr, w->dz[0], (size_t)n);
-    for (int i = 0; i < sim->problem.n_free; i++) /* compliance restarts with the phase */
-      w->slack[1][i] -= sim->problem.compliance[i] * w->dz[0][i];
-    for (int i = 0; i < sim->n_contacts; i++) {
+    for (int i = 0; i < sim->trial.problem.n_free; i++) /* compliance restarts with the phase */
+      w->slack[1][i] -= sim->trial.problem.compliance[i] * w->dz[0][i];
+    for (int i = 0; i < sim->trial.n_contacts; i++) {
       const ss_contact *c = &w->kept.contacts[i];
       if (c->row < 0 || !(c->returned > 0)) continue;
       w->dextra[c->block] = c->bounce * w->dz[0][c->row];
@@ -156,7 +157,7 @@ static ss_status vary_direction(impact_work *w, const double *dq, double *dv, ss
 }
 
 ss_status ss_vary_impact(ss_sim *sim, ss_error *error) {
-  ss_variation *x = sim->variation;
+  ss_variation *x = sim->watch.variation;
   impact_work w = {.sim = sim, .arena = ss_arena_create()};
   const int nv = sim->model->n_v;
   if (!w.arena) return out_of_memory_here(error);

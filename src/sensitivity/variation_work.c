@@ -13,48 +13,50 @@ static double *keep(ss_arena *arena, const double *from, size_t n) {
 }
 
 ss_status nominal_save(const ss_sim *sim, ss_arena *arena, nominal *out, ss_error *error) {
-  const size_t nq = 7 * (size_t)sim->model->n_bodies, nv = (size_t)sim->model->n_v, n = (size_t)sim->problem.n;
+  const size_t nq = 7 * (size_t)sim->model->n_bodies, nv = (size_t)sim->model->n_v, n = (size_t)sim->trial.problem.n;
   *out = (nominal){.q = keep(arena, sim->state.q, nq),
                    .v = keep(arena, sim->state.v, nv),
                    .t = sim->state.t,
-                   .z = keep(arena, sim->problem.z, n),
-                   .slack = keep(arena, sim->problem.slack, n),
-                   .delta = keep(arena, sim->delta, nv),
-                   .v_end = keep(arena, sim->v_end, nv),
-                   .q_end = keep(arena, sim->q_end, nq),
-                   .patch_start = keep(arena, sim->patch_start, (size_t)sim->n_patch),
-                   .patch_end = keep(arena, sim->patch_end, (size_t)sim->n_patch),
-                   .contacts = SS_ARENA_ARRAY(arena, ss_contact, sim->n_contacts + 1)};
+                   .z = keep(arena, sim->trial.problem.z, n),
+                   .slack = keep(arena, sim->trial.problem.slack, n),
+                   .delta = keep(arena, sim->trial.delta, nv),
+                   .v_end = keep(arena, sim->trial.v_end, nv),
+                   .q_end = keep(arena, sim->trial.q_end, nq),
+                   .patch_start = keep(arena, sim->trial.patch_start, (size_t)sim->trial.n_patch),
+                   .patch_end = keep(arena, sim->trial.patch_end, (size_t)sim->trial.n_patch),
+                   .contacts = SS_ARENA_ARRAY(arena, ss_contact, sim->trial.n_contacts + 1)};
   if (!out->q || !out->v || !out->z || !out->slack || !out->delta || !out->v_end || !out->q_end || !out->patch_start ||
       !out->patch_end || !out->contacts)
     return out_of_memory_here(error);
-  if (sim->n_contacts) memcpy(out->contacts, sim->contacts, sizeof(ss_contact) * (size_t)sim->n_contacts);
+  if (sim->trial.n_contacts)
+    memcpy(out->contacts, sim->trial.contacts, sizeof(ss_contact) * (size_t)sim->trial.n_contacts);
   return SS_OK;
 }
 
 void nominal_restore(ss_sim *sim, const nominal *kept) {
-  const size_t nq = 7 * (size_t)sim->model->n_bodies, nv = (size_t)sim->model->n_v, n = (size_t)sim->problem.n;
+  const size_t nq = 7 * (size_t)sim->model->n_bodies, nv = (size_t)sim->model->n_v, n = (size_t)sim->trial.problem.n;
   copy_numbers(sim->state.q, kept->q, nq);
   copy_numbers(sim->state.v, kept->v, nv);
   sim->state.t = kept->t;
   if (n) {
-    copy_numbers(sim->problem.z, kept->z, n);
-    copy_numbers(sim->problem.slack, kept->slack, n);
+    copy_numbers(sim->trial.problem.z, kept->z, n);
+    copy_numbers(sim->trial.problem.slack, kept->slack, n);
   }
-  copy_numbers(sim->delta, kept->delta, nv);
-  copy_numbers(sim->v_end, kept->v_end, nv);
-  copy_numbers(sim->q_end, kept->q_end, nq);
-  if (sim->n_patch) {
-    copy_numbers(sim->patch_start, kept->patch_start, (size_t)sim->n_patch);
-    copy_numbers(sim->patch_end, kept->patch_end, (size_t)sim->n_patch);
+  copy_numbers(sim->trial.delta, kept->delta, nv);
+  copy_numbers(sim->trial.v_end, kept->v_end, nv);
+  copy_numbers(sim->trial.q_end, kept->q_end, nq);
+  if (sim->trial.n_patch) {
+    copy_numbers(sim->trial.patch_start, kept->patch_start, (size_t)sim->trial.n_patch);
+    copy_numbers(sim->trial.patch_end, kept->patch_end, (size_t)sim->trial.n_patch);
   }
-  if (sim->n_contacts) memcpy(sim->contacts, kept->contacts, sizeof(ss_contact) * (size_t)sim->n_contacts);
+  if (sim->trial.n_contacts)
+    memcpy(sim->trial.contacts, kept->contacts, sizeof(ss_contact) * (size_t)sim->trial.n_contacts);
 }
 
 ss_status response_create(const ss_sim *sim, ss_arena *arena, response *out, ss_error *error) {
-  out->w = SS_ARENA_ARRAY(arena, double, sim->problem.n + 1);
+  out->w = SS_ARENA_ARRAY(arena, double, sim->trial.problem.n + 1);
   out->delta = SS_ARENA_ARRAY(arena, double, sim->model->n_v + 1);
-  out->patch = SS_ARENA_ARRAY(arena, double, sim->n_patch + 1);
+  out->patch = SS_ARENA_ARRAY(arena, double, sim->trial.n_patch + 1);
   return out->w && out->delta && out->patch ? SS_OK : out_of_memory_here(error);
 }
 
@@ -72,7 +74,8 @@ void move_state(ss_sim *sim, const nominal *kept, const direction *d, double s) 
     ss_store_pose(sim->state.q, k, pose);
   }
   for (int i = 0; i < model->n_v; i++) sim->state.v[i] = kept->v[i] + s * d->v[i];
-  for (int i = 0; i < sim->n_patch; i++) sim->patch_start[i] = kept->patch_start[i] + (d->patch ? s * d->patch[i] : 0);
+  for (int i = 0; i < sim->trial.n_patch; i++)
+    sim->trial.patch_start[i] = kept->patch_start[i] + (d->patch ? s * d->patch[i] : 0);
   sim->state.t = kept->t + s * d->t;
 }
 
@@ -80,8 +83,8 @@ void move_state(ss_sim *sim, const nominal *kept, const direction *d, double s) 
 static double slip_limit(const ss_sim *sim, const nominal *kept, const direction *d) {
   static const double share = 0.01;
   double least = HUGE_VAL;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || c->n_forces < 2 || c->stuck || !c->pair) continue;
     ss_vec3 slip[SS_SLIP_KINDS], change[SS_SLIP_KINDS];
     ss_slips_at(sim, c, sim->state.t, kept->q, kept->v, slip);
@@ -96,14 +99,14 @@ double difference_size(const ss_sim *sim, const nominal *kept, const direction *
   static const double relative = 6e-6; /* cube root of the rounding error */
   double largest = 0;
   for (int i = 0; i < sim->model->n_v; i++)
-    largest = fmax(largest, fmax(fabs(d->q[i]) / sim->model->length, fabs(d->v[i]) / sim->speed_bound));
+    largest = fmax(largest, fmax(fabs(d->q[i]) / sim->model->length, fabs(d->v[i]) / sim->part.speed_bound));
   if (h > 0) largest = fmax(largest, fmax(fabs(d->t), fabs(d->h)) / h);
   return largest > 0 && isfinite(largest) ? fmin(relative / largest, slip_limit(sim, kept, d)) : 0;
 }
 
 void relook(ss_sim *sim) {
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
     if (!c->active && !c->touching) continue;
     const bool closed = c->closed;
     const ss_pose a = ss_pose_of(sim->state.q, c->body[0]), b = ss_pose_of(sim->state.q, c->body[1]);
@@ -125,23 +128,25 @@ static void add_patch_compliance(const ss_sim *sim, const ss_contact *c, const d
   const int rows = c->n_rows, count = rows * c->patch->n_elements, d = c->patch->n_directions;
   for (int i = 0; i < count; i++) {
     const double *line = c->patch->flexibility + (size_t)(i / rows * d + i % rows) * (size_t)c->patch->n;
-    for (int j = 0; j < count; j++) w[c->row + i] += line[j / rows * d + j % rows] / sim->problem.h * z[c->row + j];
+    for (int j = 0; j < count; j++)
+      w[c->row + i] += line[j / rows * d + j % rows] / sim->trial.problem.h * z[c->row + j];
   }
 }
 
 void slack_of(const ss_sim *sim, const double *v, double alpha, const double *delta, const double *z, double *w) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   for (int i = 0; i < p->n; i++)
     w[i] = ss_row_dot(sim->model, &p->rows[i], v) + alpha * ss_row_dot(sim->model, &p->rows[i], delta) + p->offset[i] +
            p->compliance[i] * z[i];
-  for (int i = 0; i < sim->n_contacts; i++)
-    if (sim->contacts[i].patch && sim->contacts[i].row >= 0) add_patch_compliance(sim, &sim->contacts[i], z, w);
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].patch && sim->trial.contacts[i].row >= 0)
+      add_patch_compliance(sim, &sim->trial.contacts[i], z, w);
 }
 
 void spread_multipliers(ss_sim *sim, const double *z, double *out) {
-  copy_numbers(sim->problem.z, z, (size_t)sim->problem.n);
+  copy_numbers(sim->trial.problem.z, z, (size_t)sim->trial.problem.n);
   ss_velocity_change(sim);
-  for (int i = 0; i < sim->model->n_v; i++) out[i] = sim->delta[i] - sim->dv_free[i];
+  for (int i = 0; i < sim->model->n_v; i++) out[i] = sim->trial.delta[i] - sim->trial.dv_free[i];
 }
 
 /* ---- the solution's response ---- */

@@ -17,7 +17,7 @@ static inline void zero_numbers(double *to, size_t n) {
 
 /* A direction in the data of a part or impact. */
 typedef struct direction {
-  const double *q, *v, *patch; /* patch: like sim->patch_start; may be NULL */
+  const double *q, *v, *patch; /* patch: like sim->trial.patch_start; may be NULL */
   double t, h;
 } direction;
 

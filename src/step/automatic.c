@@ -43,9 +43,9 @@ static void go_back(ss_sim *sim) {
 /* From here to `end`, or with stops_at_events to where the first part ends. What the parts before were like is in the
  * past, as far as an impact that comes first asks for it. */
 static ss_status advance(ss_sim *sim, double end, bool stops_at_events, bool *collided, ss_error *error) {
-  sim->last_attempt = sim->control.size[0];
-  memcpy(sim->delta, ss_last_change(sim), sizeof(double) * (size_t)sim->model->n_v);
-  sim->stops_at_events = stops_at_events;
+  sim->trial.h = sim->control.size[0];
+  memcpy(sim->trial.delta, ss_last_change(sim), sizeof(double) * (size_t)sim->model->n_v);
+  sim->step.stops_at_events = stops_at_events;
   return ss_step_advance(sim, end, collided, error);
 }
 
@@ -66,8 +66,8 @@ static ss_status take(ss_sim *sim, double end, bool pair, bool *collided, ss_err
 /* Takes a step to `end`, or to an event before it, and tells its error; infinite where there is no certified step. *pair:
  * by the pair, if it tells. */
 static ss_status try_step(ss_sim *sim, double end, bool *pair, bool *collided, double *length, ss_error *error) {
-  sim->quiet = true;
-  sim->kept_quiet = false;
+  sim->watch.quiet = true;
+  sim->watch.kept_quiet = false;
   ss_status status = SS_OK;
   if (*pair) {
     status = take(sim, end, true, collided, error);
@@ -77,12 +77,12 @@ static ss_status try_step(ss_sim *sim, double end, bool *pair, bool *collided, d
   }
   if (!*pair) {
     status = advance(sim, end, false, collided, error);
-    memcpy(sim->whole_q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
+    memcpy(sim->estimate.whole_q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
     go_back(sim);
     if (status == SS_OK) status = take(sim, end, false, collided, error);
     *length = status == SS_OK ? ss_distance_from_whole(sim) / (ss_order_of(sim) == 2 ? 3 : 1) : HUGE_VAL;
   }
-  sim->quiet = false;
+  sim->watch.quiet = false;
   if (!isfinite(*length)) *length = HUGE_VAL;
   return status == SS_ERROR_UNCERTIFIED ? SS_OK : status;
 }
@@ -161,7 +161,7 @@ ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error) {
     const double size = isfinite(length) ? sim->state.t - start : end - start, h = pair ? size : size / 2;
     const double ratio = length / (size * sim->options.tolerance);
     if (ratio <= 1 || passes_as_rough(sim, size, length)) {
-      if (sim->kept_quiet) {
+      if (sim->watch.kept_quiet) {
         go_back(sim);
         const ss_status again = take(sim, end, pair, collided, error);
         if (again != SS_OK) return again;
@@ -172,7 +172,7 @@ ss_status ss_step_automatic(ss_sim *sim, bool *collided, ss_error *error) {
     }
     go_back(sim);
     sim->report.steps.rejected++;
-    sim->report_saved.steps.rejected++;
+    sim->saved.report.steps.rejected++;
     const double factor = isfinite(ratio) ? SAFETY * pow(ratio, -1 / ss_order_of(sim)) : 0.25;
     wanted = h * fmin(fmax(factor, LEAST_GROWTH), SAFETY);
     if (wanted < smallest || !(start + wanted / 2 > start)) return cannot(sim, h, ratio, error);

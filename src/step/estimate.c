@@ -31,30 +31,30 @@ void ss_estimate_note(ss_sim *sim, double tau, double fraction) {
   const int n = sim->model->n_v;
   if (c->broken) c->known = 0;
   for (int i = SS_PAST - 1; i > 0; i--) {
-    memcpy(row_of(sim->past, sim, i), row_of(sim->past, sim, i - 1), sizeof(double) * (size_t)n);
+    memcpy(row_of(sim->estimate.past, sim, i), row_of(sim->estimate.past, sim, i - 1), sizeof(double) * (size_t)n);
     c->size[i] = c->size[i - 1];
   }
-  double *mean = row_of(sim->past, sim, 0), *change = row_of(sim->past, sim, SS_PAST);
+  double *mean = row_of(sim->estimate.past, sim, 0), *change = row_of(sim->estimate.past, sim, SS_PAST);
   for (int i = 0; i < n; i++) {
-    change[i] = fraction * sim->delta[i];
-    mean[i] = sim->state.v[i] - (1 - sim->gamma) * change[i];
+    change[i] = fraction * sim->trial.delta[i];
+    mean[i] = sim->state.v[i] - (1 - sim->trial.asked.gamma) * change[i];
   }
   c->size[0] = tau;
   c->known += c->known < SS_PAST;
-  c->broken = sim->hit >= 0 || sim->jammed || sim->arrested || sim->released;
+  c->broken = sim->part.hit >= 0 || sim->part.ends != 0;
 }
 
 void ss_estimate_save(ss_sim *sim) {
-  sim->control_saved = sim->control;
-  memcpy(sim->past_saved, sim->past, sizeof(double) * (SS_PAST + 1) * (size_t)sim->model->n_v);
+  sim->saved.control = sim->control;
+  memcpy(sim->saved.past, sim->estimate.past, sizeof(double) * (SS_PAST + 1) * (size_t)sim->model->n_v);
 }
 
 void ss_estimate_restore(ss_sim *sim) {
-  sim->control = sim->control_saved;
-  memcpy(sim->past, sim->past_saved, sizeof(double) * (SS_PAST + 1) * (size_t)sim->model->n_v);
+  sim->control = sim->saved.control;
+  memcpy(sim->estimate.past, sim->saved.past, sizeof(double) * (SS_PAST + 1) * (size_t)sim->model->n_v);
 }
 
-const double *ss_last_change(const ss_sim *sim) { return row_of(sim->past, sim, SS_PAST); }
+const double *ss_last_change(const ss_sim *sim) { return row_of(sim->estimate.past, sim, SS_PAST); }
 
 /* What a rotation of a body moves, per angle. */
 static double gyration(const ss_body *body) {
@@ -67,11 +67,11 @@ static double larger(double a, double b) { return !(b <= a) ? b : a; } /* NaN st
 double ss_distance_from_whole(const ss_sim *sim) {
   double largest = 0;
   for (int i = 0; sim->system && i < sim->model->n_q; i++)
-    largest = larger(largest,
-                     fabs(sim->state.q[i] - sim->whole_q[i]) / sim->model->system->def.scale[i] * sim->model->length);
+    largest = larger(largest, fabs(sim->state.q[i] - sim->estimate.whole_q[i]) / sim->model->system->def.scale[i] *
+                                  sim->model->length);
   for (int k = 0; k < sim->model->n_bodies; k++) {
     const ss_body *body = &sim->model->bodies[k];
-    const ss_pose a = ss_pose_of(sim->state.q, k), b = ss_pose_of(sim->whole_q, k);
+    const ss_pose a = ss_pose_of(sim->state.q, k), b = ss_pose_of(sim->estimate.whole_q, k);
     const ss_quat turn = quat_multiply(quat_conjugate(a.orientation), b.orientation);
     const double angle = 2 * atan2(v3_norm(v3(turn.x, turn.y, turn.z)), fabs(turn.w));
     largest = larger(largest, v3_norm(v3_sub(a.position, b.position)));
@@ -90,8 +90,8 @@ static double length_of(const ss_sim *sim, const double *shift, double skew) {
     ss_twist_of(sim->model, shift, k, &linear, &angular);
     largest = larger(largest, v3_norm(linear));
     if (!sim->model->bodies[k].turns) continue;
-    ss_twist_of(sim->model, row_of(sim->past, sim, 0), k, &linear, &turn);
-    ss_twist_of(sim->model, row_of(sim->past, sim, 1), k, &linear, &before);
+    ss_twist_of(sim->model, row_of(sim->estimate.past, sim, 0), k, &linear, &turn);
+    ss_twist_of(sim->model, row_of(sim->estimate.past, sim, 1), k, &linear, &before);
     const double angle = v3_norm(angular) + skew * v3_norm(v3_cross(turn, before));
     largest = larger(largest, angle * gyration(&sim->model->bodies[k]));
   }
@@ -99,7 +99,7 @@ static double length_of(const ss_sim *sim, const double *shift, double skew) {
 }
 
 double ss_order_of(const ss_sim *sim) {
-  if (sim->alpha != 0.5 || sim->gamma != 0.5) return 1;
+  if (sim->chosen.alpha != 0.5 || sim->chosen.gamma != 0.5) return 1;
   const ss_system *def = sim->system ? &sim->model->system->def : NULL;
   /* LIT Theorem 3.3, and a Jacobian that leaves something out */
   return def && ((def->mass && !def->constant_mass && !def->mass_at_midpoint) || def->approximate_jacobian) ? 1 : 2;
@@ -112,9 +112,10 @@ double ss_pair_error(const ss_sim *sim) {
   const ss_control *c = &sim->control;
   const int n = sim->model->n_v, parts = parts_needed(sim);
   const double h = c->size[0], h1 = c->size[1], h2 = c->size[2];
-  const double *w = row_of(sim->past, sim, 0), *w1 = row_of(sim->past, sim, 1), *w2 = row_of(sim->past, sim, 2);
+  const double *w = row_of(sim->estimate.past, sim, 0), *w1 = row_of(sim->estimate.past, sim, 1),
+               *w2 = row_of(sim->estimate.past, sim, 2);
   const double *change = ss_last_change(sim);
-  double *shift = sim->scratch_v;
+  double *shift = sim->scratch.v;
   for (int i = 0; i < n; i++) {
     if (parts == 1) {
       shift[i] = h / 2 * change[i];
@@ -130,6 +131,7 @@ bool ss_pair_tells(const ss_sim *sim) { return sim->control.known >= parts_neede
 
 bool ss_pair_may_tell(const ss_sim *sim) {
   const ss_control *c = &sim->control;
-  if (sim->options.estimate != SS_ESTIMATE_PAIR || (sim->alpha <= 0.5 && !sim->scheme->rows_at_midpoint)) return false;
+  if (sim->options.estimate != SS_ESTIMATE_PAIR || (sim->chosen.alpha <= 0.5 && !sim->scheme->rows_at_midpoint))
+    return false;
   return (c->broken ? 0 : c->known) >= parts_needed(sim) - 1;
 }

@@ -2,7 +2,7 @@
 #ifndef SS_STEP_ESTIMATE_H
 #define SS_STEP_ESTIMATE_H
 
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* Power of h in the error at the end. */
 double ss_order_of(const ss_sim *sim);

@@ -14,7 +14,7 @@
  *
  * Closed contacts of a mechanism keep gap and normal velocity: their rows join those of the joints, as far as they do not
  * follow from them. The first step returns no energy: initial velocities may contradict the joints. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -100,10 +100,10 @@ static double evaluate(ss_sim *sim, bool rows) {
   ss_exact *x = &sim->exact;
   const ss_basis *basis = &sim->basis;
   double worst = 0;
-  sim->mechanics->joints(sim, sim->state.t, sim->state.q, sim->residuals, rows ? x->rows : NULL, NULL);
+  sim->mechanics->joints(sim, sim->state.t, sim->state.q, sim->joints.residuals, rows ? x->rows : NULL, NULL);
   for (int i = 0; i < basis->n; i++) {
     if (rows && basis->row[i] != i) x->rows[i] = x->rows[basis->row[i]]; /* ascending */
-    x->residual[i] = sim->residuals[basis->row[i]];
+    x->residual[i] = sim->joints.residuals[basis->row[i]];
     const double off = x->unit[basis->row[i]] * fabs(x->residual[i]);
     if (!(off <= worst)) worst = off;
   }
@@ -237,8 +237,8 @@ static bool belongs(const ss_sim *sim, const ss_contact *c) {
 static void find_pressing(ss_sim *sim) {
   ss_exact *x = &sim->exact;
   x->n_pressing = 0;
-  for (int i = 0; i < sim->n_contacts && x->n_pressing < SS_MOST_PRESSING; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts && x->n_pressing < SS_MOST_PRESSING; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (!c->closed || c->patch || !belongs(sim, c)) continue;
     ss_pressing *p = &x->pressing[x->n_pressing++];
     ss_contact_place place;
@@ -272,10 +272,10 @@ static double deviate(ss_sim *sim, bool rates) {
 
 /* The angles that the state counts stay near enough to count full turns by. */
 static void shift(ss_sim *sim) {
-  memset(sim->delta, 0, sizeof(double) * (size_t)sim->model->n_v);
-  respond(sim, sim->delta);
-  sim->mechanics->shift(sim, sim->delta, sim->q_end);
-  memcpy(sim->state.q, sim->q_end, sizeof(double) * (size_t)sim->model->n_q);
+  memset(sim->trial.delta, 0, sizeof(double) * (size_t)sim->model->n_v);
+  respond(sim, sim->trial.delta);
+  sim->mechanics->shift(sim, sim->trial.delta, sim->trial.q_end);
+  memcpy(sim->state.q, sim->trial.q_end, sizeof(double) * (size_t)sim->model->n_q);
 }
 
 /* Newton's method from the kept position; *held where it leads to the joints. Rows are those of the end. */
@@ -309,7 +309,7 @@ static ss_status tell_impulse(ss_sim *sim, const ss_pressing *p, ss_error *error
 /* With the rows of hold_positions and factors near them. */
 static ss_status hold_velocities(ss_sim *sim, ss_error *error) {
   ss_exact *x = &sim->exact;
-  const double small = 1e-10 * sim->speed_bound;
+  const double small = 1e-10 * sim->part.speed_bound;
   double last = HUGE_VAL;
   ss_status status = SS_OK;
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS; k++) {
@@ -325,7 +325,7 @@ static ss_status hold_velocities(ss_sim *sim, ss_error *error) {
     if (worst > slow_convergence * last) status = factorise(sim, error);
     last = worst;
     respond(sim, sim->state.v);
-    for (int i = 0; i < sim->basis.n; i++) sim->joint_impulse[sim->basis.row[i]] += x->z[i];
+    for (int i = 0; i < sim->basis.n; i++) sim->joints.impulse[sim->basis.row[i]] += x->z[i];
     for (int i = 0; status == SS_OK && i < x->n_pressing; i++) status = tell_impulse(sim, &x->pressing[i], error);
   }
   return status;
@@ -473,7 +473,7 @@ static void returning_direction(ss_sim *sim, double *u) {
       worst = fmax(worst, x->unit[sim->basis.row[i]] * fabs(x->residual[i]));
     }
     for (int i = 0; i < x->n_pressing; i++) x->pressing[i].off = ss_row_dot(model, &x->pressing[i].row, u);
-    if (k > 0 && worst <= 1e-10 * sim->speed_bound) break;
+    if (k > 0 && worst <= 1e-10 * sim->part.speed_bound) break;
     respond(sim, u);
   }
   for (int i = 0; i < x->n; i++)
@@ -512,8 +512,8 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) return status;
   energy->stabilization += count_losses(sim);
   if (sim->state.step > 0) {
-    returning_direction(sim, sim->scratch_v);
-    for (int i = 0; i < x->n; i++) return_energy(sim, i, sim->scratch_v);
+    returning_direction(sim, sim->scratch.v);
+    for (int i = 0; i < x->n; i++) return_energy(sim, i, sim->scratch.v);
   }
   for (int i = 0; i < x->n; i++) energy->stabilization -= x->mechanisms[i].lacks;
   if (model->n_forces) energy->stabilization += ss_elastic_energy(model, sim->state.q, sim->state.angle);

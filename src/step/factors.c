@@ -4,12 +4,11 @@
  * (cp/body_newton.c). A wall of 55 bricks on which a ball falls has 565 contacts and 336 velocities: no solver comes below 5e-8
  * from G alone, from the factors it takes 0.4 s. They are given in natural units (solve.c): d J, A/alpha, d R d. */
 #include "la/lu.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
-static ss_status reserve(ss_sim *sim, int n, ss_error *error) {
-  ss_factors *f = &sim->factors;
+static ss_status reserve(const ss_sim *sim, ss_factors *f, int n, ss_error *error) {
   const int bodies = sim->model->n_bodies;
   ss_status status = ss_grow((void **)&f->column, &f->body_capacity[0], 2 * bodies + 1, sizeof *f->column, error);
   if (status == SS_OK) status = ss_grow((void **)&f->A, &f->body_capacity[1], 36 * bodies, sizeof *f->A, error);
@@ -31,22 +30,21 @@ void ss_factors_free(ss_factors *f) {
 static bool add_block(const ss_sim *sim, int body, double *A) {
   const int n = sim->model->bodies[body].n;
   double inverse[36];
-  memcpy(inverse, sim->ainv + 36 * (size_t)body, sizeof(double) * (size_t)(n * n));
+  memcpy(inverse, sim->trial.ainv + 36 * (size_t)body, sizeof(double) * (size_t)(n * n));
   if (!ss_invert(inverse, n, A)) return false;
-  for (int i = 0; i < n * n; i++) A[i] /= sim->problem.alpha;
+  for (int i = 0; i < n * n; i++) A[i] /= sim->trial.problem.alpha;
   return true;
 }
 
 /* Blocks and columns of the bodies that the rows touch; returns the number of columns, or -1 where some block has no inverse. */
-static int number_bodies(ss_sim *sim, const int *rows, int n) {
-  ss_factors *f = &sim->factors;
+static int number_bodies(const ss_sim *sim, ss_factors *f, const int *rows, int n) {
   const ss_model *model = sim->model;
   int *first = f->column + model->n_bodies, count = 0, columns = 0;
   double *A = f->A;
   for (int k = 0; k < model->n_bodies; k++) f->column[k] = -1;
   for (int i = 0; i < n; i++)
     for (int side = 0; side < 2; side++) {
-      const int body = sim->problem.rows[rows ? rows[i] : i].body[side];
+      const int body = sim->trial.problem.rows[rows ? rows[i] : i].body[side];
       if (body >= 0 && model->bodies[body].n > 0) f->column[body] = 0;
     }
   for (int k = 0; k < model->n_bodies; k++) {
@@ -65,8 +63,7 @@ static int number_bodies(ss_sim *sim, const int *rows, int n) {
 }
 
 /* Row `row` of J times d, its columns ascending; returns where the next one starts. */
-static int add_row(const ss_sim *sim, const ss_row *row, double d, int at) {
-  const ss_factors *f = &sim->factors;
+static int add_row(const ss_sim *sim, const ss_factors *f, const ss_row *row, double d, int at) {
   const int a = row->body[0], b = row->body[1];
   const int order = a >= 0 && b >= 0 && a > b;
   for (int k = 0; k < 2; k++) {
@@ -80,13 +77,12 @@ static int add_row(const ss_sim *sim, const ss_row *row, double d, int at) {
   return at;
 }
 
-ss_status ss_add_factors(ss_sim *sim, const int *rows, ss_cp *problem, ss_error *error) {
-  const ss_problem *p = &sim->problem;
-  ss_factors *f = &sim->factors;
+ss_status ss_add_factors(const ss_sim *sim, ss_factors *f, const int *rows, ss_cp *problem, ss_error *error) {
+  const ss_problem *p = &sim->trial.problem;
   const int n = problem->n;
-  if (!problem->sparse || sim->system || sim->coupling.active || sim->scheme->compliant) return SS_OK;
-  const ss_status status = reserve(sim, n, error);
-  const int columns = status == SS_OK ? number_bodies(sim, rows, n) : -1;
+  if (!problem->sparse || sim->system || sim->trial.coupling.active || sim->scheme->compliant) return SS_OK;
+  const ss_status status = reserve(sim, f, n, error);
+  const int columns = status == SS_OK ? number_bodies(sim, f, rows, n) : -1;
   if (columns < 0) return status;
   int *start = f->start, *diagonal = f->start + n + 1, at = 0; /* of J; starts and columns of R */
   double *R = f->value + (ptrdiff_t)12 * n;
@@ -94,7 +90,7 @@ ss_status ss_add_factors(ss_sim *sim, const int *rows, ss_cp *problem, ss_error 
   for (int i = 0; i < n; i++) {
     const int r = rows ? rows[i] : i;
     start[i] = at;
-    at = add_row(sim, &p->rows[r], p->scale[r], at);
+    at = add_row(sim, f, &p->rows[r], p->scale[r], at);
     diagonal[i] = i;
     R[i] = p->scale[r] * p->scale[r] * p->compliance[r];
     gives |= R[i] != 0;

@@ -1,6 +1,6 @@
 /* What an interactive program does to a running simulation: pull a body, put bodies elsewhere, and go on after the model has
  * changed. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -13,9 +13,9 @@ ss_status ss_sim_pull(ss_sim *sim, const ss_pull *pull, ss_error *error) {
     if (!finite(pull->point) || !finite(pull->target) || !(pull->stiffness >= 0) || !isfinite(pull->stiffness) ||
         !(pull->damping >= 0) || !isfinite(pull->damping))
       return ss_fail(error, SS_ERROR_INPUT, "pull: points must be finite, stiffness and damping not negative");
-    sim->pull = *pull;
+    sim->inputs.pull = *pull;
   }
-  sim->pulled = pull != NULL;
+  sim->inputs.pulled = pull != NULL;
   return SS_OK;
 }
 
@@ -48,17 +48,18 @@ static void place_body(ss_sim *sim, int index, const ss_motion *motion) {
 
 static double worst_residual(const ss_sim *sim) {
   double worst = 0;
-  sim->mechanics->joints(sim, sim->state.t, sim->state.q, sim->residuals, NULL, NULL);
-  for (int i = 0; i < sim->model->n_joint_rows; i++) worst = fmax(worst, fabs(sim->residuals[i]));
+  sim->mechanics->joints(sim, sim->state.t, sim->state.q, sim->joints.residuals, NULL, NULL);
+  for (int i = 0; i < sim->model->n_joint_rows; i++) worst = fmax(worst, fabs(sim->joints.residuals[i]));
   return worst;
 }
 
 static ss_status deepest(ss_sim *sim, double *depth, ss_error *error) {
   *depth = 0;
-  sim->speed_bound = 0;
+  sim->part.speed_bound = 0;
   const ss_status status = sim->mechanics->find_contacts(sim, 0, error);
-  for (int i = 0; status == SS_OK && i < sim->n_contacts; i++) *depth = fmax(*depth, -sim->contacts[i].at.gap);
-  sim->n_contacts = sim->n_active = 0;
+  for (int i = 0; status == SS_OK && i < sim->trial.n_contacts; i++)
+    *depth = fmax(*depth, -sim->trial.contacts[i].at.gap);
+  sim->trial.n_contacts = sim->trial.n_active = 0;
   return status;
 }
 
@@ -84,9 +85,9 @@ static void exchange(double *a, double *b, size_t n) {
 
 /* Swaps the state with the one that a step saves. */
 static void exchange_state(ss_sim *sim) {
-  exchange(sim->state.q, sim->q_saved, (size_t)sim->model->n_q);
-  exchange(sim->state.v, sim->v_saved, (size_t)sim->model->n_v);
-  exchange(sim->state.angle, sim->angle_saved, (size_t)sim->model->n_angles);
+  exchange(sim->state.q, sim->saved.q, (size_t)sim->model->n_q);
+  exchange(sim->state.v, sim->saved.v, (size_t)sim->model->n_v);
+  exchange(sim->state.angle, sim->saved.angle, (size_t)sim->model->n_angles);
 }
 
 /* What the steps before have left behind belongs to another motion. */
@@ -94,9 +95,9 @@ static void begin_anew(ss_sim *sim) {
   const size_t size = sizeof(double) * (size_t)sim->model->n_v;
   ss_automatic_start(sim);
   sim->state.n_touch = sim->state.n_patch = 0;
-  memcpy(sim->weighted, sim->state.v, size);
-  memcpy(sim->previous_v, sim->state.v, size);
-  memcpy(sim->previous_weighted, sim->state.v, size);
+  memcpy(sim->observed.weighted, sim->state.v, size);
+  memcpy(sim->observed.previous_v, sim->state.v, size);
+  memcpy(sim->observed.previous_weighted, sim->state.v, size);
 }
 
 ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
@@ -125,7 +126,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
   }
   for (int i = 0; i < from->model->n_inputs; i++) {
     const int input = ss_model_find_input(model, from->model->inputs[i].name);
-    if (input >= 0) sim->input[input] = from->input[i];
+    if (input >= 0) sim->inputs.value[input] = from->inputs.value[i];
   }
   sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));
   begin_anew(sim);
@@ -201,9 +202,9 @@ ss_status ss_sim_place(ss_sim *sim, int n, const int *bodies, const ss_motion *m
   for (int i = 0; i < n; i++)
     if (bodies[i] < 0 || bodies[i] >= sim->model->n_bodies)
       return ss_fail(error, SS_ERROR_INPUT, "place: there is no body %d", bodies[i]);
-  memcpy(sim->q_saved, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
-  memcpy(sim->v_saved, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
-  if (sim->model->n_angles) memcpy(sim->angle_saved, sim->state.angle, sizeof(double) * (size_t)sim->model->n_angles);
+  memcpy(sim->saved.q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
+  memcpy(sim->saved.v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
+  if (sim->model->n_angles) memcpy(sim->saved.angle, sim->state.angle, sizeof(double) * (size_t)sim->model->n_angles);
   const ss_status status = place_all(sim, n, bodies, motions, error);
   if (status != SS_OK) {
     exchange_state(sim);

@@ -8,7 +8,7 @@
  * ends a little above zero, and without them the body would fall on behind a position that stays. The position converges quadratically from the drift of one step.
  * Where a problem has no certified solution the state stays as it is: drift is reported in the certificate anyway. What
  * the projection does to the energy is a column of the ledger. Friction is left alone. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -16,12 +16,12 @@ enum { MOST_ITERATIONS = 12 };
 
 /* Residuals of all rows of the problem at the present position; the largest violation, as a length. */
 static double position_residuals(ss_sim *sim, double *residual) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   double worst = 0;
   if (p->n_joint) ss_basis_residuals(sim, sim->state.t, sim->state.q, residual);
   for (int i = 0; i < p->n_joint; i++) worst = fmax(worst, fabs(residual[i]) * ss_row_length(sim->model, &p->rows[i]));
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0) continue;
     residual[c->row] = c->at.gap;
     worst = fmax(worst, -c->at.gap * (c->limit ? ss_row_length(sim->model, &p->rows[c->row]) : 1));
@@ -32,15 +32,16 @@ static double position_residuals(ss_sim *sim, double *residual) {
 /* q (+) delta */
 static void move(ss_sim *sim) {
   const ss_model *model = sim->model;
-  sim->mechanics->shift(sim, sim->delta, sim->q_end);
-  if (model->n_angles) ss_joint_angles_follow(model, sim->state.q, sim->q_end, sim->delta, 1, sim->state.angle);
-  memcpy(sim->state.q, sim->q_end, sizeof(double) * (size_t)model->n_q);
+  sim->mechanics->shift(sim, sim->trial.delta, sim->trial.q_end);
+  if (model->n_angles)
+    ss_joint_angles_follow(model, sim->state.q, sim->trial.q_end, sim->trial.delta, 1, sim->state.angle);
+  memcpy(sim->state.q, sim->trial.q_end, sizeof(double) * (size_t)model->n_q);
 }
 
 /* Poses the problem at the present position, with J v on the right side; moves the position until its residual is at
  * rounding level or falls no further. */
 static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error) {
-  ss_problem *p = &sim->problem;
+  ss_problem *p = &sim->trial.problem;
   double last = HUGE_VAL;
   int rows = 0;
   for (int k = 0;; k++) {
@@ -53,10 +54,9 @@ static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error)
     last = worst;
     rows = p->n;
     memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
-    const double speeds = sim->speed_bound;
-    sim->speed_bound = 0; /* lengths, which no speed says anything about */
-    status = ss_solve_problem(sim, certified, error);
-    sim->speed_bound = speeds;
+    ss_solving how = ss_solving_usual(sim);
+    how.speed = 0; /* lengths, which no speed says anything about */
+    status = ss_solve_problem(sim, how, certified, error);
     if (status != SS_OK || !*certified) return status;
     ss_velocity_change(sim);
     move(sim);
@@ -66,24 +66,24 @@ static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error)
 /* At position level a contact closes with what is left of the approach, gap / h; the next step stops it, with the friction
  * that belongs to the blow. Stopped here, the blow would lose a part of its friction that does not vanish with h. */
 static void leave_approach(const ss_sim *sim) {
-  if (!sim->scheme->position_level || sim->locate_collisions) return;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const int row = sim->contacts[i].row;
-    if (row >= 0) sim->problem.g[row] = fmax(0, sim->problem.g[row]);
+  if (!sim->scheme->position_level || sim->chosen.locate_collisions) return;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const int row = sim->trial.contacts[i].row;
+    if (row >= 0) sim->trial.problem.g[row] = fmax(0, sim->trial.problem.g[row]);
   }
 }
 
 /* The problem is the one that project_position has left. */
 static ss_status project_velocity(ss_sim *sim, bool *certified, ss_error *error) {
   leave_approach(sim);
-  const ss_status status = ss_solve_problem(sim, certified, error);
+  const ss_status status = ss_solve_problem(sim, ss_solving_usual(sim), certified, error);
   if (status != SS_OK || !*certified) return status;
   ss_velocity_change(sim);
-  for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->delta[i];
+  for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->trial.delta[i];
   ss_add_joint_impulses(sim, 1);
-  for (int i = 0; i < sim->n_contacts; i++) {
-    ss_contact *c = &sim->contacts[i];
-    if (c->row >= 0) c->pressed = v3_scale(sim->problem.z[c->row], c->at.normal);
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
+    if (c->row >= 0) c->pressed = v3_scale(sim->trial.problem.z[c->row], c->at.normal);
   }
   return ss_deal(sim, 1, error);
 }

@@ -10,16 +10,16 @@
  *
  * The first is met by pushing with a smaller share of the offsets, so that the violation goes in more than one step; where
  * the second fails nothing is pushed in this part. What is left of a violation shows in the certificate. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 /* Springs and gyroscopic forces answer to a push, too, by a little. */
 static const double SLACK = 1e-3;
 
 /* With alpha = 1 the velocity that closed a violation goes with the next step; with smaller alpha it stays, and swings. */
-static double share_of(const ss_sim *sim) { return sim->alpha < 1 ? 1e-3 : 0.1; }
+static double share_of(const ss_sim *sim) { return sim->trial.asked.alpha < 1 ? 1e-3 : 0.1; }
 
 static double inverse_mass(const ss_sim *sim, int i) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   const ss_row *row = &p->rows[i];
   const int n = sim->model->n_v;
   double sum = 0;
@@ -29,46 +29,53 @@ static double inverse_mass(const ss_sim *sim, int i) {
 
 /* What it costs to close each violation by itself. */
 static double price(const ss_sim *sim) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   double sum = 0;
   for (int i = 0; i < p->n; i++) {
     if (p->pushed[i] == 0) continue;
-    const double speed = p->pushed[i] / sim->alpha, inverse = inverse_mass(sim, i);
+    const double speed = p->pushed[i] / sim->trial.asked.alpha, inverse = inverse_mass(sim, i);
     if (inverse > 0) sum += speed * speed / (2 * inverse);
   }
   return sum;
 }
 
 bool ss_pushes(const ss_sim *sim) {
-  if (!(sim->push > 0)) return false;
-  for (int i = 0; i < sim->problem.n; i++)
-    if (sim->problem.pushed[i] != 0) return true;
+  if (!(sim->part.asked.push > 0)) return false;
+  for (int i = 0; i < sim->trial.problem.n; i++)
+    if (sim->trial.problem.pushed[i] != 0) return true;
   return false;
 }
 
 static ss_status with_push(ss_sim *sim, double push, double h, bool *certified, ss_error *error) {
-  sim->push = push;
+  sim->part.asked.push = push;
   return ss_attempt(sim, h, certified, error);
 }
 
 ss_status ss_push_gently(ss_sim *sim, double h, bool *certified, ss_error *error) {
   if (!*certified || !ss_pushes(sim)) return SS_OK;
-  for (int i = 0; i < sim->model->n_v; i++) sim->scratch_v[i] = sim->state.v[i] + sim->dv_free[i];
+  for (int i = 0; i < sim->model->n_v; i++) sim->scratch.v[i] = sim->state.v[i] + sim->trial.dv_free[i];
   const double free =
-      fmax(sim->mechanics->kinetic_energy(sim, sim->scratch_v), sim->mechanics->kinetic_energy(sim, sim->state.v));
+      fmax(sim->mechanics->kinetic_energy(sim, sim->scratch.v), sim->mechanics->kinetic_energy(sim, sim->state.v));
   const double most = share_of(sim) * free;
   double own = price(sim);
   ss_status status = SS_OK;
   if (own > most) {
-    status = with_push(sim, sim->push * sqrt(most / own), h, certified, error);
+    status = with_push(sim, sim->part.asked.push * sqrt(most / own), h, certified, error);
     own = most;
   }
   if (status != SS_OK || !*certified) return status;
-  const double reached = sim->mechanics->kinetic_energy(sim, sim->v_end), push = sim->push;
+  const double reached = sim->mechanics->kinetic_energy(sim, sim->trial.v_end), push = sim->part.asked.push;
   own += SLACK * free;
   if (reached <= free + own) return SS_OK;
+  ss_trial_keep(sim);
   status = with_push(sim, 0, h, certified, error);
   if (status != SS_OK) return status;
-  if (*certified && reached > sim->mechanics->kinetic_energy(sim, sim->v_end) + own) return SS_OK;
-  return with_push(sim, push, h, certified, error);
+  if (*certified && reached > sim->mechanics->kinetic_energy(sim, sim->trial.v_end) + own) {
+    ss_trial_drop(sim);
+    return SS_OK;
+  }
+  ss_trial_back(sim);
+  sim->part.asked.push = push;
+  *certified = true;
+  return SS_OK;
 }

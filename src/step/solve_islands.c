@@ -2,9 +2,9 @@
  *
  * The impulses of the last part are judged first, from J and A alone: after a collision only the island that it reaches has
  * another solution, and in a heap at rest none has. What they solve costs no matrix and no solver. The matrices of the other
- * islands are assembled one by one. Each answer is judged by itself, in the units of the whole problem. Fixed bodies and the
+ * islands are assembled one by one, each by one thread. Each answer is judged by itself, in the units of the whole problem. Fixed bodies and the
  * world connect nothing. Mechanisms are left whole (their joints' rows are one block), and so are problems too small to gain. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int root_of(int *parent, int k) {
 
 /* Numbers the islands in the order of their first blocks; returns how many there are. */
 static int number_islands(const ss_sim *sim, ss_islands *s) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   int *parent = s->body, *number = s->body + sim->model->n_bodies, count = 0;
   for (int k = 0; k < sim->model->n_bodies; k++) parent[k] = k, number[k] = -1;
   for (int i = 0; i < p->n; i++) {
@@ -36,27 +36,32 @@ static int number_islands(const ss_sim *sim, ss_islands *s) {
 }
 
 static ss_status reserve(ss_sim *sim, ss_error *error) {
-  const ss_problem *p = &sim->problem;
-  ss_islands *s = &sim->islands;
+  const ss_problem *p = &sim->trial.problem;
+  ss_islands *s = &sim->solver.islands;
   ss_status status = ss_grow((void **)&s->body, &s->body_capacity, 2 * sim->model->n_bodies, sizeof *s->body, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->island, &s->block_capacity[0], p->n_blocks, sizeof *s->island, error);
   if (status == SS_OK)
-    status = ss_grow((void **)&s->blocks, &s->block_capacity[1], p->n_blocks, sizeof *s->blocks, error);
-  if (status == SS_OK)
     status = ss_grow((void **)&s->rests, &s->block_capacity[4], p->n_blocks, sizeof *s->rests, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->work, &s->block_capacity[2], 2 * p->n_blocks, sizeof *s->work, error);
-  if (status == SS_OK) status = ss_grow((void **)&s->row, &s->row_capacity[0], 3 * p->n + 1, sizeof *s->row, error);
+  if (status == SS_OK)
+    status = ss_grow((void **)&s->residual, &s->block_capacity[1], p->n_blocks, sizeof *s->residual, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->order, &s->block_capacity[3], 2 * p->n_blocks + 1, sizeof *s->order, error);
-  if (status == SS_OK) status = ss_grow((void **)&s->g, &s->row_capacity[1], 4 * p->n, sizeof *s->g, error);
+  return status;
+}
+
+static ss_status reserve_work(const ss_problem *p, ss_island_work *w, ss_error *error) {
+  ss_status status = ss_grow((void **)&w->blocks, &w->block_capacity, p->n_blocks, sizeof *w->blocks, error);
+  if (status == SS_OK) status = ss_grow((void **)&w->row, &w->row_capacity[0], 3 * p->n + 1, sizeof *w->row, error);
+  if (status == SS_OK) status = ss_grow((void **)&w->g, &w->row_capacity[1], 4 * p->n, sizeof *w->g, error);
   return status;
 }
 
 ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error) {
   const ss_status status = reserve(sim, error);
-  sim->islands.count = *count = status == SS_OK ? number_islands(sim, &sim->islands) : 0;
+  sim->solver.islands.count = *count = status == SS_OK ? number_islands(sim, &sim->solver.islands) : 0;
   return status;
 }
 
@@ -72,12 +77,12 @@ static void sort_blocks(const ss_problem *p, ss_islands *s, int count) {
 }
 
 /* Island k's rows and blocks; s->row: which row of the problem each is, then which of the island's rows a row of the problem is. */
-static void gather(const ss_problem *p, ss_islands *s, int k, ss_cp *out) {
-  const int *start = s->order + p->n_blocks;
+static void gather(const ss_problem *p, const ss_islands *all, int k, ss_island_work *s, ss_cp *out) {
+  const int *start = all->order + p->n_blocks;
   int n = 0, blocks = 0, *local = s->row + p->n;
   double *z = s->g + p->n, *w = z + p->n, *weight = w + p->n;
   for (int at = start[k]; at < start[k + 1]; at++) {
-    const ss_block *block = &p->blocks[s->order[at]];
+    const ss_block *block = &p->blocks[all->order[at]];
     s->blocks[blocks] = *block;
     s->blocks[blocks++].first = n;
     for (int i = block->first; i < block->first + block->size; i++, n++) {
@@ -93,8 +98,8 @@ static void gather(const ss_problem *p, ss_islands *s, int k, ss_cp *out) {
 }
 
 /* Its matrix in natural units: dense, or listed where it is large. */
-static ss_status assemble(const ss_sim *sim, ss_islands *s, ss_cp *island, ss_error *error) {
-  const ss_problem *p = &sim->problem;
+static ss_status assemble(const ss_sim *sim, ss_island_work *s, ss_cp *island, ss_error *error) {
+  const ss_problem *p = &sim->trial.problem;
   const int n = island->n, *local = s->row + p->n;
   const bool listed = n >= LARGE;
   int *start = s->row + (ptrdiff_t)2 * p->n, entries = 0;
@@ -129,14 +134,48 @@ static ss_status assemble(const ss_sim *sim, ss_islands *s, ss_cp *island, ss_er
 void ss_islands_free(ss_islands *s) {
   ss_free(s->body);
   ss_free(s->island);
-  ss_free(s->blocks);
   ss_free(s->order);
   ss_free(s->rests);
   ss_free(s->work);
-  ss_free(s->row);
-  ss_free(s->g);
-  ss_free(s->G);
-  ss_free(s->col);
+  ss_free(s->residual);
+  for (int k = 0; k < s->n_workers; k++) {
+    ss_island_work *w = &s->workers[k];
+    ss_cp_workspace_destroy(w->cp);
+    ss_factors_free(&w->factors);
+    ss_free(w->blocks);
+    ss_free(w->row);
+    ss_free(w->g);
+    ss_free(w->G);
+    ss_free(w->col);
+  }
+  ss_free(s->workers);
+}
+
+/* A place to work for each thread. */
+ss_status ss_islands_prepare(ss_sim *sim, ss_error *error) {
+  ss_islands *s = &sim->solver.islands;
+  const int n = ss_threads_count(sim->threads);
+  if (n <= s->n_workers) return SS_OK;
+  ss_island_work *more = ss_realloc(s->workers, sizeof *more * (size_t)n);
+  if (!more) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  s->workers = more;
+  while (s->n_workers < n) {
+    s->workers[s->n_workers] = (ss_island_work){.failed = -1};
+    const ss_status status = ss_cp_workspace_create(&s->workers[s->n_workers].cp, error);
+    if (status != SS_OK) return status;
+    s->n_workers++;
+  }
+  return SS_OK;
+}
+
+ss_status ss_sim_use_threads(ss_sim *sim, int threads, ss_error *error) {
+  if (threads < 1) return ss_fail(error, SS_ERROR_INPUT, "a simulation needs at least one thread, not %d", threads);
+  ss_threads *pool;
+  ss_status status = ss_threads_create(threads, &pool, error);
+  if (status != SS_OK) return status;
+  ss_threads_destroy(sim->threads);
+  sim->threads = pool;
+  return ss_islands_prepare(sim, error);
 }
 
 static void leave_slacks(const void *user, const double *z, double *w) {
@@ -158,46 +197,76 @@ static bool has_guess(const ss_problem *p, const double *z, int n) {
   return false;
 }
 
-/* One island, in natural units, from the problem's z, which its answer replaces; its residual. */
-static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, ss_cp_result *result, double *residual,
-                              ss_error *error) {
-  ss_problem *p = &sim->problem;
-  ss_islands *s = &sim->islands;
+/* One island, in natural units, from the problem's z, which its answer replaces. */
+static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, ss_island_work *s, ss_error *error) {
+  ss_problem *p = &sim->trial.problem;
+  ss_islands *all = &sim->solver.islands;
   ss_cp island;
-  gather(p, s, k, &island);
-  double *z = s->g + p->n, *w = z + p->n;
-  const bool rests = s->rests[k];
+  gather(p, all, k, s, &island);
+  double *z = s->g + p->n, *w = z + p->n, *residual = &all->residual[k];
+  const bool rests = all->rests[k];
   *residual = HUGE_VAL;
   if ((rests || island.n > FEW) && has_guess(p, z, island.n)) *residual = judge_guess(island, z, w);
-  s->rests[k] = rests && *residual <= options->tolerance;
+  all->rests[k] = rests && *residual <= options->tolerance;
   if (!(*residual <= options->tolerance)) {
     ss_cp_result own = {0};
     ss_status status = assemble(sim, s, &island, error);
-    if (status == SS_OK) status = ss_solve_rows(sim, &island, s->row, options, z, &own, error);
+    if (status == SS_OK) status = ss_add_factors(sim, &s->factors, s->row, &island, error);
+    if (status == SS_OK) status = ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, s->cp, &own, error);
     if (status != SS_OK) return status;
-    result->iterations += own.iterations;
-    result->fallbacks += own.fallbacks;
+    s->iterations += own.iterations;
+    s->fallbacks += own.fallbacks;
     *residual = ss_cp_judge(&island, z, w);
   }
   for (int i = 0; i < island.n; i++) {
     p->z[s->row[i]] = z[i];
-    p->slack[s->row[i]] = s->rests[k] ? 0 : w[i];
+    p->slack[s->row[i]] = all->rests[k] ? 0 : w[i];
   }
   return SS_OK;
 }
 
+typedef struct island_job {
+  ss_sim *sim;
+  const ss_cp_options *options;
+} island_job;
+
+static void solve_some(void *user, int worker, int from, int to) {
+  const island_job *job = user;
+  ss_island_work *w = &job->sim->solver.islands.workers[worker];
+  for (int k = from; k < to && w->failed < 0; k++) {
+    w->status = solve_island(job->sim, k, job->options, w, &w->error);
+    if (w->status != SS_OK) w->failed = k;
+  }
+}
+
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
                            ss_error *error) {
-  const ss_problem *p = &sim->problem;
-  ss_islands *s = &sim->islands;
+  const ss_problem *p = &sim->trial.problem;
+  ss_islands *s = &sim->solver.islands;
   ss_chain_rows(sim);
   sort_blocks(p, s, s->count);
-  *residual = 0;
-  for (int k = 0; k < s->count; k++) {
-    double own;
-    const ss_status status = solve_island(sim, k, options, result, &own, error);
+  for (int k = 0; k < s->n_workers; k++) {
+    ss_island_work *w = &s->workers[k];
+    const ss_status status = reserve_work(p, w, error);
     if (status != SS_OK) return status;
-    if (!(own <= *residual)) *residual = own; /* a NaN stays */
+    w->iterations = w->fallbacks = 0;
+    w->failed = -1;
   }
+  island_job job = {sim, options};
+  ss_threads_for(sim->threads, s->count, 1, solve_some, &job);
+  const ss_island_work *first = NULL; /* of those that failed, the one of the first island */
+  for (int k = 0; k < s->n_workers; k++) {
+    const ss_island_work *w = &s->workers[k];
+    result->iterations += w->iterations;
+    result->fallbacks += w->fallbacks;
+    if (w->failed >= 0 && (!first || w->failed < first->failed)) first = w;
+  }
+  if (first) {
+    if (error) *error = first->error;
+    return first->status;
+  }
+  *residual = 0;
+  for (int k = 0; k < s->count && !isnan(*residual); k++)
+    if (!(s->residual[k] <= *residual)) *residual = s->residual[k];
   return SS_OK;
 }

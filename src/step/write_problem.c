@@ -1,6 +1,6 @@
 /* The problem of the last step in a file. A matrix that the step has not stored, because its solver works on the structure
  * of joints or patches, is written out; by its entries where it is large, most of which are then zero. */
-#include "step/workspace.h"
+#include "step/step.h"
 
 enum { DENSE_ROWS = 200 }; /* from here on steps list their matrices by entries too */
 
@@ -45,8 +45,8 @@ static ss_status write_structured(const ss_sim *sim, ss_cp problem, ss_arena *ar
 }
 
 ss_status ss_sim_write_problem(const ss_sim *sim, const char *path, ss_error *error) {
-  const ss_cp nothing = {0}, problem = sim->problem.n ? ss_problem_view(&sim->problem) : nothing;
-  if (problem.n == 0 || !(sim->problem.sparse || sim->problem.structured || sim->problem.divided))
+  const ss_cp nothing = {0}, problem = sim->trial.problem.n ? ss_problem_view(&sim->trial.problem) : nothing;
+  if (problem.n == 0 || !(sim->trial.problem.sparse || sim->trial.problem.structured || sim->trial.problem.divided))
     return ss_cp_write(&problem, path, error);
   ss_arena *arena = ss_arena_create();
   if (!arena) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");

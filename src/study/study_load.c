@@ -698,7 +698,9 @@ static ss_status cross(ss_reader *reader, const ss_yaml *root) {
     ss_variation *v = &study->variations[i];
     if (!v->values) /* a range of the section vary */
       return SS_READ_FAIL(reader, ss_yaml_get(ss_yaml_get(root, "vary"), v->name),
-                          "the range of '%s' needs a count (or sample: {random: N, seed: S})", v->name);
+                          v->normal ? "'%s' has a normal distribution, which needs sample: {random: N, seed: S}"
+                                    : "the range of '%s' needs a count (or sample: {random: N, seed: S})",
+                          v->name);
     v->crossed = true;
   }
   return SS_OK;

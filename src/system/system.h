@@ -2,17 +2,7 @@
 #ifndef SS_SYSTEM_SYSTEM_H
 #define SS_SYSTEM_SYSTEM_H
 
-#include "model/model.h"
-
-#include <stickslip/system.h>
-
-struct ss_system_model {
-  ss_system def;          /* with its own copies of arrays and names */
-  ss_law *laws;           /* [n_gaps] */
-  int *first_direction;   /* [n_gaps] where a gap's rows start in D */
-  int n_directions;       /* of all gaps */
-  const char **row_names; /* [n_joints + n_pfaffian] */
-};
+#include "contact/contact.h"
 
 /* What is known of a configuration. */
 enum {
@@ -81,7 +71,7 @@ void ss_differentiate_force(ss_system_work *w, double t, const double *q, const 
  * numbers are zero. */
 bool ss_system_accept(ss_system_work *w, const char *name, int refused, double t, double *numbers, size_t count);
 
-/* Pieces of its mechanics (step/mechanics.h). */
+/* Pieces of its mechanics (sim/mechanics.h). */
 void ss_system_begin_step(ss_sim *sim);
 void ss_system_forces(ss_sim *sim, double h);
 void ss_system_forces_none(ss_sim *sim);
@@ -89,5 +79,20 @@ void ss_system_force_work(ss_sim *sim, double h, double fraction);
 
 /* Given Jacobians against differences at (t, q, v) (check.c). */
 ss_status ss_system_check_jacobians(ss_system_work *w, double t, const double *q, const double *v, ss_error *error);
+
+/* What a function of a system has refused since the step began; SS_OK for bodies. */
+ss_status ss_system_refused(const ss_sim *sim, ss_error *error);
+void ss_forgive(ss_sim *sim); /* systems: it did not happen */
+/* Evaluates everything that a step's observers and the next step ask for, so that a refusal is known before. */
+void ss_system_probe(ss_sim *sim);
+ss_status ss_system_allocate(ss_sim *sim, ss_error *error);
+
+/* A system's rows have all coordinates (dense_rows.c): A^-1 J^T and G of its problem, and ss_velocity_change. */
+void ss_dense_spread(ss_sim *sim);
+void ss_dense_fill(const ss_sim *sim, double *G);
+void ss_dense_velocity_change(ss_sim *sim);
+static inline ss_status ss_refused(const ss_sim *sim, ss_error *error) {
+  return sim->system ? ss_system_refused(sim, error) : SS_OK;
+}
 
 #endif

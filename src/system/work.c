@@ -2,7 +2,6 @@
  *
  *     potential given   forces without potential by their power, trapezoidal; what is left over is the numerical remainder
  *     none given        all forces are work: the change of kinetic energy that constraints do not explain */
-#include "step/workspace.h"
 #include "system/system.h"
 
 static double kinetic(const ss_sim *sim, double t, const double *q, const double *v) {
@@ -16,7 +15,7 @@ static double kinetic(const ss_sim *sim, double t, const double *q, const double
 
 /* Constraints that move by themselves: the row's velocity is J v + drive, and z times drive is theirs. */
 static double driven_work(const ss_sim *sim, double fraction) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   double work = 0;
   for (int i = 0; i < p->n; i++) work -= fraction * p->z[i] * p->drive[i];
   return work;
@@ -24,12 +23,12 @@ static double driven_work(const ss_sim *sim, double fraction) {
 
 /* Work of all constraints on the mean velocity. */
 static double constraint_work(const ss_sim *sim, double fraction) {
-  const ss_problem *p = &sim->problem;
+  const ss_problem *p = &sim->trial.problem;
   double work = 0;
   for (int i = 0; i < p->n; i++)
     work += fraction * p->z[i] *
             (ss_row_dot(sim->model, &p->rows[i], sim->state.v) +
-             fraction / 2 * ss_row_dot(sim->model, &p->rows[i], sim->delta));
+             fraction / 2 * ss_row_dot(sim->model, &p->rows[i], sim->trial.delta));
   return work;
 }
 
@@ -37,11 +36,11 @@ void ss_system_force_work(ss_sim *sim, double h, double fraction) {
   ss_energy *e = &sim->report.energy;
   const ss_system *def = &sim->model->system->def;
   const double t = sim->state.t, tau = fraction * h;
-  double *q = sim->system->path_q, *v = sim->scratch_v;
+  double *q = sim->system->path_q, *v = sim->scratch.v;
   e->work += driven_work(sim, fraction);
   if (def->potential && !def->power) return;
-  sim->mechanics->advance(sim, sim->delta, tau, fraction, q);
-  for (int i = 0; i < def->n; i++) v[i] = sim->state.v[i] + fraction * sim->delta[i];
+  sim->mechanics->advance(sim, sim->trial.delta, tau, fraction, q);
+  for (int i = 0; i < def->n; i++) v[i] = sim->state.v[i] + fraction * sim->trial.delta[i];
   if (!def->potential) {
     e->work +=
         kinetic(sim, t + tau, q, v) - kinetic(sim, t, sim->state.q, sim->state.v) - constraint_work(sim, fraction);

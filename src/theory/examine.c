@@ -7,7 +7,7 @@
  * in common are examined one by one; a part's cost grows with the cube of its rows, so that the largest are left out. */
 #include <stickslip/theory.h>
 
-#include "step/workspace.h"
+#include "step/step.h"
 #include "theory/cone.h"
 #include "theory/parts.h"
 
@@ -20,21 +20,21 @@ static const double balanced = 1e-7; /* distances below count as zero: d^2 is kn
 static ss_status pose(ss_sim *sim, ss_error *error) {
   double speed_tolerance;
   bool collides;
-  sim->h = sim->options.step;
+  sim->step.h = sim->options.step;
   sim->mechanics->begin_step(sim);
-  sim->speed_bound = sim->mechanics->largest_speed(sim, sim->state.v);
+  sim->part.speed_bound = sim->mechanics->largest_speed(sim, sim->state.v);
   ss_status status = sim->mechanics->find_contacts(sim, 0, error);
   if (status != SS_OK) return status;
   ss_active_set(sim, &speed_tolerance, &collides);
-  for (int i = 0; i < sim->n_contacts; i++) sim->contacts[i].active = false;
+  for (int i = 0; i < sim->trial.n_contacts; i++) sim->trial.contacts[i].active = false;
   sim->mechanics->forces_none(sim);
   ss_basis_pose(sim, true);
   status = ss_rows_impact(sim, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
-  if (status == SS_OK && sim->problem.divided) status = ss_assemble(sim, error);
-  if (status == SS_OK && sim->problem.sparse) { /* by its rows, which the parts are found from */
+  if (status == SS_OK && sim->trial.problem.divided) status = ss_assemble(sim, error);
+  if (status == SS_OK && sim->trial.problem.sparse) { /* by its rows, which the parts are found from */
     status = ss_assemble_rows(sim, error);
-    sim->problem.large = true;
+    sim->trial.problem.large = true;
   }
   ss_basis_pose(sim, false);
   return status == SS_OK ? ss_refused(sim, error) : status;
@@ -70,8 +70,8 @@ static ss_vec3 contact_force(const ss_contact *c, const double *z) {
 
 static void fill_contacts(const survey *y, ss_theory *out) {
   const ss_sim *sim = y->sim;
-  for (int i = 0; i < sim->n_contacts; i++) {
-    const ss_contact *c = &sim->contacts[i];
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0) continue;
     ss_theory_contact *contact = &out->contacts[out->n_contacts++];
     *contact = (ss_theory_contact){.body = {c->body[0], c->body[1]},
@@ -165,12 +165,12 @@ static void skip_part(survey *y, int part, ss_theory *out) {
 
 /* The parts' cones are at right angles to each other: 1/d^2 of the whole is the sum of the parts' 1/d^2. */
 static ss_status examine_cone(ss_sim *sim, ss_arena *arena, ss_theory *out, ss_error *error) {
-  survey y = {.sim = sim, .problem = ss_problem_view(&sim->problem), .reach = 1, .softest = HUGE_VAL};
+  survey y = {.sim = sim, .problem = ss_problem_view(&sim->trial.problem), .reach = 1, .softest = HUGE_VAL};
   y.z = SS_ARENA_ARRAY(arena, double, y.problem.n + 1);
   y.response = SS_ARENA_ARRAY(arena, double, 2 * y.problem.n_blocks + 1);
   if (!y.z || !y.response) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_status status = ss_parts_find(&y.problem, arena, &y.parts, error);
-  out->joint_rows = sim->problem.n_free;
+  out->joint_rows = sim->trial.problem.n_free;
   out->reduced_pointed = true;
   for (int part = 0; status == SS_OK && part < y.parts.count; part++) {
     if (y.parts.start[part + 1] - y.parts.start[part] > MOST_ROWS) {
@@ -195,14 +195,14 @@ static void examine_step(ss_sim *sim, ss_theory *out) {
   const double h = sim->options.step;
   double low = 0, high = 1024 * h;
   sim->mechanics->forces(sim, h);
-  out->definite = sim->definite;
+  out->definite = sim->trial.definite;
   sim->mechanics->forces(sim, high);
   out->definite_step = INFINITY;
-  for (int k = 0; !sim->definite && k < 60; k++) {
+  for (int k = 0; !sim->trial.definite && k < 60; k++) {
     const double middle = (low + high) / 2;
     sim->mechanics->forces(sim, middle);
-    *(sim->definite ? &low : &high) = middle;
-    sim->definite = false;
+    *(sim->trial.definite ? &low : &high) = middle;
+    sim->trial.definite = false;
     out->definite_step = low;
   }
 }
@@ -212,8 +212,8 @@ ss_status ss_sim_theory(ss_sim *sim, ss_theory *out, ss_error *error) {
   ss_status status = pose(sim, error);
   if (status != SS_OK) return status;
   ss_arena *arena = ss_arena_create();
-  out->contacts = ss_alloc(sizeof *out->contacts * (size_t)(sim->n_contacts + 1));
-  out->joint_stress = ss_alloc(sizeof(double) * (size_t)(sim->problem.n_free + 1));
+  out->contacts = ss_alloc(sizeof *out->contacts * (size_t)(sim->trial.n_contacts + 1));
+  out->joint_stress = ss_alloc(sizeof(double) * (size_t)(sim->trial.problem.n_free + 1));
   if (!arena || !out->contacts || !out->joint_stress)
     status = ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   else
@@ -221,7 +221,7 @@ ss_status ss_sim_theory(ss_sim *sim, ss_theory *out, ss_error *error) {
   if (status == SS_OK) examine_step(sim, out);
   if (status == SS_OK) status = ss_sim_explicit_step(sim, &out->explicit_step, error);
   out->newton_may_create = ss_sim_newton_may_create(sim);
-  sim->n_contacts = sim->n_dealt = 0; /* the next step finds its own */
+  sim->trial.n_contacts = sim->dealt.n = 0; /* the next step finds its own */
   ss_arena_destroy(arena);
   if (status != SS_OK) ss_theory_release(out);
   return status;

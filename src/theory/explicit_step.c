@@ -10,7 +10,7 @@
 #include <stickslip/theory.h>
 
 #include "la/symmetric.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 

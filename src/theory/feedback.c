@@ -13,7 +13,7 @@
 #include <stickslip/theory.h>
 
 #include "la/symmetric.h"
-#include "step/workspace.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -153,7 +153,8 @@ static double radius(const feedback *f, double h, double *k, double *d) {
 static void judge(const feedback *f, ss_feedback *out) {
   const ss_sim *sim = f->sim;
   double k, d, low = 0, high = 1024 * sim->options.step;
-  if (radius(f, sim->options.step, &k, &d) > 0 && k > 0) out->growth = (1 - sim->gamma) * sim->options.step * k - d;
+  if (radius(f, sim->options.step, &k, &d) > 0 && k > 0)
+    out->growth = (1 - sim->chosen.gamma) * sim->options.step * k - d;
   if (radius(f, high, &k, &d) < 4) return;
   for (int i = 0; i < HALVINGS && high - low > 1e-9 * high; i++) {
     const double middle = (low + high) / 2;

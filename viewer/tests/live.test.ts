@@ -12,9 +12,12 @@ const SCENE = `name: Hanging ball
 parameters: {g: 9.81, L: 1}
 planar: xy
 gravity: [0, -g]
+inputs: {wind: 0}
 bodies:
   - {name: bob, mass: 1, freedom: [x, y], position: [0, -L], shapes: [{type: sphere, radius: 0.2}]}
 joints: [{type: distance, between: [world, bob], length: L}]
+forces: [{type: applied, on: bob, force: [4*wind, 0]}]
+outputs: [{name: push, value: 4*wind}]
 simulation: {scheme: trapezoidal, step: 2^-8, duration: 10}
 `;
 
@@ -122,6 +125,29 @@ test("parameters: the motion goes on where it can, and restarts elsewhere", asyn
   await page.getByLabel("g", { exact: true }).fill("1 +");
   await page.keyboard.press("Enter");
   await message("g=1 +");
+});
+
+test("inputs: a slider that is dragged pushes at once, and follows the number beside it", async () => {
+  await page.getByRole("button", { name: "Reset" }).click();
+  await page.waitForFunction(() => globalThis.stickslip?.player.time === 0);
+  const slider = page.getByRole("slider", { name: "wind", exact: true });
+  const field = page.getByLabel("wind, a number");
+  const box = await slider.boundingBox();
+  assert.ok(box && box.width > 40, "there is room for it");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 0.95 * box.width, box.y + box.height / 2, { steps: 3 });
+  await page.mouse.up();
+  const wind = Number(await field.inputValue());
+  assert.ok(wind > 0.7 && wind <= 1, `the field says ${wind}`);
+  await page.waitForFunction(() => (globalThis.stickslip?.drawn(0)?.position[0] ?? 0) > 0.3);
+  await field.fill("-20"); // beyond the slider's end: it widens
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => (globalThis.stickslip?.drawn(0)?.position[0] ?? 0) < -0.3);
+  assert.equal(Number(await slider.inputValue()), -20);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Start" }).waitFor();
 });
 
 test("ends when asked, without complaints", async () => {

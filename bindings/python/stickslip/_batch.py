@@ -9,9 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._scene import Scene, options_text
+from ._scene import Scene, _unknown, count, options_text
 
 Array = npt.NDArray[np.float64]
+
+
+def _column(kind: str, name: str, names: list[str]) -> int:
+    try:
+        return names.index(name)
+    except ValueError:
+        raise _unknown(kind, name, names) from None
 
 
 class Batch:
@@ -20,9 +27,11 @@ class Batch:
     it is reset; the others go on."""
 
     def __init__(self, scene: Scene, n: int, threads: int | None = None, **options: Any) -> None:
+        if not isinstance(scene, Scene):
+            raise TypeError(f"a batch is made of a stickslip.Scene, not of {type(scene).__name__}")
         self.scene = scene
-        self.n = n
-        self.threads = threads or os.cpu_count() or 1
+        self.n = count(n, 1, "the number of copies")
+        self.threads = count(threads or os.cpu_count() or 1, 1, "threads")
         self._core = _core.Batch(scene._model, options_text(options), n)
         views = [np.asarray(memoryview(view)) for view in self._core.views()]
         self.t: Array = views[0]
@@ -36,14 +45,14 @@ class Batch:
 
     def step(self, n: int = 1, threads: int | None = None) -> None:
         """Advances all copies by n steps, with the inputs as they stand. Raises the first copy's error where one fails anew."""
-        self._core.step(n, threads or self.threads)
+        self._core.step(count(n, 0, "n"), count(threads or self.threads, 1, "threads"))
 
     def input(self, name: str) -> Array:
         """The column of `inputs` with this name, to be written to."""
-        return self.inputs[:, self.input_names.index(name)]
+        return self.inputs[:, _column("input", name, self.input_names)]
 
     def output(self, name: str) -> Array:
-        return self.outputs[:, self.output_names.index(name)]
+        return self.outputs[:, _column("output", name, self.output_names)]
 
     @property
     def motions(self) -> Array:
@@ -51,7 +60,7 @@ class Batch:
         return np.frombuffer(self._core.motions(), dtype=np.float64).reshape(self.n, len(self.scene.bodies), 13)
 
     def _part(self, body: str, first: int, width: int) -> Array:
-        return self.motions[:, self.scene.bodies.index(body), first : first + width]
+        return self.motions[:, _column("body", body, self.scene.bodies), first : first + width]
 
     def position(self, body: str) -> Array:
         """[n, 3]"""
@@ -77,8 +86,12 @@ class Batch:
 
     def reset(self, which: npt.ArrayLike | None = None) -> None:
         """Back to the scene's start: all copies, those of a mask, or those with these numbers."""
-        chosen = np.arange(self.n) if which is None else np.asarray(which)
-        for i in np.flatnonzero(chosen) if chosen.dtype == bool else chosen:
+        chosen = np.arange(self.n) if which is None else np.atleast_1d(np.asarray(which))
+        if chosen.dtype == bool and chosen.shape != (self.n,):
+            raise ValueError(f"a mask of copies must have the shape ({self.n},), not {chosen.shape}")
+        if chosen.dtype != bool and chosen.size and not np.issubdtype(chosen.dtype, np.integer):
+            raise TypeError(f"copies are whole numbers or a mask, not of type {chosen.dtype}")
+        for i in np.flatnonzero(chosen) if chosen.dtype == bool else chosen.ravel():
             self._core.reset(int(i))
 
     def certificate(self, copy: int) -> dict[str, Any]:

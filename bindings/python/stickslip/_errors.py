@@ -18,7 +18,7 @@ class Error(ValueError):
         self.line = line
         self.column = column
 
-    def __reduce__(self):  # so that it survives pickling between processes
+    def __reduce__(self) -> tuple[type[Error], tuple[str, str, int, int]]:  # so that it survives pickling between processes
         return type(self), (self.message, self.file, self.line, self.column)
 
 

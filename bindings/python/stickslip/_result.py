@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from . import _core
 
 if TYPE_CHECKING:
     from ._scene import Scene, Simulation
@@ -29,6 +32,19 @@ JOINT = ("position", "speed", "force", "fx", "fy", "fz", "mx", "my", "mz")
 Array = npt.NDArray[np.float64]
 
 
+def _texts(file: Any, path: str, texts: list[str] | str) -> None:
+    """Texts of fixed size with room for their end, as the program's readers want them."""
+    import h5py
+
+    coded = [text.encode() for text in ([texts] if isinstance(texts, str) else texts)]
+    kind = h5py.string_dtype("utf-8", max(map(len, coded), default=0) + 1)
+    file.create_dataset(path, data=np.array(coded[0] if isinstance(texts, str) else coded, dtype=kind))
+
+
+def _escaped(name: str) -> str:
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
 class Result:
     """A run: `time`, columns by the names of CSV files (`result["hand.x"]`, `"energy.total"`, outputs, `"elbow.position"`), and the
     dictionaries of `run --json`. In a notebook it shows the page."""
@@ -44,6 +60,7 @@ class Result:
         self.energy = sim.energy
         self.events = sim.events
         self.steps = sim.steps
+        self._made_with: dict[str, Any] = sim._core.options | {"version": _core.version()}
         self.columns: dict[str, int] = {"t": 0}
         for body in scene.bodies:
             self._name(f"{body}.{part}" for part in MOTION)
@@ -78,6 +95,9 @@ class Result:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
     def position(self, body: str) -> Array:
         """[N, 3]"""
         first = self.columns[f"{body}.x"]
@@ -111,43 +131,61 @@ class Result:
         import h5py
 
         with h5py.File(path, "w") as file:
-            file.attrs["format"] = "stickslip result 1"
-            file.attrs["scene_name"] = self.scene.name
-            file.attrs["complete"] = 1
-            file["scene"] = self.scene.text
-            file["time"] = self.time
-            file.create_dataset("body_names", data=self.scene.bodies, dtype=h5py.string_dtype())
-            parts = {"position": (0, 3), "orientation": (3, 4), "velocity": (7, 3), "angular_velocity": (10, 3)}
-            for index, body in enumerate(self.scene.bodies):
-                group = file.create_group("bodies/" + body.replace("%", "%25").replace("/", "%2F"))
-                group.attrs["name"] = body
-                group.attrs["index"] = index
-                first = self.columns[f"{body}.x"]
-                for part, (start, width) in parts.items():
-                    group[part] = self._rows[:, first + start : first + start + width]
-            for part in ENERGY:
-                file[f"energy/{part}"] = self[f"energy.{part}"]
-            if self.scene.outputs:
-                file.create_dataset("output_names", data=self.scene.outputs, dtype=h5py.string_dtype())
-            for name in self.scene.outputs:
-                file["outputs/" + name.replace("%", "%25").replace("/", "%2F")] = self[name]
-            if self.scene.joints:
-                file.create_dataset("joint_names", data=self.scene.joints, dtype=h5py.string_dtype())
-            for joint in self.scene.joints:
-                group = file.create_group("joints/" + joint.replace("%", "%25").replace("/", "%2F"))
-                for part in ("position", "speed", "force"):
-                    if f"{joint}.{part}" in self:
-                        group[part] = self[f"{joint}.{part}"]
-                first = self.columns[f"{joint}.fx"]
-                group["reaction"] = self._rows[:, first : first + 3]
-                group["moment"] = self._rows[:, first + 3 : first + 6]
+            self._write(file)
+
+    def _write(self, file: Any) -> None:
+        attributes = {"format": "stickslip result 1", "scene_name": self.scene.name, "complete": 1} | self._made_with
+        for name, value in attributes.items():
+            file.attrs[name] = value
+        run = json.dumps({key: self._made_with[key] for key in ("scheme", "solver", "version")})
+        for name, text in (("scene", self.scene.text), ("model", self.scene._model.json()), ("run", run)):
+            _texts(file, name, text)
+        file["time"] = self.time
+        bodies = self.scene.bodies
+        _texts(file, "body_names", bodies)
+        parts = {"position": (0, 3), "orientation": (3, 4), "velocity": (7, 3), "angular_velocity": (10, 3)}
+        for index, body in enumerate(bodies):
+            group = file.create_group("bodies/" + _escaped(body))
+            group.attrs["name"] = body
+            group.attrs["index"] = index
+            first = self.columns[f"{body}.x"]
+            for part, (start, width) in parts.items():
+                group[part] = self._rows[:, first + start : first + start + width]
+        for part in ENERGY:
+            file[f"energy/{part}"] = self[f"energy.{part}"]
+        certificate = file.create_group("certificate")
+        for name, value in self.certificate.items():
+            if name != "doubts":
+                certificate.attrs[name] = value if isinstance(value, float) else int(value)
+        doubts = certificate.create_group("doubts")
+        for doubt in self.certificate["doubts"]:
+            doubts.attrs[doubt["code"]] = doubt["number"]
+        listed = self.events["list"]
+        number = {name: i for i, name in enumerate(bodies)}
+        file["events/t"] = np.array([event["t"] for event in listed], dtype=np.float64)
+        file["events/kind"] = np.array([event["kind"].encode() for event in listed], dtype="S16")
+        for side, name in enumerate("ab"):
+            file[f"events/{name}"] = np.array([number.get(event["between"][side], -1) for event in listed], dtype=np.intc)
+        if self.scene.outputs:
+            _texts(file, "output_names", self.scene.outputs)
+        for name in self.scene.outputs:
+            file["outputs/" + _escaped(name)] = self[name]
+        if self.scene.joints:
+            _texts(file, "joint_names", self.scene.joints)
+        for joint in self.scene.joints:
+            group = file.create_group("joints/" + _escaped(joint))
+            for part in ("position", "speed", "force"):
+                if f"{joint}.{part}" in self:
+                    group[part] = self[f"{joint}.{part}"]
+            first = self.columns[f"{joint}.fx"]
+            group["reaction"] = self._rows[:, first : first + 3]
+            group["moment"] = self._rows[:, first + 3 : first + 6]
 
     def _again(self) -> Simulation:
         """The same run, from the start: it is deterministic."""
-        from . import _core
         from ._scene import Simulation, options_text
 
-        sim = Simulation(self.scene, _core.Sim(self.scene._model, options_text(self._options), False))
+        sim = Simulation(self.scene, _core.Sim(self.scene._model, options_text(self._options), False), self._options)
         for name, value in self._inputs.items():
             sim.inputs[name] = value
         return sim

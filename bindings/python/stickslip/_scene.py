@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import operator
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -35,8 +36,8 @@ CONTACT = np.dtype(
 )
 
 
-def _unknown(kind: str, name: str, known: list[str]) -> KeyError:
-    near = difflib.get_close_matches(name, known, 1)
+def _unknown(kind: str, name: Any, known: list[str]) -> KeyError:
+    near = difflib.get_close_matches(str(name), known, 1)
     hint = f"; did you mean '{near[0]}'?" if near else f" (there are {', '.join(known) or 'none'})"
     return KeyError(f"there is no {kind} '{name}'{hint}")
 
@@ -45,19 +46,30 @@ def options_text(options: Mapping[str, Any]) -> str:
     """Keys of `simulation` as the library reads them."""
 
     def plain(value: Any) -> Any:
-        if isinstance(value, np.generic):
-            return value.item()
-        return list(value) if isinstance(value, (tuple, set)) else value
+        if isinstance(value, (np.generic, np.ndarray)):
+            return value.tolist()
+        if isinstance(value, (set, frozenset)):
+            return sorted(value)
+        raise TypeError(f"{type(value).__name__} is no number, text, list or mapping: {value!r}")
 
-    return json.dumps({key: plain(value) for key, value in options.items()}, default=plain)
+    return json.dumps(dict(options), default=plain)
+
+
+def count(n: Any, least: int, what: str) -> int:
+    """A whole number from `least` on."""
+    number = operator.index(n)
+    if number < least:
+        raise ValueError(f"{what} must be at least {least}, not {number}")
+    return number
 
 
 class Scene:
     """A scene, compiled. `Scene.load("x.yaml", mu=0.3)` reads a file, `Scene.from_text(text, mu=0.3)` a text; what follows are
     values of declared parameters and defaults of inputs, numbers or expressions."""
 
-    def __init__(self, model: _core.Model, text: str, settings: Mapping[str, Any]) -> None:
+    def __init__(self, model: _core.Model, text: str, settings: Mapping[str, Any], file: str = "", name: str = "") -> None:
         self._model = model
+        self._file, self._title = file, name
         self.text = text
         self.settings = dict(settings)
         names = model.names()
@@ -72,28 +84,33 @@ class Scene:
         self.duration: float = names["duration"]
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], **settings: Any) -> Scene:
-        file = os.fspath(path)
+    def load(cls, path: str | os.PathLike[str], /, **settings: Any) -> Scene:
+        file = os.fsdecode(path)
         model = _core.Model(file, file, True, _settings(settings))
         with open(file, encoding="utf-8") as stream:
-            return cls(model, stream.read(), settings)
+            return cls(model, stream.read(), settings, file=file)
 
     @classmethod
-    def from_text(cls, text: str, name: str = "scene", **settings: Any) -> Scene:
-        return cls(_core.Model(text, name, False, _settings(settings)), text, settings)
+    def from_text(cls, text: str, /, name: str = "scene", **settings: Any) -> Scene:
+        if not isinstance(text, str):
+            raise TypeError(f"a scene's text is a str, not {type(text).__name__}; files are read by Scene.load")
+        return cls(_core.Model(text, name, False, _settings(settings)), text, settings, name=name)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # for processes of a pool: compiled again there, files are read again
+        if self._file:
+            return _load, (os.path.abspath(self._file), self.settings)
+        return _from_text, (self.text, self._title, self.settings)
 
     def simulation(self, **options: Any) -> Simulation:
         """A simulation, with any key of the section `simulation` instead of the scene's. Without `duration` it has no end."""
-        return Simulation(self, _core.Sim(self._model, options_text(options), "duration" not in options))
+        return Simulation(self, _core.Sim(self._model, options_text(options), "duration" not in options), options)
 
     def run(self, *, every: int = 1, inputs: Mapping[str, float] | None = None, **options: Any) -> Result:
         """Simulates to the end (`duration`) and returns what happened, every n-th step of it."""
-        sim = Simulation(self, _core.Sim(self._model, options_text(options), False))
+        sim = Simulation(self, _core.Sim(self._model, options_text(options), False), options)
         for name, value in (inputs or {}).items():
             sim.inputs[name] = value
-        if every < 1:
-            raise ValueError("every must be at least 1")
-        numbers, width = sim._core.record(every)
+        numbers, width = sim._core.record(count(every, 1, "every"))
         rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
         return Result(self, sim, rows, options, dict(inputs or {}))
 
@@ -104,11 +121,24 @@ class Scene:
         return f"<stickslip.Scene {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints>"
 
 
-def _settings(settings: Mapping[str, Any]) -> list[str]:
-    def text(value: Any) -> str:
-        return value if isinstance(value, str) else format(float(value), ".17g")
+def _load(file: str, settings: Mapping[str, Any]) -> Scene:
+    return Scene.load(file, **settings)
 
-    return [f"{name}={text(value)}" for name, value in settings.items()]
+
+def _from_text(text: str, name: str, settings: Mapping[str, Any]) -> Scene:
+    return Scene.from_text(text, name=name, **settings)
+
+
+def _settings(settings: Mapping[str, Any]) -> list[str]:
+    def text(name: str, value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        try:
+            return format(float(value), ".17g")
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} must be a number or an expression, not {value!r}") from None
+
+    return [f"{name}={text(name, value)}" for name, value in settings.items()]
 
 
 def page_frame(sim: Simulation, steps: bool) -> str:
@@ -188,6 +218,8 @@ class Body:
     """A body's own frame (not its centre of mass), in the world's axes. Setting a property puts the body there, if its joints hold
     then and nothing overlaps; several bodies at once: `Simulation.place`."""
 
+    __slots__ = ("_index", "_sim", "name")
+
     def __init__(self, sim: Simulation, index: int, name: str) -> None:
         self._sim = sim
         self._index = index
@@ -252,6 +284,8 @@ def _vector(value: Vector, width: int) -> Array:
 class Joint:
     """A joint. `position` and `speed` are NAN for types without such a coordinate; `force` is its motor's."""
 
+    __slots__ = ("_core", "_index", "name")
+
     def __init__(self, sim: Simulation, index: int, name: str) -> None:
         self._core = sim._core
         self._index = index
@@ -287,18 +321,38 @@ class Simulation:
     """A simulation that is stepped from here. `q` and `v` are read-only views of the state (7 numbers per body: centre of mass,
     orientation w x y z; velocity coordinates), valid as long as the simulation or the view lives."""
 
-    def __init__(self, scene: Scene, core: _core.Sim) -> None:
+    def __init__(self, scene: Scene, core: _core.Sim, options: Mapping[str, Any]) -> None:
         self.scene = scene
         self._core = core
+        self._options = dict(options)
         q, v = core.views()
-        self.q: Array = np.asarray(memoryview(q))
-        self.v: Array = np.asarray(memoryview(v))
-        self.inputs = Inputs(list(scene.inputs), core)
-        self.outputs = Outputs(scene.outputs, core)
+        self._q: Array = np.asarray(memoryview(q))
+        self._v: Array = np.asarray(memoryview(v))
+        self._inputs = Inputs(list(scene.inputs), core)
+        self._outputs = Outputs(scene.outputs, core)
+
+    @property
+    def q(self) -> Array:
+        return self._q
+
+    @property
+    def v(self) -> Array:
+        return self._v
+
+    @property
+    def inputs(self) -> Inputs:
+        return self._inputs
+
+    @property
+    def outputs(self) -> Outputs:
+        return self._outputs
 
     def step(self, n: int = 1) -> None:
         """Advances by n steps. The GIL is released meanwhile; Ctrl-C ends it with the state before the step that was begun."""
         self._core.step(n)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _resume, (self.scene, self._options, self.save())
 
     @property
     def t(self) -> float:
@@ -352,9 +406,11 @@ class Simulation:
         """The state, with everything that is needed to go on bit by bit as if nothing had happened."""
         return self._core.save()
 
-    def restore(self, state: bytes) -> None:
+    def restore(self, state: bytes | bytearray | memoryview) -> None:
         """Goes back to a state that this simulation, or one of the same scene, scheme and step, has saved."""
-        self._core.restore(state)
+        if not isinstance(state, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a state is what save() returns, not {type(state).__name__}")
+        self._core.restore(bytes(state))
 
     @property
     def certificate(self) -> dict[str, Any]:
@@ -375,3 +431,9 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"<stickslip.Simulation of {self.scene.name!r} at t = {self.t:g}, {self.steps} steps>"
+
+
+def _resume(scene: Scene, options: Mapping[str, Any], state: bytes) -> Simulation:
+    sim = scene.simulation(**options)
+    sim.restore(state)
+    return sim

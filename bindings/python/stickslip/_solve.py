@@ -12,6 +12,9 @@ import numpy.typing as npt
 from . import _core
 
 _KINDS = {"free": 0, "nonnegative": 1, "box": 2, "friction": 3}
+#: What the numbers of ("box", 0, 1) and so on mean.
+_NUMBERS = {"box": ("lower", "upper"), "friction": ("size", "mu")}
+_NEEDED = {"box": ("lower", "upper"), "friction": ("mu",)}
 _CONES = {"polyhedral": 0, "pyramid": 1, "quadratic": 2}
 
 Array = npt.NDArray[np.float64]
@@ -38,20 +41,22 @@ class Solution:
 def _block(block: Any) -> tuple[int, int, float, float, int, int, float, float]:
     if isinstance(block, str):
         block = {"kind": block}
-    if isinstance(block, Sequence):
-        kind, *rest = block
-        if kind == "box":
-            block = {"kind": kind, "lower": rest[0], "upper": rest[1]}
-        elif kind == "friction" and len(rest) > 1:
-            block = {"kind": kind, "size": rest[0], "mu": rest[1]} | (rest[2] if len(rest) > 2 else {})
-        else:
-            block = {"kind": kind, "size": rest[0] if rest else 1}
+    if isinstance(block, Sequence) and block:
+        kind, *numbers = block
+        more = dict(numbers.pop()) if numbers and isinstance(numbers[-1], Mapping) else {}
+        words = _NUMBERS.get(kind, ("size",))
+        if len(numbers) > len(words):
+            raise ValueError(f"too many numbers in {block!r}: a block of kind {kind} has {', '.join(words)}")
+        block = {"kind": kind} | dict(zip(words, numbers)) | more
     if not isinstance(block, Mapping) or block.get("kind") not in _KINDS:
         raise ValueError(f"a block is one of {', '.join(_KINDS)} with a size, not {block!r}")
     unknown = set(block) - {"kind", "size", "lower", "upper", "cone", "directions", "mu", "extra"}
     if unknown:
         raise ValueError(f"a block has no {', '.join(sorted(unknown))}")
     kind = str(block["kind"])
+    for word in _NEEDED.get(kind, ()):
+        if word not in block:
+            raise ValueError(f"a block of kind {kind} needs {word}: {block!r}")
     cone = str(block.get("cone", "quadratic"))
     if cone not in _CONES:
         raise ValueError(f"a cone is one of {', '.join(_CONES)}, not {cone!r}")
@@ -80,6 +85,8 @@ def solve(
     """Solves w = G z + g. G is a matrix of numpy or of scipy.sparse. Blocks follow one another over all rows; without any the problem
     is a linear complementarity problem. A block is ("free", n), ("nonnegative", n), ("box", lower, upper), ("friction", n, mu) or
     ("friction", n, mu, {"cone": "polyhedral", "directions": 8}), or a dictionary with these words as keys."""
+    if np.iscomplexobj(G) or np.iscomplexobj(g):
+        raise TypeError("G and g must be real")
     vector = np.ascontiguousarray(g, dtype=np.float64)
     if vector.ndim != 1:
         raise ValueError("g must be a vector")
@@ -101,9 +108,15 @@ def solve(
     parsed = [_block(block) for block in rows] if n else []
     if sum(block[1] for block in parsed) != n:
         raise ValueError(f"the blocks have {sum(block[1] for block in parsed)} rows together, the problem has {n}")
-    start = b"" if guess is None else np.ascontiguousarray(guess, dtype=np.float64).tobytes()
+    start = np.zeros(0) if guess is None else np.ascontiguousarray(guess, dtype=np.float64)
+    if guess is not None and (start.shape != (n,) or not np.isfinite(start).all()):
+        raise ValueError(f"the guess must be {n} finite numbers")
+    if tolerance is not None and not tolerance > 0:
+        raise ValueError(f"the tolerance must be positive, not {tolerance}")
+    if iteration_limit < 0:
+        raise ValueError(f"the iteration limit must not be negative, not {iteration_limit}")
     answer = _core.solve(
-        n, values.tobytes(), indptr, indices, vector.tobytes(), parsed, solver, tolerance or 0.0, iteration_limit, start
+        n, values.tobytes(), indptr, indices, vector.tobytes(), parsed, solver, tolerance or 0.0, iteration_limit, start.tobytes()
     )
     z = np.frombuffer(answer.pop("z"), dtype=np.float64)
     w = np.frombuffer(answer.pop("w"), dtype=np.float64)

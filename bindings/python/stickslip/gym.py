@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
-from ._batch import Batch
+from ._batch import Batch, _column
 from ._scene import Scene
 
 Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 #: From observations [n, outputs] to a number, or to true and false, for each copy.
 Judgement = Callable[[Array], npt.NDArray[Any]]
 
@@ -41,12 +42,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     ) -> None:
         self.batch = Batch(scene, n, threads, **options)
         self.num_envs = n
-        self._acts = [scene.inputs and list(scene.inputs).index(name) for name in limits]
-        self._sees = [scene.outputs.index(name) for name in (observe or scene.outputs)]
+        self._acts = [_column("input", name, list(scene.inputs)) for name in limits]
+        self._sees = [_column("output", name, scene.outputs) for name in (observe or scene.outputs)]
         self._reward = self._judgement(reward)
         self._terminated = self._judgement(terminated) if terminated is not None else lambda o: np.zeros(len(o), bool)
         self._substeps, self._most, self._start = substeps, most_steps, start
         low, high = (np.array([pair[side] for pair in limits.values()], dtype=np.float64) for side in (0, 1))
+        self._low, self._high = low, high
         self.single_action_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (len(self._sees),), dtype=np.float64)
         self.action_space = batch_space(self.single_action_space, n)
@@ -59,7 +61,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def _judgement(self, what: Judgement | str) -> Judgement:
         if callable(what):
             return what
-        column = self.batch.output_names.index(what)
+        column = _column("output", what, self.batch.output_names)
         return lambda _: self.batch.outputs[:, column]
 
     def _observe(self) -> Array:
@@ -74,17 +76,16 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             for i in np.flatnonzero(which):
                 self.batch._core.place(int(i), np.ascontiguousarray(motions[i]).tobytes())
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):  # type: ignore[override]
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self._begin(np.ones(self.num_envs, dtype=bool))
         return self._observe(), {}
 
-    def step(self, actions: npt.ArrayLike):  # type: ignore[override]
+    def step(self, actions: npt.ArrayLike) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         begun = self._over.copy()
         self._begin(begun)
-        space = self.single_action_space
-        clipped = np.clip(np.asarray(actions, dtype=np.float64).reshape(self.num_envs, -1), space.low, space.high)
+        clipped = np.clip(np.asarray(actions, dtype=np.float64).reshape(self.num_envs, -1), self._low, self._high)
         self.batch.inputs[:, self._acts] = clipped
         before = self.batch.failed.copy()
         try:
@@ -114,12 +115,12 @@ class Env(gymnasium.Env):
     def batch(self) -> Batch:
         return self._many.batch
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         super().reset(seed=seed)
         observations, info = self._many.reset(seed=seed)
         return observations[0], info
 
-    def step(self, action: npt.ArrayLike):
+    def step(self, action: npt.ArrayLike) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         o, r, terminated, truncated, _ = self._many.step(np.asarray(action)[None])
         self._many._over[:] = False  # whoever steps it resets it
         return o[0], float(r[0]), bool(terminated[0]), bool(truncated[0]), {}

@@ -168,6 +168,39 @@ def test_save_and_restore(scenes):
         arm().simulation().restore(state)
 
 
+def test_events_belong_to_the_state():
+    scene = arm("-3", u=0)
+    a, b = scene.simulation(), scene.simulation(step=0.01)
+    a.step(150)
+    state, events = a.save(), a.events
+    assert events["collisions"] > 1 and len(events["list"]) == events["collisions"] + events["stick_slip"] + events["take_off"]
+    b.restore(bytearray(state))
+    assert b.events == events and (b.q == a.q).all()
+    a.step(100)
+    a.restore(state)
+    assert a.events == events
+    for i in range(0, len(state), 13):  # whatever byte is changed
+        damaged = bytearray(state)
+        damaged[i] ^= 0x41
+        with pytest.raises(stickslip.Error):
+            b.restore(damaged)
+    assert b.events == events and (b.q == a.q).all()
+
+
+def test_pickles():
+    scene = arm(kp=50)
+    assert pickle.loads(pickle.dumps(scene)).parameters["kp"] == 50
+    sim = scene.simulation(step=0.005)
+    sim.inputs["u"] = 2
+    sim.step(77)
+    twin = pickle.loads(pickle.dumps(sim))
+    sim.step(50)
+    twin.step(50)
+    assert (twin.q == sim.q).all() and (twin.v == sim.v).all() and twin.inputs["u"] == 2 and twin.events == sim.events
+    result = scene.run(duration=1)
+    assert (pickle.loads(pickle.dumps(result))["arm.x"] == result["arm.x"]).all()
+
+
 def test_place_and_apply():
     sim = arm().simulation()
     with pytest.raises(stickslip.Error, match="joints would not hold"):
@@ -200,6 +233,10 @@ def test_contacts():
     assert up.sum() == pytest.approx(3 * 9.81)
 
 
+def scene_result():
+    return arm().run(duration=0.1)
+
+
 def test_errors(tmp_path):
     path = tmp_path / "bad.yaml"
     path.write_text("bodies:\n  - {name: a, mass: -1}\nsimulation: {step: 1, duration: 1}\n")
@@ -223,6 +260,22 @@ def test_errors(tmp_path):
     with pytest.raises(stickslip.Error, match="finite"):
         sim.inputs["u"] = math.nan
     assert issubclass(stickslip.Uncertified, stickslip.Error)
+    for call in (lambda: sim.body(0), lambda: sim.inputs[0], lambda: scene_result()["x"], lambda: scene_result()[0]):
+        with pytest.raises(KeyError, match="there is no"):
+            call()
+    for call, kind in [
+        (lambda: sim.step(-1), ValueError),
+        (lambda: sim.step(1.5), TypeError),
+        (lambda: setattr(sim, "q", 0), AttributeError),
+        (lambda: setattr(sim.body("arm"), "positon", [0, 0, 0]), AttributeError),
+        (lambda: sim.restore("state"), TypeError),
+        (lambda: arm(kp=None), TypeError),
+        (lambda: arm().simulation(step=object()), TypeError),
+        (lambda: stickslip.Scene.from_text(3), TypeError),
+        (lambda: arm().run(every=0), ValueError),
+    ]:
+        with pytest.raises(kind):
+            call()
     bad = arm("if(elbow.position > 0.1, log(-1), 5)".join(["'", "'"])).simulation()
     with pytest.raises(stickslip.Error, match="not finite"):
         bad.step(1000)
@@ -230,7 +283,7 @@ def test_errors(tmp_path):
 
 
 def test_options_are_those_of_scenes():
-    sim = arm().simulation(scheme="stewart-trinkle", friction={"cone": "quadratic"}, events=["collision"], step=np.float64(0.02))
+    sim = arm().simulation(scheme="stewart-trinkle", friction={"cone": "quadratic"}, events=["collision"], step=np.array(0.02))
     sim.step()
     assert sim.t == 0.02
     assert arm().simulation(tolerance=1e-4).t == 0
@@ -246,6 +299,23 @@ def test_threads_run_beside_a_step(scenes):
         time.sleep(0)
     assert count > 3
     assert sim.steps == 20000
+
+
+def test_nobody_looks_while_another_thread_steps(scenes):
+    sim = stickslip.Scene.load(scenes / "four-balls.yaml").simulation()
+    many = stickslip.batch(sim.scene, 50, threads=1)
+    workers = [threading.Thread(target=sim.step, args=(20000,)), threading.Thread(target=many.step, args=(2000,))]
+    refused = [0, 0]
+    for worker in workers:
+        worker.start()
+    while any(worker.is_alive() for worker in workers):
+        assert sim.t >= 0 and np.isfinite(sim.q).all() and sim.steps in (0, 20000)
+        for i, look in enumerate((lambda: sim.events, lambda: many.motions)):
+            try:
+                look()
+            except RuntimeError:
+                refused[i] += 1
+    assert min(refused) > 0 and len(sim.events["list"]) > 0
 
 
 def test_interrupt():
@@ -287,6 +357,13 @@ def test_result_in_hdf5(tmp_path, program):
     with h5py.File(path) as file:
         assert (file["bodies/arm/position"][:, 0] == result["arm.x"]).all()
         assert (file["outputs/angle"][:] == result["angle"]).all()
+        assert file.attrs["scheme"] == "trapezoidal" and len(file["events/t"]) == len(result.events["list"])
+    for command in (["plot", path, "--y", "angle", "-o", "x.svg"], ["export", path, "--to", "csv", "-o", "x.csv"],
+                    ["export", path, "--to", "vtk", "-o", "x.pvd"]):  # the program reads it as its own
+        done = subprocess.run([program, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    viewed = subprocess.run([program, "view", path, "-o", "x.html"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert viewed.returncode == 0 or "without its viewer" in viewed.stderr, viewed.stderr
 
 
 def test_xarray():
@@ -327,6 +404,13 @@ def test_solve():
         lambda: stickslip.solve(np.eye(2), [1, 2], [("sphere", 2)]),
         lambda: stickslip.solve(np.eye(2), [1, math.nan]),
         lambda: stickslip.solve(np.eye(2), [1, 2], solver="none"),
+        lambda: stickslip.solve(np.eye(2), [1, 2], guess=[1]),
+        lambda: stickslip.solve(np.eye(2), [1, 2], guess=[1, math.nan]),
+        lambda: stickslip.solve(np.eye(2), [1, 2], tolerance=-1),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], [("friction", 3)]),
+        lambda: stickslip.solve(np.eye(1), [1], [("box", 1)]),
+        lambda: stickslip.solve(np.eye(1), [1], [("box", 0, 1, 2)]),
+        lambda: stickslip.solve(np.eye(1), [1], [()]),
     ):
         with pytest.raises(ValueError):
             bad()
@@ -352,8 +436,22 @@ def test_batch(scenes):
     assert many.motions.shape == (7, 1, 13) and many.position("arm").shape == (7, 3)
     many.reset([1, 3])
     assert many.t[1] == 0 and many.t[0] > 0 and many.inputs[1, 1] == 2
+    many.reset(0)
+    assert many.t[0] == 0
     many.reset()
     assert (many.t == 0).all()
+    for call, kind in [
+        (lambda: many.input("targe"), KeyError),
+        (lambda: many.position("leg"), KeyError),
+        (lambda: many.reset([1.5]), TypeError),
+        (lambda: many.reset([True]), ValueError),
+        (lambda: many.reset([7]), IndexError),
+        (lambda: many.step(-1), ValueError),
+        (lambda: many.step(1, threads=-1), ValueError),
+        (lambda: stickslip.batch("arm.yaml", 3), TypeError),
+    ]:
+        with pytest.raises(kind):
+            call()
     motions = many.motions.copy()
     motions[:, 0, 12] = 1  # all arms turn
     motions[:, 0, 8] = 0.5
@@ -390,6 +488,8 @@ def test_gymnasium():
         total += reward
         over = terminated or truncated
     assert truncated and not terminated and total > 45
+    with pytest.raises(KeyError, match="did you mean 'push'"):
+        VectorEnv(scene, 2, **kinds | {"limits": {"pus": (0, 1)}})
     many = VectorEnv(scene, 5, most_steps=400, threads=2, **kinds)
     many.reset(seed=0)
     ended = np.zeros(5, bool)

@@ -1,0 +1,28 @@
+/* Threads of one simulation: a pool that calls a function for pieces of a range. The only place of the library that knows threads.
+ *
+ * Results do not depend on their number: pieces write to places of their own, and whatever is added up or put in order is so
+ * afterwards, by the caller. NULL stands for one thread. */
+#ifndef SS_CORE_THREADS_H
+#define SS_CORE_THREADS_H
+
+#include <stickslip/base.h>
+
+enum { SS_MOST_THREADS = 64 };
+
+typedef struct ss_threads ss_threads;
+
+/* n threads, at most SS_MOST_THREADS, the caller's among them; *out is NULL where that is one, or where there are none to be had. */
+ss_status ss_threads_create(int n, ss_threads **out, ss_error *error);
+void ss_threads_destroy(ss_threads *threads);
+int ss_threads_count(const ss_threads *threads);
+
+/* Calls work(user, worker, first, last) for pieces first .. last - 1 of 0 .. n - 1 of at most `piece` each; worker is below the count, and
+ * no two calls at a time have the same. One piece is done by the caller. */
+typedef void ss_threads_work(void *user, int worker, int first, int last);
+void ss_threads_for(ss_threads *threads, int n, int piece, ss_threads_work *work, void *user);
+
+/* One at a time, within a piece. */
+void ss_threads_lock(ss_threads *threads);
+void ss_threads_unlock(ss_threads *threads);
+
+#endif

@@ -1,0 +1,231 @@
+/* What may end a part before the step does: a table, and the loop that runs it over a solved trial.
+ *
+ *     event       watched                                located by                     what happens there          told
+ *     jam         slip reversed by an impulse that       a very short part              alpha = 1 stops the slip
+ *                 does not shrink with the part
+ *     arrest      slip, or the distance from the next    trials of other sizes until    velocities are made         stick, facet,
+ *                 border of a fixed polygon              it vanishes at the end         consistent                  end of spin, rolling
+ *     release     force against its limit                bisection, or extrapolation    nothing: it is continuous   slip, take-off, facet
+ *     collision   gaps along the path                    roots of cubics                the next part begins with   collision
+ *                                                                                       an impact (impact.c)
+ *
+ * Between them stand two rows that are no events: positions pushed back too violently, and trials that cannot be accepted, for which
+ * a shorter part is tried. Order matters: each row sees the trial as those above have left it. Which events are located is `events:` of
+ * the scene; located or not, they are told. What is not located although the scene says so is crowd.c's affair. */
+#include "step/step.h"
+
+enum { MOST_TRANSITIONS = 12, MOST_CUTS = 10, MOST_SINKS = 8 };
+
+/* ---- transitions ---- */
+
+static bool watches_transitions(const ss_sim *sim) {
+  return sim->part.certified && !sim->crowd.dense && !sim->step.exhausted && sim->step.transitions < MOST_TRANSITIONS;
+}
+
+static bool watches_arrests(const ss_sim *sim) {
+  return watches_transitions(sim) && (sim->chosen.located & (SS_EVENT_STICK_SLIP | SS_EVENT_FACET));
+}
+
+static bool watches_releases(const ss_sim *sim) {
+  return watches_transitions(sim) && (sim->chosen.located & ~(unsigned)SS_EVENT_COLLISION);
+}
+
+/* ---- the trial itself ---- */
+
+static bool is_certified(const ss_sim *sim) { return sim->part.certified; }
+static bool always(const ss_sim *sim) {
+  (void)sim;
+  return true;
+}
+
+/* Whether an active contact would end a good deal deeper than it started: rows hold at the start of the part (or in its
+ * middle), and a body that turns or rolls over far in it leaves them. */
+static bool sinks(const ss_sim *sim, double h) {
+  static const double share = 0.01, far = 0.1;
+  const ss_model *model = sim->model;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (c->row < 0 || !c->pair || c->patch) continue;
+    const double size = fmin(model->shapes[c->shape[0]].reach, model->shapes[c->shape[1]].reach);
+    if (!(size > 0) || sim->part.speed_bound * h < far * size) continue;
+    const ss_pose a = ss_pose_of(sim->trial.q_end, c->body[0]), b = ss_pose_of(sim->trial.q_end, c->body[1]);
+    if (ss_contact_depth(model, c, &a, &b) > share * size + fmax(-c->at.gap, 0)) return true;
+  }
+  return false;
+}
+
+/* Half the part, if there is to be another trial at all. */
+static ss_status cut(ss_sim *sim, ss_error *error) {
+  sim->report.solves.cuts++;
+  sim->part.h /= 2;
+  if (++sim->part.cuts <= MOST_CUTS) return SS_OK;
+  if (sim->trial.problem.divided && ss_assemble(sim, error) != SS_OK)
+    return SS_ERROR_MEMORY; /* for whoever wants to see it */
+  return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g%s", sim->state.t,
+                 sim->part.h, sim->step.not_finite ? ": velocities are not finite" : "");
+}
+
+static ss_status check_trial(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+  ss_part *part = &sim->part;
+  part->again = true;
+  if (!*certified) {
+    const bool shorter = !ss_pushes(sim); /* once the same without pushing anything out, then shorter */
+    part->asked.push = 0;
+    return shorter ? cut(sim, error) : SS_OK;
+  }
+  if (part->cuts < MOST_SINKS && (sinks(sim, *h) || (sim->crowd.dense && sim->crowd.overlooked)))
+    return cut(sim, error);
+  const double speed = sim->mechanics->largest_speed(sim, sim->trial.v_end);
+  part->again = speed > part->speed_bound;
+  if (part->again) part->speed_bound = 1.5 * speed; /* faster than was assumed: contacts may have been overlooked */
+  return SS_OK;
+}
+
+static ss_status push_gently(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+  return ss_push_gently(sim, *h, certified, error);
+}
+
+/* ---- collisions ---- */
+
+static bool watches_collisions(const ss_sim *sim) {
+  return sim->chosen.locate_collisions && !sim->step.exhausted && !sim->crowd.dense;
+}
+
+/* Where slip ends, friction changes, and what alternated about the constraints would stay in the slip (consistent.c). */
+static void become_consistent(ss_sim *sim) {
+  if (ss_velocities_alternate(sim)) ss_make_consistent(sim);
+}
+
+/* ---- the table ---- */
+
+typedef struct ss_event_row {
+  const char *name;
+  unsigned ends; /* SS_ENDS_...: what ends the part where it is shortened; 0: no event */
+  bool (*watched)(const ss_sim *sim);
+  ss_status (*locate)(ss_sim *sim, double *h, bool *certified, ss_error *error); /* shortens the trial to end there */
+  void (*happens)(ss_sim *sim); /* once the state is there, at the end of the trial; NULL: nothing */
+} ss_event_row;
+
+static const ss_event_row table[] = {
+    {"jam", SS_ENDS_JAM, watches_transitions, ss_locate_jam, NULL},
+    {"arrest", SS_ENDS_ARREST, watches_arrests, ss_locate_arrest, become_consistent},
+    {"release", SS_ENDS_RELEASE, watches_releases, ss_locate_release, NULL},
+    {"push", 0, is_certified, push_gently, NULL},
+    {"trial", 0, always, check_trial, NULL},
+    {"collision", 0, watches_collisions, ss_locate_collision, NULL}, /* part->hit says which */
+};
+enum { ROWS = sizeof table / sizeof *table };
+
+ss_status ss_locate_events(ss_sim *sim, ss_error *error) {
+  ss_part *part = &sim->part;
+  part->ends = 0;
+  part->hit = -1;
+  part->end = INFINITY;
+  part->refined = part->again = false;
+  ss_status status = ss_trial_reserve(sim, error);
+  for (int i = 0; i < ROWS && status == SS_OK && !part->again; i++) {
+    const double whole = part->h;
+    if (!table[i].watched(sim)) continue;
+    status = table[i].locate(sim, &part->h, &part->certified, error);
+    if (part->h < whole) part->ends |= table[i].ends;
+  }
+  sim->step.transitions += part->ends != 0;
+  if (part->ends & SS_ENDS_RELEASE) part->ends &= ~(unsigned)SS_ENDS_ARREST;
+  part->end = fmin(part->end, part->h);
+  return status;
+}
+
+void ss_events_happen(ss_sim *sim) {
+  for (int i = 0; i < ROWS && sim->part.end == sim->part.h; i++)
+    if (table[i].happens && (sim->part.ends & table[i].ends)) table[i].happens(sim);
+}
+
+/* ---- what is told ---- */
+
+/* What the solution says of a contact; its fields still say how it was before. */
+typedef struct verdict {
+  const ss_sim *sim;
+  const ss_contact *c;
+  bool carries, closed;
+} verdict;
+
+/* Whether a crowd's contact that has closed in the part stays: it neither bounces nor goes on approaching, which the next part ends. */
+static bool comes_to_rest(const ss_sim *sim, const ss_contact *c) {
+  const double rate = ss_row_dot(sim->model, &sim->trial.problem.rows[c->row], sim->trial.v_end);
+  return c->bounce == 0 && rate >= -(sim->part.speed_tolerance + c->blur);
+}
+
+static verdict judge(const ss_sim *sim, const ss_contact *c) {
+  const bool velocity_level = !sim->scheme->position_level || sim->chosen.locate_collisions;
+  verdict v = {sim, c, .carries = c->impulse[0] > 0};
+  /* one of several feet may carry nothing and stay; at position level the slack is the gap that opens, over the step */
+  v.closed = v.carries || ((velocity_level || c->closed) && !c->patch &&
+                           sim->trial.problem.slack[c->row] <= sim->part.speed_tolerance + c->blur);
+  if (sim->crowd.dense && v.closed) v.closed = comes_to_rest(sim, c);
+  return v;
+}
+
+static bool takes_off(const verdict *v) { return v->c->closed && !v->closed; }
+
+static bool collides(const verdict *v) {
+  return !v->c->closed && !v->c->met && (v->closed || (v->sim->crowd.dense && v->carries)) &&
+         v->c->rate < -v->sim->part.speed_tolerance;
+}
+
+static bool changes(const verdict *v) {
+  return v->carries && v->c->pressed_before && v->c->n_rows > 1 && v->c->stuck != v->c->was_stuck;
+}
+static bool sticks(const verdict *v) { return changes(v) && v->c->stuck; }
+static bool slips(const verdict *v) { return changes(v) && !v->c->stuck; }
+
+static bool changes_face(const verdict *v) {
+  const ss_contact *c = v->c;
+  return !changes(v) && c->fixed && v->carries && c->pressed_before && c->face && c->last_face &&
+         c->face != c->last_face;
+}
+
+static bool begins(const verdict *v, ss_contact_motion motion) {
+  const ss_contact *c = v->c;
+  return v->carries && c->pressed_before && !c->patch && (c->was_held & ~c->held) >> motion & 1;
+}
+static bool begins_to_spin(const verdict *v) { return begins(v, SS_MOTION_SPIN); }
+static bool begins_to_roll(const verdict *v) { return begins(v, SS_MOTION_ROLL); }
+
+static const struct {
+  ss_event_kind kind;
+  bool (*holds)(const verdict *v);
+} told[] = {
+    {SS_TAKE_OFF, takes_off},
+    {SS_COLLISION, collides},
+    {SS_STICK, sticks},
+    {SS_SLIP, slips},
+    {SS_FACET, changes_face},
+    {SS_SPIN_BEGIN, begins_to_spin},
+    {SS_ROLL_BEGIN, begins_to_roll},
+};
+
+/* Whether a contact closes on a body that already pressed on another, with friction: at position level the blow is dealt out in two steps, and
+ * friction with it (docs/theory.md). */
+static bool splits_a_blow(const ss_sim *sim, const ss_contact *c) {
+  if (!sim->scheme->position_level || sim->chosen.locate_collisions || !sim->model->friction_anywhere) return false;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *other = &sim->trial.contacts[i];
+    if (other == c || other->row < 0 || !other->pressed_before || !(c->mu > 0 || other->mu > 0)) continue;
+    for (int side = 0; side < 2; side++)
+      if (c->body[side] >= 0 && (c->body[side] == other->body[0] || c->body[side] == other->body[1])) return true;
+  }
+  return false;
+}
+
+void ss_tell_contacts(ss_sim *sim) {
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
+    if (c->row < 0) continue;
+    const verdict v = judge(sim, c);
+    for (size_t k = 0; k < sizeof told / sizeof *told; k++)
+      if (told[k].holds(&v)) ss_emit(sim, told[k].kind, c, 0);
+    if (collides(&v)) sim->report.solves.split_blows += splits_a_blow(sim, c);
+    if (sim->crowd.dense && v.carries && !v.closed && c->bounce == 0) c->hops++; /* so that it is remembered */
+    c->closed = v.closed;
+  }
+}

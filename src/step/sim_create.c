@@ -1,0 +1,285 @@
+/* Makes a simulation of a model and options, and frees it. */
+#include "audit/audit.h"
+#include "step/step.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static ss_status check_options(const ss_sim *sim, ss_error *error) {
+  const ss_simulation *o = &sim->options;
+  if (!sim->scheme) return ss_fail(error, SS_ERROR_INPUT, "no scheme is named '%s'", o->scheme ? o->scheme : "");
+  if (!(o->tolerance >= 0) || !isfinite(o->tolerance))
+    return ss_fail(error, SS_ERROR_INPUT, "the tolerance must be positive, or 0 for a fixed step, not %g",
+                   o->tolerance);
+  if (o->tolerance > 0 && sim->scheme->compliant)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "the scheme %s needs a fixed step: the matrices of its patches belong to one step size", o->scheme);
+  if (o->tolerance > 0 && (!(o->largest_step > 0) || !isfinite(o->largest_step)))
+    return ss_fail(error, SS_ERROR_INPUT, "the largest step must be positive, not %g", o->largest_step);
+  if (!(o->step > 0) || !isfinite(o->step))
+    return ss_fail(error, SS_ERROR_INPUT, "the step must be positive, not %g", o->step);
+  if (!(o->duration > 0) || !isfinite(o->duration))
+    return ss_fail(error, SS_ERROR_INPUT, "the duration must be positive, not %g", o->duration);
+  if (o->step > 1e6 * o->duration)
+    return ss_fail(error, SS_ERROR_INPUT, "the step %g is far beyond the duration %g", o->step, o->duration);
+  if (o->duration / o->step > 9e15)
+    return ss_fail(error, SS_ERROR_INPUT, "the step %g is too small for the duration", o->step);
+  if (sim->scheme->theta && !(o->theta >= 0 && o->theta <= 1))
+    return ss_fail(error, SS_ERROR_INPUT, "theta must be in [0, 1], not %g", o->theta);
+  if (!sim->scheme->theta &&
+      (!(sim->chosen.alpha > 0) || sim->chosen.alpha > 1 || !(sim->chosen.gamma >= 0) || sim->chosen.gamma > 1))
+    return ss_fail(error, SS_ERROR_INPUT, "alpha must be in (0, 1] and gamma in [0, 1]");
+  if (sim->scheme->compliant && sim->model->system)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "the scheme %s is for patches between the surfaces of bodies, which a system does not have",
+                   sim->scheme->name);
+  if (sim->scheme->compliant && !sim->model->compliant)
+    return ss_fail(error, SS_ERROR_INPUT, "the scheme %s needs the section compliance:", sim->scheme->name);
+  if (!sim->scheme->compliant && sim->model->pressed_in > 0)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "bodies overlap by %g at the start: only a compliant scheme takes that for a "
+                   "deformation, not %s",
+                   sim->model->pressed_in, sim->scheme->name);
+  if (sim->scheme->compliant && sim->model->restitution_anywhere)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "restitution has no place in the scheme %s: stiffness and damping decide how bodies bounce",
+                   sim->scheme->name);
+  if (sim->scheme->compliant && sim->options.has_events && sim->options.events)
+    return ss_fail(error, SS_ERROR_INPUT, "the scheme %s locates no events", sim->scheme->name);
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->chosen.alpha != sim->chosen.gamma)
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "anitescu-hart needs a scheme whose constraints act on the velocity that moves the positions (alpha = "
+        "gamma): with %s it would create energy; use projection",
+        sim->scheme->name);
+  /* Where the mean of old and new velocity leads out of a penetration, the new one is twice as fast: harmless for drift, not
+   * for the way that an approaching body makes within a step. */
+  if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->chosen.alpha < 1 && !sim->scheme->compliant &&
+      !sim->chosen.locate_collisions && sim->model->n_shapes > 1)
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "with contacts and %s, anitescu-hart needs events: [collision]: bodies that are pushed out of each "
+                   "other after an impact would gain energy; or use projection",
+                   sim->scheme->name);
+  if (sim->scheme->position_level && !sim->chosen.locate_collisions && sim->model->restitution_anywhere)
+    return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
+  if (o->stabilization == SS_STABILIZATION_PROJECTION && !sim->chosen.locate_collisions &&
+      sim->model->restitution_anywhere && sim->model->n_shapes > 1)
+    return ss_fail(
+        error, SS_ERROR_INPUT,
+        "with restitution, projection needs events: [collision]: it ends the approach of bodies that overlap");
+  return SS_OK;
+}
+
+static ss_status allocate_trial(ss_sim *sim, ss_error *error) {
+  const ss_model *model = sim->model;
+  ss_trial *trial = &sim->trial;
+  const size_t nq = (size_t)model->n_q, nv = (size_t)model->n_v;
+  struct {
+    double **array;
+    size_t size;
+  } const arrays[] = {
+      {&trial->mid_q, nq},   {&trial->iterate_memory, nq + nv},
+      {&trial->theta_q, nq}, {&trial->theta_v, nv},
+      {&trial->guess, nv},   {&trial->ainv, 36 * (size_t)model->n_bodies},
+      {&trial->kt, nv},      {&trial->applied, nv},
+      {&trial->dv_free, nv}, {&trial->delta, nv},
+      {&trial->v_end, nv},   {&trial->q_end, nq},
+  };
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
+    if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  trial->rests = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  trial->touched = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  if (!trial->rests || !trial->touched) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  trial->force_q = sim->scheme->theta ? trial->theta_q : sim->state.q;
+  trial->force_v = sim->scheme->theta ? trial->theta_v : sim->state.v;
+  for (int k = 0; k < model->n_bodies; k++)
+    memcpy(trial->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
+  return ss_coupling_prepare(sim, error);
+}
+
+static ss_status allocate(ss_sim *sim, ss_error *error) {
+  const ss_model *model = sim->model;
+  const size_t nq = (size_t)model->n_q, nv = (size_t)model->n_v, ns = (size_t)model->n_shapes;
+  struct {
+    double **array;
+    size_t size;
+  } const arrays[] = {
+      {&sim->state.angle, (size_t)model->n_angles},
+      {&sim->saved.angle, (size_t)model->n_angles},
+      {&sim->state.q, nq},
+      {&sim->state.v, nv},
+      {&sim->observed.weighted, nv},
+      {&sim->observed.previous_weighted, nv},
+      {&sim->observed.previous_v, nv},
+      {&sim->saved.q, nq},
+      {&sim->estimate.whole_q, nq},
+      {&sim->estimate.past, (SS_PAST + 1) * nv},
+      {&sim->saved.past, (SS_PAST + 1) * nv},
+      {&sim->saved.v, nv},
+      {&sim->joints.residuals, (size_t)model->n_joint_rows},
+      {&sim->joints.drift_length, (size_t)model->n_joint_rows},
+      {&sim->joints.impulse, (size_t)model->n_joint_rows},
+      {&sim->scratch.v, nv},
+      {&sim->inputs.value, (size_t)model->n_inputs},
+      {&sim->inputs.held, (size_t)model->n_held},
+      {&sim->joints.motor_impulse, (size_t)model->n_motors},
+      {&sim->inputs.push_force, 6 * (size_t)model->n_bodies},
+      {&sim->joints.free_guess, ss_free_rows(model)},
+      {&sim->scratch.consistent, 2 * nv},
+      {&sim->scratch.link_balance, (size_t)model->n_forces},
+      {&sim->search.bounds, 6 * ns},
+      {&sim->search.listed, 6 * ns},
+  };
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
+    if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  const size_t nj = (size_t)model->n_joint_rows;
+  sim->basis.row = SS_ARENA_ARRAY(sim->arena, int, nj);
+  sim->basis.posed = SS_ARENA_ARRAY(sim->arena, bool, nj);
+  sim->basis.rows = SS_ARENA_ARRAY(sim->arena, ss_row, nj);
+  sim->basis.drive = SS_ARENA_ARRAY(sim->arena, double, nj);
+  if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows || !sim->basis.drive)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->search.order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
+  sim->solver.first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
+  if (!sim->search.order || !sim->solver.first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < model->n_shapes; i++) sim->search.order[i] = i;
+  ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
+  if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->watch.audit, error);
+  for (size_t i = 0; i < sizeof sim->kept / sizeof *sim->kept && status == SS_OK; i++) {
+    status = allocate_trial(sim, error);
+    sim->kept[i] = sim->trial;
+    sim->trial = (ss_trial){0};
+  }
+  if (status == SS_OK) status = allocate_trial(sim, error);
+  if (status == SS_OK) status = ss_cp_workspace_create(&sim->solver.cp, error);
+  if (status == SS_OK) status = ss_islands_prepare(sim, error);
+  return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
+}
+
+static void start(ss_sim *sim) {
+  const ss_model *model = sim->model;
+  sim->part.asked = sim->trial.asked = (ss_asked){.alpha = sim->chosen.alpha, .gamma = sim->chosen.gamma};
+  for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->state.q, k, model->bodies[k].pose);
+  for (int k = 0; k < model->n_joints; k++) {
+    const ss_joint *joint = &model->joints[k];
+    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
+    for (int i = 0; i < joint->n_angles; i++)
+      sim->state.angle[joint->first_angle + i] = ss_joint_angle(model, joint, i, &a, &b, 0, NULL);
+  }
+  for (int i = 0; i < model->n_inputs; i++) sim->inputs.value[i] = model->inputs[i].value;
+  if (model->system) memcpy(sim->state.q, model->q0, sizeof(double) * (size_t)model->n_q);
+  memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->observed.weighted, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->observed.previous_v, model->v0, sizeof(double) * (size_t)model->n_v);
+  memcpy(sim->observed.previous_weighted, model->v0, sizeof(double) * (size_t)model->n_v);
+  sim->steps_total = (long)ceil(sim->options.duration / sim->options.step * (1 - 1e-12));
+  if (sim->steps_total < 1) sim->steps_total = 1;
+  ss_automatic_start(sim);
+  sim->report.certificate.certified = true;
+  sim->mechanics->begin_step(sim);
+  ss_ledger_start(sim);
+}
+
+/* Options that do not fit are those of the section simulation, or replace them. */
+static ss_status place_in_scene(const ss_sim *sim, ss_status status, ss_error *error) {
+  if (!status || !error || error->file[0] || !sim->model->file || !sim->options.mark.line) return status;
+  (void)snprintf(error->file, sizeof error->file, "%s", sim->model->file);
+  error->line = sim->options.mark.line;
+  error->column = sim->options.mark.column;
+  return status;
+}
+
+static ss_status copy_names(ss_sim *sim, ss_error *error) {
+  sim->options.scheme = ss_arena_strdup(sim->arena, sim->options.scheme);
+  sim->options.solver = ss_arena_strdup(sim->arena, sim->options.solver ? sim->options.solver : "auto");
+  if (!sim->options.scheme || !sim->options.solver) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  return SS_OK;
+}
+
+ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_sim **out, ss_error *error) {
+  *out = NULL;
+  ss_arena *arena = ss_arena_create();
+  ss_sim *sim = arena ? SS_ARENA_ARRAY(arena, ss_sim, 1) : NULL;
+  if (!sim) {
+    ss_arena_destroy(arena);
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  sim->arena = arena;
+  sim->model = model;
+  sim->mechanics = model->system ? &ss_system_mechanics : &ss_body_mechanics;
+  sim->options = options ? *options : model->simulation;
+  if (sim->options.tolerance > 0) {
+    if (sim->options.largest_step == 0) sim->options.largest_step = sim->options.duration / 64;
+    sim->options.step = sim->options.largest_step; /* what is said of steps holds for the largest one */
+  }
+  ss_status status = copy_names(sim, error);
+  if (status == SS_OK) {
+    sim->chosen.automatic = strcmp(sim->options.solver, "auto") == 0;
+    sim->scheme = ss_scheme_find(sim->options.scheme);
+    if (sim->scheme) {
+      if (sim->scheme->theta) sim->options.alpha = sim->options.gamma = 1 - sim->options.theta;
+      sim->chosen.alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
+      sim->chosen.gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
+      sim->chosen.attempt = sim->scheme->theta      ? ss_attempt_theta
+                            : sim->scheme->iterated ? ss_attempt_iterated
+                                                    : ss_trial_solve;
+      const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
+      const unsigned usual = sim->options.tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
+      sim->chosen.located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;
+      sim->chosen.locate_collisions = (sim->chosen.located & SS_EVENT_COLLISION) != 0;
+      sim->chosen.solves_to_collisions = (sim->chosen.located & ~(unsigned)SS_EVENT_COLLISION) != 0;
+    }
+    status = place_in_scene(sim, check_options(sim, error), error);
+  }
+  if (status == SS_OK) status = allocate(sim, error);
+  if (status == SS_OK) status = place_in_scene(sim, ss_polytopes_create(sim, error), error);
+  if (status == SS_OK) {
+    start(sim);
+    status = ss_hold_signals(sim, error);
+    if (status == SS_OK) status = ss_basis_select(sim, error);
+    if (status == SS_OK) status = ss_exact_prepare(sim, error);
+    if (status == SS_OK) status = ss_refused(sim, error);
+  }
+  if (status == SS_OK)
+    *out = sim;
+  else
+    ss_sim_destroy(sim);
+  return status;
+}
+
+static void free_trial(ss_trial *trial) {
+  ss_problem *p = &trial->problem;
+  void *const memory[] = {
+      trial->contacts, trial->patch_start, trial->patch_end, trial->coupling.w, p->rows,  p->numbers, p->G,
+      p->listed.start, p->listed.col,      p->listed.value,  p->next_row,       p->blocks};
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) ss_free(memory[i]);
+}
+
+void ss_sim_destroy(ss_sim *sim) {
+  if (!sim) return;
+  ss_threads_destroy(sim->threads);
+  free_trial(&sim->trial);
+  for (size_t i = 0; i < sizeof sim->kept / sizeof *sim->kept; i++) free_trial(&sim->kept[i]);
+  ss_audit_free(sim->watch.audit);
+  ss_cp_workspace_destroy(sim->solver.cp);
+  ss_free(sim->search.all.items);
+  ss_free(sim->search.near.items);
+  ss_free(sim->search.found.q);
+  ss_free(sim->search.found.pairs);
+  for (int k = 0; k <= SS_MOST_THREADS; k++) ss_free(sim->search.found.list[k].points);
+  ss_free(sim->dealt.list);
+  ss_free(sim->state.touch);
+  ss_free(sim->saved.touch);
+  ss_free(sim->state.patch);
+  ss_free(sim->saved.patch);
+  ss_free(sim->solver.lu_rows);
+  ss_islands_free(&sim->solver.islands);
+  ss_factors_free(&sim->solver.factors);
+  for (int i = 0; i < 2; i++) ss_lu_free(&sim->solver.lu[i]);
+  ss_exact_free(&sim->exact);
+  ss_arena_destroy(sim->arena);
+}
