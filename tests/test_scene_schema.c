@@ -11,11 +11,12 @@
 #include "io/scene_reader.h"
 
 static const ss_section *const sections[] = {
-    &ss_section_scene,        &ss_section_material,   &ss_section_contact,     &ss_section_world,
-    &ss_section_shape,        &ss_section_body,       &ss_section_joint,       &ss_section_motor,
-    &ss_section_spring,       &ss_section_force,      &ss_section_orientation, &ss_section_friction,
-    &ss_section_simulation,   &ss_section_compliance, &ss_section_damping,     &ss_section_boundary,
-    &ss_section_continuation, &ss_section_start,      &ss_section_elastic,     &ss_section_output};
+    &ss_section_scene,           &ss_section_material,   &ss_section_contact,     &ss_section_world,
+    &ss_section_shape,           &ss_section_body,       &ss_section_joint,       &ss_section_motor,
+    &ss_section_spring,          &ss_section_force,      &ss_section_orientation, &ss_section_friction,
+    &ss_section_simulation,      &ss_section_compliance, &ss_section_damping,     &ss_section_boundary,
+    &ss_section_continuation,    &ss_section_start,      &ss_section_elastic,     &ss_section_output,
+    &ss_section_contact_friction};
 static const ss_words *const word_tables[] = {
     &ss_words_planar,      &ss_words_freedom,   &ss_words_axis,          &ss_words_shape,
     &ss_words_joint,       &ss_words_force,     &ss_words_jacobian,      &ss_words_cone,

@@ -69,7 +69,7 @@ typedef struct converge_row {
   double kinetic_growth, constraint_work, energy_excess; /* ss_report: the energy estimates of the theorems */
   bool has_weak;
   ss_weak_residuals weak; /* compliant schemes: BVP Definition 2 */
-  long collisions;
+  long collisions, split_blows;
   bool certified;
   double seconds;
 } converge_row;

@@ -51,6 +51,7 @@ static ss_status fill_row(converge_row *row, const ss_sim *sim, const reference 
   row->energy_excess = report->energy_excess;
   row->certified = report->certificate.certified;
   row->collisions = report->events[SS_COLLISION];
+  row->split_blows = report->solves.split_blows;
   row->joint_errors = calloc((size_t)ss_model_joint_rows(ss_sim_model(sim)) + 1, sizeof(double));
   if (!row->joint_errors) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   ss_sim_joint_residuals(sim, row->joint_errors);

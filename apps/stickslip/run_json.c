@@ -95,12 +95,12 @@ static json_t *certificate_json(const run_result *r) {
 }
 
 static json_t *energy_json(const ss_energy *e) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "initial", json_number(e->initial),
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "initial", json_number(e->initial),
                    "final", json_number(e->final), "kinetic", json_number(e->kinetic), "potential",
                    json_number(e->potential), "elastic", json_number(e->elastic), "work", json_number(e->work),
                    "friction_loss", json_number(e->friction_loss), "impact_loss", json_number(e->impact_loss),
                    "damping_loss", json_number(e->damping_loss), "stabilization", json_number(e->stabilization),
-                   "remainder", json_number(e->remainder));
+                   "linearization", json_number(e->linearization), "remainder", json_number(e->remainder));
 }
 
 static json_t *events_json(const run_result *r) {
@@ -116,19 +116,22 @@ static json_t *events_json(const run_result *r) {
       return NULL;
     if (json_array_append_new(list, entry)) return NULL;
   }
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION], "limits",
-                   (json_int_t)count[SS_LIMIT_HIT], "stick_slip", (json_int_t)(count[SS_STICK] + count[SS_SLIP]),
-                   "take_off", (json_int_t)count[SS_TAKE_OFF], "spin_end", (json_int_t)count[SS_SPIN_END], "roll_end",
-                   (json_int_t)count[SS_ROLL_END], "facet", (json_int_t)count[SS_FACET], "list", list);
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "collisions", (json_int_t)count[SS_COLLISION],
+                   "limits", (json_int_t)count[SS_LIMIT_HIT], "stick_slip",
+                   (json_int_t)(count[SS_STICK] + count[SS_SLIP]), "take_off", (json_int_t)count[SS_TAKE_OFF],
+                   "spin_end", (json_int_t)count[SS_SPIN_END], "roll_end", (json_int_t)count[SS_ROLL_END], "spin_begin",
+                   (json_int_t)count[SS_SPIN_BEGIN], "roll_begin", (json_int_t)count[SS_ROLL_BEGIN], "facet",
+                   (json_int_t)count[SS_FACET], "list", list);
 }
 
 static json_t *solves_json(const ss_solves *s) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "count",
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "count",
                    (json_int_t)s->count, "iterations", (json_int_t)s->iterations, "fallbacks", (json_int_t)s->fallbacks,
                    "cuts", (json_int_t)s->cuts, "outer", (json_int_t)s->outer, "not_contracting",
                    (json_int_t)s->not_contracting, "unconverged", (json_int_t)s->unconverged, "newton_fails",
-                   (json_int_t)s->newton_fails, "unreturned", (json_int_t)s->unreturned, "calmed",
-                   (json_int_t)s->calmed, "rows", (json_int_t)s->rows, "impacts", (json_int_t)s->impacts, "contraction",
+                   (json_int_t)s->newton_fails, "unreturned", (json_int_t)s->unreturned, "passed_on",
+                   (json_int_t)s->passed_on, "split_blows", (json_int_t)s->split_blows, "calmed", (json_int_t)s->calmed,
+                   "rows", (json_int_t)s->rows, "impacts", (json_int_t)s->impacts, "contraction",
                    json_number(s->contraction), "seconds", json_number(s->seconds));
 }
 

@@ -92,6 +92,17 @@ static void print_doubts(const run_result *r) {
   }
 }
 
+/* Elastic energy of links that the step cannot resolve is not motion. */
+static void explain_stiff_links(const run_result *r) {
+  const ss_energy *e = &ss_sim_report(r->sim)->energy;
+  if (ss_sim_report(r->sim)->certificate.sound && fabs(e->linearization) > 0.01 * (e->kinetic + fabs(e->initial)))
+    (void)printf(
+        "    NOTE: springs too stiff for the step act as rigid links; turning within steps stretches them by O(h^2),\n"
+        "    which times their stiffness is the energy called linearization (%.3g). No motion has it: %.3g is stored\n"
+        "    as elastic energy, their dampers have taken %.3g. It falls with the step\n",
+        e->linearization, e->stiff_elastic, e->stiff_damping);
+}
+
 /* Explicit springs blow up above the limit, however small the residuals are. */
 static void warn_of_step(const run_result *r) {
   const ss_simulation *o = ss_sim_options(r->sim);
@@ -127,11 +138,18 @@ static void print_certificate(const run_result *r) {
   (void)printf("    cone %.1e   dissipation %.1e   selection %.1e   energy created %.1e\n", c->cone, c->dissipation,
                c->selection, c->energy_created);
   warn_of_step(r);
+  explain_stiff_links(r);
   warn_of_rolling(r);
   const long fails = ss_sim_report(r->sim)->solves.newton_fails;
   if (fails)
     (void)printf("    NOTE: in %ld impacts Newton's law of restitution contradicts itself: they followed Poisson's\n",
                  fails);
+  const long passed_on = ss_sim_report(r->sim)->solves.passed_on;
+  if (passed_on)
+    (void)printf("    NOTE: in %ld impacts a blow went on through bodies that touched, with restitution: the law acts "
+                 "on all of\n"
+                 "    them at once, and all of them leave. Gaps of 1e-9 between them make it a sequence of impacts\n",
+                 passed_on);
   const long unreturned = ss_sim_report(r->sim)->solves.unreturned;
   if (unreturned)
     (void)printf("    NOTE: in %ld impacts no certified decompression was found: they did not bounce\n", unreturned);
@@ -142,7 +160,10 @@ static void print_energy(const ss_energy *e) {
   (void)printf("  energy    initial %.6g + work %.6g - friction %.6g - impacts %.6g - damping %.6g", e->initial,
                e->work, e->friction_loss, e->impact_loss, e->damping_loss);
   if (e->stabilization != 0) (void)printf(" + stabilization %.2g", e->stabilization);
-  (void)printf(" + remainder %.2g = final %.6g\n", e->remainder, e->final);
+  (void)printf(" + remainder %.2g", e->remainder);
+  if (fabs(e->linearization) > 1e-6 * (fabs(e->initial) + e->kinetic))
+    (void)printf(" (linearization %.3g, else %.2g)", e->linearization, e->remainder - e->linearization);
+  (void)printf(" = final %.6g\n", e->final);
 }
 
 static void print_events(const run_result *r) {
@@ -156,6 +177,8 @@ static void print_events(const run_result *r) {
                count[SS_STICK] + count[SS_SLIP], count[SS_TAKE_OFF]);
   if (count[SS_LIMIT_HIT]) (void)printf(", %ld limits hit", count[SS_LIMIT_HIT]);
   const long ends = count[SS_SPIN_END] + count[SS_ROLL_END];
+  const long beginnings = count[SS_SPIN_BEGIN] + count[SS_ROLL_BEGIN];
+  if (beginnings) (void)printf(", %ld beginnings of spin and rolling", beginnings);
   if (ends) (void)printf(", %ld ends of spin and rolling", ends);
   if (count[SS_FACET]) (void)printf(", %ld changes of friction facets", count[SS_FACET]);
   (void)printf("\n");

@@ -614,10 +614,11 @@ static PyObject *certificate_of(const ss_sim *sim) {
 
 static PyObject *energy_of(const ss_sim *sim) {
   const ss_energy *e = &ss_sim_report(sim)->energy;
-  return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "initial", e->initial, "final", e->final,
+  return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:d}", "initial", e->initial, "final", e->final,
                        "kinetic", e->kinetic, "potential", e->potential, "elastic", e->elastic, "work", e->work,
                        "friction_loss", e->friction_loss, "impact_loss", e->impact_loss, "damping_loss",
-                       e->damping_loss, "stabilization", e->stabilization, "remainder", e->remainder);
+                       e->damping_loss, "stabilization", e->stabilization, "linearization", e->linearization,
+                       "remainder", e->remainder);
 }
 
 static PyObject *events_of(const ss_sim *sim, const Events *events) {
@@ -631,10 +632,11 @@ static PyObject *events_of(const ss_sim *sim, const Events *events) {
     if (!append(list, one)) Py_CLEAR(list);
   }
   if (!list) return NULL;
-  PyObject *result = Py_BuildValue("{s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:O}", "collisions", count[SS_COLLISION], "limits",
-                                   count[SS_LIMIT_HIT], "stick_slip", count[SS_STICK] + count[SS_SLIP], "take_off",
-                                   count[SS_TAKE_OFF], "spin_end", count[SS_SPIN_END], "roll_end", count[SS_ROLL_END],
-                                   "facet", count[SS_FACET], "list", list);
+  PyObject *result =
+      Py_BuildValue("{s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:l,s:O}", "collisions", count[SS_COLLISION], "limits",
+                    count[SS_LIMIT_HIT], "stick_slip", count[SS_STICK] + count[SS_SLIP], "take_off", count[SS_TAKE_OFF],
+                    "spin_end", count[SS_SPIN_END], "roll_end", count[SS_ROLL_END], "spin_begin", count[SS_SPIN_BEGIN],
+                    "roll_begin", count[SS_ROLL_BEGIN], "facet", count[SS_FACET], "list", list);
   Py_DECREF(list);
   return result;
 }

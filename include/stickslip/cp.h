@@ -15,6 +15,7 @@
  *                                          (size 3 at most)
  *                             pyramid      the square |s_1| <= 1, |s_2| <= 1; with more rows the cube
  *                             quadratic    the unit disc; with more rows the ball
+ *                             generated    the convex hull of 0 and the `directions` corners `generators`
  *
  * Which solution: where contacts are redundant there are many, and "auto" returns the limit of vanishing compliance,
  *
@@ -36,7 +37,7 @@ extern "C" {
 
 typedef enum ss_block_kind { SS_BLOCK_FREE, SS_BLOCK_NONNEGATIVE, SS_BLOCK_BOX, SS_BLOCK_FRICTION } ss_block_kind;
 
-typedef enum ss_cone { SS_CONE_POLYHEDRAL, SS_CONE_PYRAMID, SS_CONE_QUADRATIC } ss_cone;
+typedef enum ss_cone { SS_CONE_POLYHEDRAL, SS_CONE_PYRAMID, SS_CONE_QUADRATIC, SS_CONE_GENERATED } ss_cone;
 
 enum { SS_FRICTION_ROWS = 6 }; /* no friction block has more: normal, two tangents, torsion, two of rolling */
 
@@ -45,9 +46,10 @@ typedef struct ss_block {
   int first, size;     /* rows first .. first + size - 1 */
   double lower, upper; /* box */
   ss_cone cone;        /* friction */
-  int directions;      /* friction, polyhedral: even, at least 4 (ignored where size is 2) */
-  double mu;           /* friction */
-  double extra;        /* friction: normal impulse that counts for the set besides z_n: mu (z_n + extra) S; usually 0 */
+  int directions; /* friction, polyhedral: even, at least 4 (ignored where size is 2); generated: corners, at least 1 */
+  double mu;      /* friction */
+  double extra;   /* friction: normal impulse that counts for the set besides z_n: mu (z_n + extra) S; usually 0 */
+  const double *generators; /* friction, generated: [directions][size - 1], the caller's */
 } ss_block;
 
 /* A matrix by its rows: row i has value[k] in column col[k] for start[i] <= k < start[i + 1], columns ascending. */
@@ -165,6 +167,10 @@ ss_status ss_cp_find_ray(const ss_cp *problem, ss_cp_workspace *workspace, doubl
 /* The cone part of the residual: how far the friction impulses lie outside their set, and how much more power another impulse of
  * the set would dissipate than the one chosen (maximum-dissipation defect), both as maxima over the blocks. */
 void ss_cp_friction_defects(const ss_cp *problem, const double *z, const double *w, double *cone, double *dissipation);
+
+/* How large a friction impulse (the block's tangential rows) is in units of the set S: the least r with z_t in r S. Friction is at its limit
+ * where it is mu (z_n + extra). */
+double ss_cp_friction_gauge(const ss_block *block, const double *zt);
 
 /* Calls `found` for every solution of a small problem (complementary bases are enumerated; friction must be polyhedral,
  * pyramid or planar). Fails with SS_ERROR_UNSUPPORTED above the size that can be enumerated. */

@@ -64,13 +64,20 @@ typedef enum ss_restitution { SS_RESTITUTION_POISSON, SS_RESTITUTION_NEWTON } ss
  * step so that a corner (an axis) points along the slip, or fixed. */
 typedef enum ss_polygon { SS_POLYGON_TURNING, SS_POLYGON_FIXED } ss_polygon;
 
+enum { SS_GENERATOR = 5, SS_MOST_GENERATORS = 1000 }; /* numbers of a friction generator; generators of a pair */
+
 /* Override for a pair of materials, of bodies, or of one of each. NAN: keep what the materials say, which is the
  * geometric mean of the two frictions and the larger of the two restitutions, torsions and rolling resistances.
  *
  * Where has_axis, friction is anisotropic: friction forces fill an ellipse with the half axes friction (along the axis)
  * and friction_across, in units of the normal force; the axis is fixed to the body of the first of `between`. With a
  * fixed polygon friction_across may be NAN: the axis is where its first corner points, and friction is the same in all
- * directions but for the corners. */
+ * directions but for the corners.
+ *
+ * Generators (ST section 3.1) replace all of these: friction per normal force is the convex hull of zero and of n_generators rows of five
+ * numbers, (d1, d2, torsion, roll1, roll2): forces along the axis and across it, moments about the normal, the axis and across it. Without
+ * an axis the first tangent is that of a fixed polygon. In planar scenes d1 is the one tangent, roll2 the moment about the plane's
+ * normal, and the others are zero. */
 typedef struct ss_contact_def {
   const char *between[2]; /* names of materials or bodies, or "world" */
   bool collide;
@@ -79,6 +86,8 @@ typedef struct ss_contact_def {
   ss_vec3 axis;
   double friction_across;
   double torsion, rolling;
+  int n_generators; /* 0: none */
+  const double (*generators)[SS_GENERATOR];
   bool has_restitution_law; /* else that of the simulation */
   ss_restitution restitution_law;
   bool has_polygon; /* likewise */

@@ -61,6 +61,8 @@ typedef struct ss_touch {
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */
   double force[3];    /* mean force of the last part in which it had one: impulses of impacts are not among them */
+  unsigned held;      /* bits 1 and 2: friction holds spin, rolling */
+  double moments[3];  /* 1 and 2: moments of spin and rolling over their limits */
   double load, ratio; /* mean normal force and friction over its limit, in the part of a step around... */
   double when;        /* ... this time: how they change tells when they reach zero and one */
   double turn[3];     /* acceleration of its slip by the forces of constraints, world frame */
@@ -259,7 +261,11 @@ typedef struct ss_energy {
   double initial, final;
   double kinetic, potential, elastic; /* parts of final */
   double work, friction_loss, impact_loss, damping_loss, remainder;
-  double stabilization; /* what pulling positions and velocities back has added */
+  /* Part of the remainder: what springs too stiff for the step to resolve store and dissipate beyond the work done on them. Their rows are
+   * linear in a step, and one that turns in it is stretched by O(h^2); times the stiffness that is an energy which no motion ever has. */
+  double linearization;
+  double stiff_elastic, stiff_damping; /* their part of elastic and of damping_loss */
+  double stabilization;                /* what pulling positions and velocities back has added */
 } ss_energy;
 
 typedef enum ss_event_kind {
@@ -268,9 +274,11 @@ typedef enum ss_event_kind {
   SS_SLIP,
   SS_TAKE_OFF,
   SS_LIMIT_HIT,
-  SS_SPIN_END, /* torsion has stopped the spin about the normal */
-  SS_ROLL_END, /* rolling resistance has stopped the rolling */
-  SS_FACET,    /* other corners of a fixed friction polygon carry */
+  SS_SPIN_END,   /* torsion has stopped the spin about the normal */
+  SS_ROLL_END,   /* rolling resistance has stopped the rolling */
+  SS_FACET,      /* other corners of a fixed friction polygon carry */
+  SS_SPIN_BEGIN, /* the moment about the normal has reached its limit: spin begins */
+  SS_ROLL_BEGIN, /* the moment against rolling has */
   SS_EVENT_KINDS
 } ss_event_kind;
 const char *ss_event_name(ss_event_kind kind);
@@ -289,11 +297,15 @@ typedef struct ss_solves {
   long unconverged;     /* compliant-theta: parts cut because the outer iteration did not converge */
   long newton_fails;    /* impacts in which Newton's law of restitution has no solution: they followed Poisson's */
   long unreturned;      /* impacts whose decompression has no certified solution: they ended with the compression */
-  long calmed;          /* parts in which bodies of a crowd that hardly move were stopped (schemes with alpha < 1) */
-  long rows;            /* of the problems that were counted, added up */
-  long impacts;         /* instants at which something collided */
-  double contraction;   /* largest ratio of successive changes in fixed points that were found */
-  double seconds;       /* wall time inside the complementarity solver */
+  long
+      passed_on; /* impacts that went on through touching bodies with restitution: their law decides about all of them at once */
+  long
+      split_blows; /* schemes at position level, with friction: contacts that closed on a body which already pressed on another */
+  long calmed;        /* parts in which bodies of a crowd that hardly move were stopped (schemes with alpha < 1) */
+  long rows;          /* of the problems that were counted, added up */
+  long impacts;       /* instants at which something collided */
+  double contraction; /* largest ratio of successive changes in fixed points that were found */
+  double seconds;     /* wall time inside the complementarity solver */
 } ss_solves;
 
 /* Automatic step size: how often steps were accepted and rejected, and what they were. */

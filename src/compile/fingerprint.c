@@ -127,6 +127,12 @@ static hash materials(const ss_model *m) {
     integer(&h, o->restitution_law);
     integer(&h, o->polygon);
     vector(&h, o->axis);
+    if (o->generators) {
+      integer(&h, o->generators->n);
+      for (int k = 0; k < o->generators->n_rows; k++) integer(&h, o->generators->axis[k]);
+      numbers(&h, o->generators->size, (size_t)o->generators->n_rows);
+      numbers(&h, o->generators->corners, (size_t)o->generators->n * (size_t)o->generators->n_rows);
+    }
     compliance(&h, o->compliance);
   }
   compliance(&h, &m->compliance);

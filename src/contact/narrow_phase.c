@@ -19,6 +19,8 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     contact->last_load = touch->load;
     contact->last_ratio = touch->ratio;
     contact->last_when = touch->when;
+    contact->was_held = touch->held;
+    for (int i = 0; i < SS_MOTIONS; i++) contact->last_moment_ratio[i] = touch->moments[i];
     contact->grip = touch->grip;
     contact->turn = v3(touch->turn[0], touch->turn[1], touch->turn[2]);
     contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);

@@ -34,6 +34,8 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
                         .force = {c->force.x, c->force.y, c->force.z},
                         .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
+                        .held = c->held,
+                        .moments = {0, c->moment_ratio[SS_MOTION_SPIN], c->moment_ratio[SS_MOTION_ROLL]},
                         .load = c->load,
                         .ratio = c->ratio,
                         .when = c->when,

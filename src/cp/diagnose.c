@@ -9,6 +9,7 @@
  *   at least one   one was found, and nothing is known about others.
  *
  * All of them hold up to rounding. */
+#include "cp/generated.h"
 #include "cp/dense.h"
 #include "cp/enumerate.h"
 #include "cp/infeasible.h"
@@ -166,7 +167,7 @@ ss_status ss_cp_diagnose(const ss_cp *problem, double tolerance, int effort, ss_
   const scratch_mark mark = scratch_now(workspace);
   const bool large = !problem->G && problem->n > SS_CP_DENSE_ROWS;
   ss_status status = problem->G || large ? SS_OK : storage_dense(problem, workspace, &dense, error);
-  if (!status && !large) {
+  if (!status && !large && !has_generated(problem)) {
     e.problem = problem->G ? problem : &dense;
     status = examine(&e, error);
   }

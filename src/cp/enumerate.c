@@ -1,5 +1,6 @@
 /* Enumeration: every combination of states of the contacts is tried (active.c). Exact and complete for small problems
  * up to singular systems: where a combination has a continuum of solutions, one of them is reported. */
+#include "cp/generated.h"
 #include "cp/enumerate.h"
 
 #include "cp/active.h"
@@ -222,6 +223,9 @@ ss_status ss_cp_all_solutions(const ss_cp *problem, double tolerance, ss_cp_work
                               void *user, int *count, ss_error *error) {
   enumeration e = {.combinations = HUGE_VAL};
   ss_cp dense = *problem;
+  *count = 0;
+  if (has_generated(problem))
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "friction sets given by corners have no enumeration of all solutions");
   const scratch_mark mark = scratch_now(workspace);
   ss_status status = SS_OK;
   if (!problem->G && problem->n <= SS_CP_DENSE_ROWS) status = storage_dense(problem, workspace, &dense, error);

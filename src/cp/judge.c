@@ -69,14 +69,21 @@ static void project_polygon(double *p, double r, int k) {
   project_edge(p, r, cos(middle), sin(middle), cos(half), sin(half));
 }
 
+/* Whether S is an interval or a cube. */
+static bool has_axes(const ss_block *block) {
+  return block->cone == SS_CONE_PYRAMID || (tangents(block) == 1 && block->cone != SS_CONE_GENERATED);
+}
+
 /* Projection of p on the scaled section r S of a friction block. */
 static void project(const ss_block *block, double *p, double r) {
   const int n = tangents(block);
-  if (n == 1 || block->cone == SS_CONE_PYRAMID) {
+  if (has_axes(block)) {
     for (int i = 0; i < n; i++) p[i] = clamp(p[i], -r, r);
   } else if (block->cone == SS_CONE_QUADRATIC) {
     const double length = norm(p, n);
     for (int i = 0; length > r && i < n; i++) p[i] = p[i] / length * r;
+  } else if (block->cone == SS_CONE_GENERATED) {
+    project_generated(block, p, r);
   } else {
     project_polygon(p, r, block->directions);
   }
@@ -85,7 +92,8 @@ static void project(const ss_block *block, double *p, double r) {
 /* max of s . p over the section S. */
 double friction_support(const ss_block *block, const double *p) {
   const int n = tangents(block);
-  if (n == 1 || block->cone == SS_CONE_PYRAMID) {
+  if (block->cone == SS_CONE_GENERATED) return support_generated(block, p);
+  if (has_axes(block)) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += fabs(p[i]);
     return sum;
@@ -93,6 +101,19 @@ double friction_support(const ss_block *block, const double *p) {
   if (block->cone == SS_CONE_QUADRATIC) return norm(p, n);
   const double turn = 2 * pi / block->directions, angle = atan2(p[1], p[0]);
   return norm(p, n) * cos(angle - turn * round(angle / turn));
+}
+
+double ss_cp_friction_gauge(const ss_block *block, const double *zt) {
+  const int n = tangents(block);
+  if (block->cone == SS_CONE_GENERATED) return gauge_generated(block, zt);
+  if (has_axes(block)) {
+    double largest = 0;
+    for (int i = 0; i < n; i++) largest = larger(largest, fabs(zt[i]));
+    return largest;
+  }
+  if (block->cone == SS_CONE_QUADRATIC) return norm(zt, n);
+  const double half = pi / block->directions, angle = atan2(zt[1], zt[0]) / (2 * half);
+  return norm(zt, n) * cos((angle - floor(angle) - 0.5) * 2 * half) / cos(half);
 }
 
 /* Size of the set of friction impulses. */

@@ -25,12 +25,17 @@ static ss_status check_friction(const ss_block *block, int b, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "block %d: the friction coefficient must be finite and not negative", b);
   if (!(block->extra >= 0) || !isfinite(block->extra))
     return ss_fail(error, SS_ERROR_INPUT, "block %d: the extra normal impulse must be finite and not negative", b);
-  if ((int)block->cone < 0 || block->cone > SS_CONE_QUADRATIC)
+  if ((int)block->cone < 0 || block->cone > SS_CONE_GENERATED)
     return ss_fail(error, SS_ERROR_INPUT, "block %d: unknown cone", b);
   if (block->size == 3 && block->cone == SS_CONE_POLYHEDRAL &&
       (block->directions < 4 || block->directions % 2 || block->directions > SHRT_MAX))
     return ss_fail(error, SS_ERROR_INPUT, "block %d: directions must be even and at least 4, not %d", b,
                    block->directions);
+  if (block->cone != SS_CONE_GENERATED) return SS_OK;
+  if (block->directions < 1 || block->directions > SHRT_MAX || !block->generators)
+    return ss_fail(error, SS_ERROR_INPUT, "block %d: a generated set has at least one corner", b);
+  for (int i = 0; i < block->directions * (block->size - 1); i++)
+    if (!isfinite(block->generators[i])) return ss_fail(error, SS_ERROR_INPUT, "block %d: a corner is not finite", b);
   return SS_OK;
 }
 
@@ -78,7 +83,7 @@ ss_status ss_cp_validate(const ss_cp *problem, ss_error *error) {
 }
 
 static void write_block(FILE *file, const ss_block *block) {
-  static const char *const cones[] = {"polyhedral", "pyramid", "quadratic"};
+  static const char *const cones[] = {"polyhedral", "pyramid", "quadratic", "generated"};
   switch (block->kind) {
   case SS_BLOCK_FREE:
     fprintf(file, "free %d\n", block->size);
@@ -90,8 +95,11 @@ static void write_block(FILE *file, const ss_block *block) {
     fprintf(file, "box %a %a\n", block->lower, block->upper);
     break;
   case SS_BLOCK_FRICTION:
-    fprintf(file, "friction %d %s %d %a %a\n", block->size, cones[block->cone], block->directions, block->mu,
+    fprintf(file, "friction %d %s %d %a %a", block->size, cones[block->cone], block->directions, block->mu,
             block->extra);
+    for (int i = 0; block->cone == SS_CONE_GENERATED && i < block->directions * (block->size - 1); i++)
+      fprintf(file, " %a", block->generators[i]);
+    fputc('\n', file);
     break;
   }
 }

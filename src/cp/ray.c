@@ -12,6 +12,7 @@
  * (violation.c), unless they have a solution.
  *
  * Fails where the problem has no solution though its inequalities do not contradict each other. */
+#include "cp/generated.h"
 #include "cp/lemke.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
@@ -110,7 +111,7 @@ ss_status ss_cp_find_ray(const ss_cp *problem, ss_cp_workspace *workspace, doubl
   ss_status status = problem->G ? SS_OK : storage_dense(problem, workspace, &dense, error);
   if (!problem->G) problem = &dense;
   if (!status) status = follow_smooth(problem, workspace, y, margin, error);
-  if (!status && *margin == 0 && has_friction(problem) && !has_disc(problem))
+  if (!status && *margin == 0 && has_friction(problem) && !has_disc(problem) && !has_generated(problem))
     status = follow(problem, problem, workspace, y, margin, &solved, error);
   scratch_release(workspace, mark);
   return status;

@@ -2,10 +2,11 @@
 #include "cp/storage.h"
 #include "cp/tokens.h"
 
+#include <limits.h>
 #include <string.h>
 
 static ss_status read_block(tokens *t, ss_block *block, ss_error *error) {
-  static const char *const cones[] = {"polyhedral", "pyramid", "quadratic"};
+  static const char *const cones[] = {"polyhedral", "pyramid", "quadratic", "generated"};
   const bool is_free = tokens_word(t, "free");
   if (is_free || tokens_word(t, "nonnegative")) {
     block->kind = is_free ? SS_BLOCK_FREE : SS_BLOCK_NONNEGATIVE;
@@ -20,13 +21,20 @@ static ss_status read_block(tokens *t, ss_block *block, ss_error *error) {
   block->kind = SS_BLOCK_FRICTION;
   if (!tokens_word(t, "friction")) return tokens_expected(t, error, "free, nonnegative, box or friction");
   bool good = tokens_integer(t, &block->size), named = false;
-  for (int c = 0; c < 3 && !named; c++) {
+  for (int c = 0; c < 4 && !named; c++) {
     named = tokens_word(t, cones[c]);
     if (named) block->cone = (ss_cone)c;
   }
   good = good && named && tokens_integer(t, &block->directions) && tokens_number(t, &block->mu) &&
          tokens_number(t, &block->extra);
-  return good ? SS_OK : tokens_expected(t, error, "friction SIZE CONE DIRECTIONS MU EXTRA");
+  if (!good) return tokens_expected(t, error, "friction SIZE CONE DIRECTIONS MU EXTRA");
+  if (block->cone != SS_CONE_GENERATED) return SS_OK;
+  if (block->size < 2 || block->size > SS_FRICTION_ROWS || block->directions < 1 || block->directions > SHRT_MAX)
+    return tokens_expected(t, error, "2 to 6 rows and at least one corner");
+  double *corners;
+  const ss_status status = tokens_vector(t, (size_t)block->directions * (size_t)(block->size - 1), &corners, error);
+  block->generators = corners;
+  return status;
 }
 
 /* The entries "i j x" of a matrix, ascending by rows and by columns. */

@@ -4,6 +4,7 @@
  * problems idle tangents, velocities, rows without a diagonal and islands, which are problems of their own; then the strategy (strategy.c). */
 #include "cp/at_once.h"
 #include "cp/climb.h"
+#include "cp/generated.h"
 #include "cp/storage.h"
 #include "cp/units.h"
 
@@ -198,6 +199,7 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   const ss_cp_result nothing = {.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
   const bool automatic = strcmp(options->solver, "auto") == 0;
   *result = nothing;
+  if (has_generated(problem)) return solve_generated(problem, options, warm, z, workspace, result, error);
   if (automatic && !warm && solve_at_once(problem, options, z, workspace, result))
     return options->any || is_zero(z, problem->n) ? SS_OK : select(problem, options, z, workspace, result, error);
   *result = nothing;

@@ -184,12 +184,38 @@ static bool changes_face(const verdict *v) {
          c->face != c->last_face;
 }
 
+static bool begins(const verdict *v, ss_contact_motion motion) {
+  const ss_contact *c = v->c;
+  return v->carries && c->pressed_before && !c->patch && (c->was_held & ~c->held) >> motion & 1;
+}
+static bool begins_to_spin(const verdict *v) { return begins(v, SS_MOTION_SPIN); }
+static bool begins_to_roll(const verdict *v) { return begins(v, SS_MOTION_ROLL); }
+
 static const struct {
   ss_event_kind kind;
   bool (*holds)(const verdict *v);
 } told[] = {
-    {SS_TAKE_OFF, takes_off}, {SS_COLLISION, collides}, {SS_STICK, sticks}, {SS_SLIP, slips}, {SS_FACET, changes_face},
+    {SS_TAKE_OFF, takes_off},
+    {SS_COLLISION, collides},
+    {SS_STICK, sticks},
+    {SS_SLIP, slips},
+    {SS_FACET, changes_face},
+    {SS_SPIN_BEGIN, begins_to_spin},
+    {SS_ROLL_BEGIN, begins_to_roll},
 };
+
+/* Whether a contact closes on a body that already pressed on another, with friction: at position level the blow is dealt out in two steps, and
+ * friction with it (docs/theory.md). */
+static bool splits_a_blow(const ss_sim *sim, const ss_contact *c) {
+  if (!sim->scheme->position_level || sim->chosen.locate_collisions || !sim->model->friction_anywhere) return false;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *other = &sim->trial.contacts[i];
+    if (other == c || other->row < 0 || !other->pressed_before || !(c->mu > 0 || other->mu > 0)) continue;
+    for (int side = 0; side < 2; side++)
+      if (c->body[side] >= 0 && (c->body[side] == other->body[0] || c->body[side] == other->body[1])) return true;
+  }
+  return false;
+}
 
 void ss_tell_contacts(ss_sim *sim) {
   for (int i = 0; i < sim->trial.n_contacts; i++) {
@@ -198,6 +224,7 @@ void ss_tell_contacts(ss_sim *sim) {
     const verdict v = judge(sim, c);
     for (size_t k = 0; k < sizeof told / sizeof *told; k++)
       if (told[k].holds(&v)) ss_emit(sim, told[k].kind, c, 0);
+    if (collides(&v)) sim->report.solves.split_blows += splits_a_blow(sim, c);
     if (sim->crowd.dense && v.carries && !v.closed && c->bounce == 0) c->hops++; /* so that it is remembered */
     c->closed = v.closed;
   }

@@ -158,12 +158,34 @@ static bool decompress(ss_sim *sim) {
   return any;
 }
 
+static bool share_a_body(const ss_contact *a, const ss_contact *b) {
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++)
+      if (a->body[i] >= 0 && a->body[i] == b->body[j]) return true;
+  return false;
+}
+
+/* Whether the blow went on through bodies that only touched, and could have returned it: a chain of balls. */
+static bool is_passed_on(const ss_sim *sim, double speed_tolerance) {
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    const bool chained = c->row >= 0 && c->pair && c->restitution > 0 && c->body[0] >= 0 && c->body[1] >= 0;
+    if (!chained || c->rate < -speed_tolerance || !(v3_dot(c->total, c->at.normal) > 0)) continue;
+    for (int k = 0; k < sim->trial.n_contacts; k++) {
+      const ss_contact *blow = &sim->trial.contacts[k];
+      if (k != i && blow->row >= 0 && blow->rate < -speed_tolerance && share_a_body(c, blow)) return true;
+    }
+  }
+  return false;
+}
+
 /* Contacts that do not bounce and that the impact lets go so slowly that gravity would bring them back at once, within a
  * 32nd of the step, stay in the problem's hands, which holds or releases them, instead of hopping: an edge that lands on one
  * end after the other does so with half the speed each time, and in a heap each of these hops is a collision that all
  * bodies wait for. */
 static void finish(ss_sim *sim, double speed_tolerance, double created) {
   const double idle = sim->step.h * sim->step.acceleration / 64;
+  if (sim->model->restitution_anywhere) sim->report.solves.passed_on += is_passed_on(sim, speed_tolerance);
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0) continue;

@@ -15,7 +15,7 @@ enum { MOST_TRIALS = 30, BISECTIONS = 20 };
 
 /* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
-enum { SLIP, SPIN, ROLL, KINDS = SS_SLIP_KINDS };
+enum { SLIP = SS_MOTION_SLIP, SPIN = SS_MOTION_SPIN, ROLL = SS_MOTION_ROLL, KINDS = SS_SLIP_KINDS };
 
 void ss_slips_at(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
                  ss_vec3 out[KINDS]) {
@@ -31,8 +31,9 @@ void ss_slips_at(const ss_sim *sim, const ss_contact *c, double t, const double 
   const ss_vec3 turn =
       v3_sub(quat_rotate(place.pose[0].orientation, turn_a), quat_rotate(place.pose[1].orientation, turn_b));
   const double length = sim->model->length, spin = v3_dot(turn, normal);
-  out[SPIN] = v3_scale(c->law->torsion > 0 ? length * spin : 0, normal);
-  out[ROLL] = c->law->rolling > 0 ? v3_scale(length, v3_axpy(turn, -spin, normal)) : v3(0, 0, 0);
+  const unsigned motions = ss_contact_motions(c);
+  out[SPIN] = v3_scale(motions >> SPIN & 1 ? length * spin : 0, normal);
+  out[ROLL] = motions >> ROLL & 1 ? v3_scale(length, v3_axpy(turn, -spin, normal)) : v3(0, 0, 0);
 }
 
 /* after as a fraction of before, along its direction; 1 where it only turns, which is no arrest. */
@@ -172,14 +173,20 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
   return SS_OK;
 }
 
-/* Whether a contact that stuck or pressed before does so no longer in the solved part. */
-static bool released(const ss_sim *sim) {
+/* Whether a contact that stuck or pressed before does so no longer in the solved part. `closely`: shortly behind the start of slip its
+ * speed, which grows with the square of time, is still below what counts as none; that the force is at its limit is seen at once. */
+static bool released(const ss_sim *sim, bool closely) {
+  static const double at_limit = 1 - 1e-12;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed) continue;
     const bool presses = c->impulse[0] > 0;
     if ((sim->chosen.located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
-    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses && !c->stuck) return true;
+    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
+        (!c->stuck || (closely && !c->fixed && c->ratio >= at_limit)))
+      return true;
+    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
+      return true;
     if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
   }
   return false;
@@ -187,7 +194,7 @@ static bool released(const ss_sim *sim) {
 
 /* Where in the part (0 to h) a quantity with mean `now`, and `before` around an earlier time, crosses `limit` if it goes on
  * changing at that rate; h where it does not. */
-static double crossing(double before, double when_before, double now, double when, double limit, double h) {
+double ss_crossing(double before, double when_before, double now, double when, double limit, double h) {
   const double slope = (now - before) / (when - when_before);
   const double tau = h / 2 + (limit - now) / slope;
   return tau > 0 && tau < h ? tau : h; /* h also for NaN: nothing is remembered */
@@ -200,12 +207,14 @@ static double foreseen(const ss_sim *sim, double h) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed || !c->pressed_before) continue;
     if (sim->chosen.located & SS_EVENT_TAKE_OFF)
-      first = fmin(first, crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
-    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
-      first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
+      first = fmin(first, ss_crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
+    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->n_rows > c->n_forces)
+      first = fmin(first, ss_moments_foreseen(sim, c, h));
+    else if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
+      first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
     if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
         c->ratio > c->last_ratio && ss_face_holds(sim, c, c->face))
-      first = fmin(first, crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
+      first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
   return first;
 }
@@ -213,7 +222,7 @@ static double foreseen(const ss_sim *sim, double h) {
 ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error) {
   const double now = 1e-2 * *h; /* a change within so short a part is happening already */
   double low = 0, high = *h;
-  if (!released(sim)) {
+  if (!released(sim, false)) {
     const double tau = foreseen(sim, *h);
     if (tau > *h - now) return SS_OK;
     *h = tau;
@@ -224,7 +233,7 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
     const double tau = k == 0 ? now : (low + high) / 2;
     const ss_status status = ss_attempt(sim, tau, certified, error);
     if (status != SS_OK || !*certified) return status;
-    if (released(sim))
+    if (released(sim, true))
       high = tau;
     else
       low = tau;

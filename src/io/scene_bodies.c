@@ -205,10 +205,57 @@ static ss_status read_contact_polygon(ss_reader *reader, const ss_yaml *node, vo
   return SS_OK;
 }
 
+/* Five numbers; those that are left out at the end are zero. */
+static ss_status read_generator(ss_reader *reader, const ss_yaml *node, double *out) {
+  const bool planar = reader->scene->planar != SS_SPATIAL;
+  bool zero = true;
+  SS_TRY(ss_expect_list(reader, node, "numbers [d1, d2, torsion, roll1, roll2]"));
+  if (node->count < 1 || node->count > SS_GENERATOR)
+    return SS_READ_FAIL(reader, node,
+                        "a generator is a list of one to five numbers, [d1, d2, torsion, roll1, roll2], not %d",
+                        node->count);
+  for (int k = 0; k < SS_GENERATOR; k++) out[k] = 0;
+  for (int k = 0; k < node->count; k++) {
+    const ss_yaml *item = node->items[k].value;
+    SS_TRY(ss_read_number(reader, item, &out[k]));
+    zero &= out[k] == 0;
+    if (planar && k != 0 && k != 4 && out[k] != 0)
+      return SS_READ_FAIL(reader, item, "planar scenes have the tangent d1 and the moment roll2 only: this must be 0");
+  }
+  return zero ? SS_READ_FAIL(reader, node, "a generator must not be zero") : SS_OK;
+}
+
+static ss_status read_generators(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_contact_def *contact = object;
+  SS_TRY(ss_expect_list(reader, node, "generators [d1, d2, torsion, roll1, roll2]"));
+  if (node->count < 1 || node->count > SS_MOST_GENERATORS)
+    return SS_READ_FAIL(reader, node, "'generators' must be a list of 1 to %d generators, not %d", SS_MOST_GENERATORS,
+                        node->count);
+  double(*rows)[SS_GENERATOR] = ss_arena_alloc(reader->scratch, sizeof *rows * (size_t)node->count);
+  if (!rows) return ss_fail(reader->error, SS_ERROR_MEMORY, "out of memory");
+  for (int i = 0; i < node->count; i++) SS_TRY(read_generator(reader, node->items[i].value, rows[i]));
+  contact->n_generators = node->count;
+  contact->generators = (const double(*)[SS_GENERATOR])rows;
+  return SS_OK;
+}
+
+static const ss_key generator_keys[] = {
+    {"generators", read_generators, 0, true, 0},
+    {NULL, NULL, 0, false, 0},
+};
+const ss_section ss_section_contact_friction = {"contact_friction", generator_keys};
+
+/* A coefficient, or a set by its generators. */
+static ss_status read_contact_friction(ss_reader *reader, const ss_yaml *node, void *object) {
+  ss_contact_def *contact = object;
+  if (node->kind == SS_YAML_MAP) return ss_read_section(reader, node, &ss_section_contact_friction, -1, NULL, contact);
+  return ss_read_nonnegative(reader, node, &contact->friction);
+}
+
 static const ss_key contact_keys[] = {
     {"between", read_contact_between, offsetof(ss_contact_def, between), true, 0},
     {"collide", ss_read_boolean, offsetof(ss_contact_def, collide), false, 0},
-    {"friction", ss_read_nonnegative, offsetof(ss_contact_def, friction), false, 0},
+    {"friction", read_contact_friction, 0, false, 0},
     {"friction_across", ss_read_nonnegative, offsetof(ss_contact_def, friction_across), false, 0},
     {"axis", read_contact_axis, 0, false, 0},
     {"polygon", read_contact_polygon, 0, false, 0},
@@ -223,13 +270,19 @@ const ss_section ss_section_contact = {"contact", contact_keys};
 
 /* The axis needs both coefficients, or a polygon that it fixes, and a side that carries it. */
 static ss_status check_anisotropy(ss_reader *reader, const ss_yaml *node, const ss_contact_def *contact) {
+  static const char *const replaced[] = {"friction_across", "torsion", "rolling", "polygon"};
   const ss_yaml *across = ss_yaml_get(node, "friction_across");
+  for (int i = 0; i < 4 && contact->n_generators > 0; i++)
+    if (ss_yaml_get(node, replaced[i]))
+      return SS_READ_FAIL(reader, ss_yaml_get(node, replaced[i]),
+                          "'%s' has no place beside generators: they say it all", replaced[i]);
   if (!contact->has_axis && !across) return SS_OK;
   if (!contact->has_axis) return SS_READ_FAIL(reader, across, "'friction_across' needs 'axis'");
-  const bool fixed = contact->has_polygon && contact->polygon == SS_POLYGON_FIXED && !across;
+  const bool fixed =
+      contact->n_generators > 0 || (contact->has_polygon && contact->polygon == SS_POLYGON_FIXED && !across);
   if (!fixed && (!across || isnan(contact->friction)))
     return SS_READ_FAIL(reader, ss_yaml_get(node, "axis"),
-                        "'axis' needs 'friction' (along it) and 'friction_across', or 'polygon: fixed'");
+                        "'axis' needs 'friction' (along it) and 'friction_across', generators, or 'polygon: fixed'");
   if (strcmp(contact->between[0], contact->between[1]) == 0)
     return SS_READ_FAIL(reader, ss_yaml_get(node, "axis"),
                         "'axis' is fixed to the first of 'between', which must differ from the second");

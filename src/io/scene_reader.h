@@ -155,10 +155,11 @@ ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node); /* node NU
 const char *ss_setting_for(const ss_reader *reader, const char *name);
 ss_status ss_apply_setting(ss_reader *reader, const char *name, const char *text, double *value);
 
-extern const ss_section ss_section_scene, ss_section_material, ss_section_contact, ss_section_world, ss_section_shape,
-    ss_section_body, ss_section_orientation, ss_section_joint, ss_section_motor, ss_section_spring, ss_section_force,
-    ss_section_output, ss_section_simulation, ss_section_friction, ss_section_compliance, ss_section_damping,
-    ss_section_elastic, ss_section_boundary, ss_section_continuation, ss_section_start;
+extern const ss_section ss_section_scene, ss_section_material, ss_section_contact, ss_section_contact_friction,
+    ss_section_world, ss_section_shape, ss_section_body, ss_section_orientation, ss_section_joint, ss_section_motor,
+    ss_section_spring, ss_section_force, ss_section_output, ss_section_simulation, ss_section_friction,
+    ss_section_compliance, ss_section_damping, ss_section_elastic, ss_section_boundary, ss_section_continuation,
+    ss_section_start;
 extern const ss_words ss_words_planar, ss_words_freedom, ss_words_axis, ss_words_shape, ss_words_joint, ss_words_force,
     ss_words_jacobian, ss_words_cone, ss_words_polygon, ss_words_restitution, ss_words_event, ss_words_stabilization,
     ss_words_estimate, ss_words_later_scheme, ss_words_damping, ss_words_influence, ss_words_sensitivities;

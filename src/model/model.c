@@ -85,6 +85,16 @@ int ss_model_find_body(const ss_model *model, const char *name) {
 
 /* ---- the law between two shapes ---- */
 
+/* The largest force, or moment where there is no force. */
+static double table_scale(const ss_friction_table *table) {
+  double forces = 0, moments = 0;
+  for (int k = 0; k < table->n_rows; k++) {
+    double *largest = table->axis[k] < 2 ? &forces : &moments;
+    *largest = fmax(*largest, table->size[k]);
+  }
+  return forces > 0 ? forces : moments;
+}
+
 static bool side_matches(const ss_law_override *override, int side, const ss_shape *shape) {
   return override->material[side] >= 0 ? override->material[side] == shape->material
                                        : override->body[side] == shape->body;
@@ -96,6 +106,12 @@ static void apply_override(ss_law *law, const ss_law_override *o, int first) {
   if (!isnan(o->friction)) {
     law->friction = o->friction;
     law->anisotropic = o->has_axis && !isnan(o->across);
+    law->generators = NULL;
+  }
+  if (o->generators) {
+    law->generators = o->generators;
+    law->friction = law->torsion = law->rolling = 0;
+    law->anisotropic = law->has_axis = false;
   }
   if (o->has_axis) {
     law->has_axis = true;
@@ -135,5 +151,6 @@ ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b)
   }
   law.mu = law.anisotropic ? fmax(law.friction, law.across) : law.friction;
   if (law.mu == 0) law.mu = fmax(law.torsion, law.rolling);
+  if (law.generators) law.mu = table_scale(law.generators);
   return law;
 }

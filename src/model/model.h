@@ -81,6 +81,15 @@ typedef struct ss_compliance_law {
   bool own_stiffness, own_damping; /* said by the pair itself: goes before what its materials say */
 } ss_compliance_law;
 
+/* A set of friction forces and moments by its corners: what they are in the rows of a contact, each row in units of its own size. */
+typedef struct ss_friction_table {
+  int n_rows;                /* friction rows */
+  int axis[SS_GENERATOR];    /* [n_rows] which of the five numbers of a generator each of them is */
+  double size[SS_GENERATOR]; /* [n_rows] the largest of that number over the generators: its unit */
+  int n;                     /* corners */
+  const double *corners;     /* [n][n_rows] */
+} ss_friction_table;
+
 /* What happens between two materials or bodies. */
 typedef struct ss_law {
   bool collide, anisotropic;
@@ -95,6 +104,7 @@ typedef struct ss_law {
   ss_polygon polygon;
   ss_vec3 axis; /* in the frame of the body of shape `frame` (0 or 1) */
   int frame;
+  const ss_friction_table *generators; /* NULL: by the coefficients above */
   const ss_compliance_law *compliance;
   int compliance_side; /* which shape (0 or 1) is the first of the pair's `between`; without: the first in the model */
 } ss_law;
@@ -109,6 +119,7 @@ typedef struct ss_law_override {
   ss_restitution restitution_law;
   bool has_polygon;
   ss_polygon polygon;
+  const ss_friction_table *generators; /* NULL: keep, unless friction is given */
   const ss_compliance_law *compliance; /* NULL: keep */
 } ss_law_override;
 enum { SS_ANY_BODY = -2 };

@@ -145,6 +145,13 @@ ss_status ss_scene_add_contact(ss_scene *scene, const ss_contact_def *contact, s
   ss_contact_def copy = *contact;
   if (!copy.between[0] || !copy.between[1]) return ss_fail(error, SS_ERROR_INPUT, "a contact needs two names");
   ss_contact_def *grown = with_room(scene->arena, scene->contacts, scene->n_contacts, sizeof *grown);
+  if (copy.n_generators > 0) {
+    const size_t bytes = sizeof *copy.generators * (size_t)copy.n_generators;
+    double *own = ss_arena_alloc(scene->arena, bytes);
+    if (!own) return out_of_memory(error);
+    memcpy(own, contact->generators, bytes);
+    copy.generators = (const double(*)[SS_GENERATOR])own;
+  }
   if (!grown || !keep(scene->arena, &copy.between[0]) || !keep(scene->arena, &copy.between[1]))
     return out_of_memory(error);
   scene->contacts = grown;

@@ -63,8 +63,8 @@ void ss_measure_variation(ss_sim *sim, bool collided) {
 }
 
 const char *ss_event_name(ss_event_kind kind) {
-  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick",    "slip",     "take-off",
-                                                    "limit",     "spin-end", "roll-end", "facet"};
+  static const char *const names[SS_EVENT_KINDS] = {"collision", "stick",    "slip",  "take-off",   "limit",
+                                                    "spin-end",  "roll-end", "facet", "spin-begin", "roll-begin"};
   return names[kind];
 }
 

@@ -103,8 +103,12 @@ static void measure_energy(ss_sim *sim) {
   ss_report *r = &sim->report;
   const ss_energy *e = &r->energy;
   const double kept = e->final - e->initial - e->work + e->impact_loss;
-  const double created = kept + fmax(e->friction_loss, 0) + fmax(e->damping_loss, 0); /* neither may ever give energy */
-  const double motion = e->kinetic + e->elastic + fabs(e->potential - r->potential_start);
+  const double given = kept + fmax(e->friction_loss, 0) + fmax(e->damping_loss, 0); /* neither may ever give energy */
+  /* Stiff links: what turning stretches them by is not motion. If it became motion, it would be seen without them as well. */
+  const double moving = given - e->stiff_elastic - fmax(e->stiff_damping, 0);
+  const double created = e->linearization > 0 ? fmin(given, fmax(given - e->linearization, moving)) : given;
+  const double motion = e->kinetic + e->elastic - fmin(e->stiff_elastic, fmax(e->linearization, 0)) +
+                        fabs(e->potential - r->potential_start);
   r->created_by_forces = fmax(r->created_by_forces, created);
   const double rounding = ROUNDING * (fabs(e->potential) + fabs(e->initial));
   const double scale = fmax(motion - fmax(created, 0) - r->created_by_impacts, 0) + fabs(e->work) + rounding;

@@ -30,6 +30,58 @@ double ss_total_energy(const ss_sim *sim) {
   return sim->mechanics->kinetic_energy(sim, sim->state.v) + sim->mechanics->potential_energy(sim) + elastic;
 }
 
+static double elastic_of(const ss_force *force, double length) {
+  return 0.5 * force->stiffness * (length - force->rest_length) * (length - force->rest_length);
+}
+
+/* The part of the elastic energy that links have which the step cannot resolve. */
+static double stiff_elastic(const ss_sim *sim) {
+  double sum = 0;
+  for (int k = 0; k < sim->model->n_forces; k++) {
+    const ss_force *force = &sim->model->forces[k];
+    if (force->type == SS_FORCE_APPLIED || force->stiffness == 0) continue;
+    const ss_link link = ss_link_at(sim->model, force, sim->state.q, sim->state.angle, NULL);
+    if (ss_force_is_link(sim, force, &link.row)) sum += elastic_of(force, link.length);
+  }
+  return sum;
+}
+
+/* What a damper takes in the part: its impulse is -h d g.va, whether it is a row or explicit (then va is v). */
+static double damping_loss(const ss_sim *sim, const ss_force *force, const ss_link *link, double h, double fraction) {
+  double kappa;
+  const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->trial.asked.alpha : 0;
+  const double change = ss_row_dot(sim->model, &link->row, sim->trial.delta);
+  return fraction * h * force->damping * (link->rate + weight * change) * (link->rate + fraction / 2 * change);
+}
+
+/* The books of stiff links: what one stores and dissipates beyond the work that its row takes from the bodies. Called before the state moves
+ * by `fraction` of the part of size h, and afterwards. */
+void ss_ledger_links(ss_sim *sim, double h, double fraction, bool moved) {
+  const ss_model *model = sim->model;
+  const ss_problem *p = &sim->trial.problem;
+  int row = p->n_joint;
+  double kappa;
+  for (int k = 0; k < model->n_forces; k++) {
+    const ss_force *force = &model->forces[k];
+    const bool has_row = ss_force_is_row(sim, force, h, &kappa);
+    if (force->type == SS_FORCE_APPLIED) continue;
+    const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
+    double *open = &sim->scratch.link_balance[k];
+    if (moved) {
+      if (!isnan(*open)) sim->report.energy.linearization += *open + elastic_of(force, link.length);
+    } else {
+      *open = (double)NAN;
+      if (has_row && ss_force_is_link(sim, force, &link.row)) {
+        const double mean = ss_row_dot(model, &p->rows[row], sim->state.v) +
+                            fraction / 2 * ss_row_dot(model, &p->rows[row], sim->trial.delta);
+        *open =
+            fraction * p->z[row] * mean + damping_loss(sim, force, &link, h, fraction) - elastic_of(force, link.length);
+      }
+    }
+    row += has_row;
+  }
+}
+
 static void balance(ss_sim *sim) {
   ss_energy *e = &sim->report.energy;
   e->kinetic = sim->mechanics->kinetic_energy(sim, sim->state.v);
@@ -37,10 +89,11 @@ static void balance(ss_sim *sim) {
   e->elastic = sim->model->n_forces ? ss_elastic_energy(sim->model, sim->state.q, sim->state.angle) : 0;
   if (sim->scheme->compliant) e->elastic += ss_patches_energy(sim);
   e->final = e->kinetic + e->potential + e->elastic;
+  e->stiff_elastic = sim->model->n_forces ? stiff_elastic(sim) : 0;
   e->remainder =
       e->final - (e->initial + e->work - e->friction_loss - e->impact_loss - e->damping_loss + e->stabilization);
   ss_certificate *certificate = &sim->report.certificate;
-  const double gained = e->final - e->initial - e->work;
+  const double gained = e->final - e->initial - e->work - fmax(e->linearization, 0);
   certificate->energy_created = fmax(certificate->energy_created, fmax(gained, sim->report.created_by_impacts));
 }
 
@@ -95,18 +148,15 @@ static void stabilization_work(ss_sim *sim, double fraction) {
   }
 }
 
-/* A damper's impulse is -h d g.va, whether it is a row or explicit (then va is v). */
 static void damping_losses(ss_sim *sim, double h, double fraction) {
   const ss_model *model = sim->model;
   for (int k = 0; k < model->n_forces; k++) {
     const ss_force *force = &model->forces[k];
     if (force->type == SS_FORCE_APPLIED || force->damping == 0) continue;
-    double kappa;
-    const double weight = ss_force_is_row(sim, force, h, &kappa) ? sim->trial.asked.alpha : 0;
     const ss_link link = ss_link_at(model, force, sim->state.q, sim->state.angle, sim->state.v);
-    const double change = ss_row_dot(model, &link.row, sim->trial.delta);
-    sim->report.energy.damping_loss +=
-        fraction * h * force->damping * (link.rate + weight * change) * (link.rate + fraction / 2 * change);
+    const double loss = damping_loss(sim, force, &link, h, fraction);
+    sim->report.energy.damping_loss += loss;
+    if (ss_force_is_link(sim, force, &link.row)) sim->report.energy.stiff_damping += loss;
   }
 }
 

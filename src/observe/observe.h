@@ -15,6 +15,7 @@ void ss_patch_losses(ss_sim *sim, const ss_contact *contact, double h); /* to th
 void ss_ledger_start(ss_sim *sim);
 double ss_total_energy(const ss_sim *sim);
 void ss_ledger_part(ss_sim *sim, double h, double fraction);
+void ss_ledger_links(ss_sim *sim, double h, double fraction, bool moved);
 void ss_ledger_step(ss_sim *sim);
 /* The energy that no column explains so far; after a crowd's part the impacts explain what was not open before it. */
 double ss_ledger_open(const ss_sim *sim);

@@ -50,7 +50,7 @@ ss_status ss_patch_find_law(ss_sim *sim, ss_contact *c, ss_error *error) {
   const ss_model *model = sim->model;
   if (ss_polygon_of(sim, c->law) == SS_POLYGON_FIXED)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "%s: 'polygon: fixed' is for rigid contacts", sim->scheme->name);
-  if (c->law->anisotropic || c->law->torsion > 0 || c->law->rolling > 0)
+  if (c->law->generators || c->law->anisotropic || c->law->torsion > 0 || c->law->rolling > 0)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "%s: patches have isotropic friction, and torsion and rolling resistance of their own making",
                    sim->scheme->name);

@@ -87,6 +87,13 @@ bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double 
   return *kappa > 0;
 }
 
+bool ss_force_is_link(const ss_sim *sim, const ss_force *force, const ss_row *row) {
+  const double h = sim->step.h;
+  double kappa;
+  if (force->stiffness == 0 || !ss_force_is_row(sim, force, h, &kappa)) return false;
+  return h * (force->damping + h * force->stiffness) * ss_row_inverse_mass(sim->model, row) >= 1;
+}
+
 static void element_forces(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   for (int k = 0; k < model->n_forces; k++) {

@@ -8,6 +8,9 @@
  *     planar scenes   one tangent; rolling resistance about the plane's normal is bounded on its own
  *     spatial scenes  two tangents; with torsion or rolling resistance S is a box (pyramid) or a ball (quadratic)
  *
+ * With generators S is the hull of their list, in a frame that does not turn: every number of a generator that is not always zero has a row,
+ * as long as it is at most (scheme/generators.c).
+ *
  * A gap of a system has its normal and its friction directions as the axes of a space of its own: the first axis is the
  * normal, and where there is one direction the third one stands in for the plane's normal.
  *
@@ -33,7 +36,7 @@ static tangent_frame frame_of(const ss_contact *c, const ss_contact_place *place
   const ss_law *law = c->law;
   const ss_vec3 n = place->at.normal;
   tangent_frame f = {.size = {law->friction / c->mu, (law->anisotropic ? law->across : law->friction) / c->mu}};
-  f.e[0] = c->fixed ? default_direction(n) : v3_perpendicular(n);
+  f.e[0] = c->fixed || law->generators ? default_direction(n) : v3_perpendicular(n);
   if (law->has_axis) {
     const ss_vec3 axis = quat_rotate(place->pose[law->frame].orientation, law->axis);
     const ss_vec3 flat = v3_axpy(axis, -v3_dot(axis, n), n);
@@ -45,6 +48,7 @@ static tangent_frame frame_of(const ss_contact *c, const ss_contact_place *place
 
 static void add_force(ss_contact *c, ss_vec3 direction, double guess) {
   c->direction[c->n_rows] = direction;
+  c->motion[c->n_rows] = SS_MOTION_SLIP;
   c->impulse[c->n_rows++] = guess;
   c->n_forces = c->n_rows;
 }
@@ -94,10 +98,40 @@ static void two_forces(const ss_sim *sim, ss_contact *c, const ss_contact_place 
   add_force(c, v3_sub(v3_scale(cosine, b), v3_scale(sine, a)), cosine * held[1] - sine * held[0]);
 }
 
-static void add_moment(ss_contact *c, ss_vec3 axis, double length) {
+static void add_moment(ss_contact *c, ss_contact_motion motion, ss_vec3 axis, double length) {
   const double size = length / c->mu;
+  c->motion[c->n_rows] = motion;
   c->direction[c->n_rows] = v3_scale(size, axis);
   c->impulse[c->n_rows++] = v3_dot(c->twisted, axis) / size;
+}
+
+/* The angular velocity of body a relative to b, for these velocities. */
+static ss_vec3 relative_turn(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const double *v) {
+  ss_vec3 linear, turn[2];
+  for (int side = 0; side < 2; side++) {
+    ss_twist_of(sim->model, v, c->body[side], &linear, &turn[side]);
+    turn[side] = quat_rotate(place->pose[side].orientation, turn[side]);
+  }
+  return v3_sub(turn[0], turn[1]);
+}
+
+/* Rolling is bounded along two tangents. Where they are bounded separately, the first one lies where the moment that holds it points,
+ * or along the rolling that there is or will be: the limit does not depend on how the scene is turned. */
+static void two_moments(const ss_sim *sim, ss_contact *c, const ss_contact_place *place, const tangent_frame *f) {
+  const ss_vec3 n = place->at.normal, tangential = v3_axpy(c->twisted, -v3_dot(c->twisted, n), n);
+  const double held = v3_norm(tangential), limit = c->law->rolling * v3_dot(c->pressed, n);
+  ss_vec3 axis = f->e[0];
+  if (c->was_held >> SS_MOTION_ROLL & 1 && limit > 0 && held > 1e-6 * limit) {
+    axis = v3_scale(1 / held, tangential);
+  } else {
+    const ss_vec3 turn =
+        v3_add(relative_turn(sim, c, place, sim->state.v), relative_turn(sim, c, place, sim->trial.dv_free));
+    const ss_vec3 rolls = v3_axpy(turn, -v3_dot(turn, n), n);
+    const double rate = v3_norm(rolls);
+    if (rate * c->law->rolling > 1e-9 * sim->part.speed_bound) axis = v3_scale(1 / rate, rolls);
+  }
+  add_moment(c, SS_MOTION_ROLL, axis, c->law->rolling);
+  add_moment(c, SS_MOTION_ROLL, v3_cross(n, axis), c->law->rolling);
 }
 
 static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
@@ -107,13 +141,34 @@ static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *pl
   else
     for (int i = 0; i < 2; i++)
       if (f.size[i] > 0) add_force(c, v3_scale(f.size[i], f.e[i]), v3_dot(c->pressed, f.e[i]) / f.size[i]);
-  if (c->law->torsion > 0) add_moment(c, place->at.normal, c->law->torsion);
-  for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, f.e[i], c->law->rolling);
+  if (c->law->torsion > 0) add_moment(c, SS_MOTION_SPIN, place->at.normal, c->law->torsion);
+  if (c->law->rolling > 0 && sim->options.cone != SS_CONE_QUADRATIC && !c->fixed)
+    two_moments(sim, c, place, &f);
+  else
+    for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, SS_MOTION_ROLL, f.e[i], c->law->rolling);
 }
 
-/* Whether its friction has a polygon that does not turn. */
+/* A row for every number of the generators. */
+static void by_generators(ss_contact *c, const ss_contact_place *place, const ss_vec3 tangent[2]) {
+  const ss_friction_table *table = c->law->generators;
+  const ss_vec3 axes[SS_GENERATOR] = {tangent[0], tangent[1], place->at.normal, tangent[0], tangent[1]};
+  static const ss_contact_motion motions[SS_GENERATOR] = {SS_MOTION_SLIP, SS_MOTION_SLIP, SS_MOTION_SPIN,
+                                                          SS_MOTION_ROLL, SS_MOTION_ROLL};
+  for (int k = 0; k < table->n_rows; k++) {
+    const ss_vec3 axis = axes[table->axis[k]];
+    const double size = table->size[k] / c->mu;
+    if (table->axis[k] < 2)
+      add_force(c, v3_scale(size, axis), v3_dot(c->pressed, axis) / size);
+    else
+      add_moment(c, motions[table->axis[k]], axis, table->size[k]);
+  }
+}
+
+/* Whether its friction has a polygon that does not turn, and whose faces are known (event/facets.c). */
 static bool is_fixed(const ss_sim *sim, const ss_contact *c) {
   const ss_law *law = c->law;
+  if (law->generators || (sim->options.cone == SS_CONE_POLYHEDRAL && (law->torsion > 0 || law->rolling > 0)))
+    return false;
   if (ss_polygon_of(sim, law) == SS_POLYGON_TURNING || sim->options.cone == SS_CONE_QUADRATIC) return false;
   return sim->model->planar == SS_SPATIAL && law->tangents != 1 && law->friction > 0 &&
          (!law->anisotropic || law->across > 0);
@@ -127,12 +182,7 @@ void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, co
   const ss_vec3 velocity = v3_add(sim->mechanics->velocity(sim, c, &place, v), place.drive);
   for (int i = 0; i < 2; i++) out[1 + i] = f.size[i] * v3_dot(velocity, f.e[i]);
   if (c->n_rows == 3) return;
-  ss_vec3 linear, turn[2];
-  for (int side = 0; side < 2; side++) {
-    ss_twist_of(sim->model, v, c->body[side], &linear, &turn[side]);
-    turn[side] = quat_rotate(place.pose[side].orientation, turn[side]);
-  }
-  const ss_vec3 relative = v3_sub(turn[0], turn[1]);
+  const ss_vec3 relative = relative_turn(sim, c, &place, v);
   int row = 3;
   if (c->law->torsion > 0) out[row++] = c->law->torsion / c->mu * v3_dot(relative, place.at.normal);
   for (int i = 0; i < 2 && c->law->rolling > 0; i++) out[row++] = c->law->rolling / c->mu * v3_dot(relative, f.e[i]);
@@ -145,19 +195,29 @@ void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_p
   add_force(c, n, v3_dot(c->pressed, n));
   if (c->mu == 0) return;
   if (sim->model->planar == SS_SPATIAL && c->law->tangents != 1) {
-    spatial(sim, c, place);
+    if (c->law->generators) {
+      const tangent_frame f = frame_of(c, place);
+      by_generators(c, place, f.e);
+    } else {
+      spatial(sim, c, place);
+    }
     return;
   }
   const ss_vec3 tangent = v3_normalize(v3_cross(n, sim->model->plane_normal));
+  if (c->law->generators) {
+    by_generators(c, place, (const ss_vec3[2]){tangent, v3_cross(n, tangent)});
+    return;
+  }
   if (c->law->friction > 0) {
     const double size = c->law->friction / c->mu;
     add_force(c, v3_scale(size, tangent), v3_dot(c->pressed, tangent) / size);
   }
-  if (c->law->rolling > 0) add_moment(c, sim->model->plane_normal, c->law->rolling);
+  if (c->law->rolling > 0) add_moment(c, SS_MOTION_ROLL, sim->model->plane_normal, c->law->rolling);
 }
 
 /* The set S of the block that these directions make. */
 ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c) {
+  if (c->law->generators) return SS_CONE_GENERATED;
   if (sim->model->planar != SS_SPATIAL && c->n_rows > 2) return SS_CONE_PYRAMID;
-  return sim->options.cone;
+  return sim->options.cone == SS_CONE_POLYHEDRAL && c->n_rows > c->n_forces ? SS_CONE_GENERATED : sim->options.cone;
 }

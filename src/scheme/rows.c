@@ -202,6 +202,10 @@ static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share
   double *offset = sim->trial.problem.offset + c->row;
   if (fabs(c->rate) <= slow * sim->part.speed_bound) offset[0] -= share * c->rate;
   if (c->fixed && !c->was_stuck) ss_face_keep_velocity(sim, c, share, slow * sim->part.speed_bound, offset);
+  for (int k = c->n_forces; k < c->n_rows; k++) {
+    const double rate = ss_row_dot(sim->model, &sim->trial.problem.rows[c->row + k], sim->state.v);
+    if (c->was_held >> c->motion[k] & 1 && fabs(rate) <= slow * sim->part.speed_bound) offset[k] -= share * rate;
+  }
   if (!c->was_stuck || c->n_forces < 2) return;
   ss_contact_place place;
   sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
@@ -268,6 +272,11 @@ static void add_contact_block(ss_sim *sim, ss_contact *c) {
   block->mu = c->mu;
   block->cone = ss_friction_cone(sim, c);
   block->directions = sim->options.directions;
+  if (block->kind == SS_BLOCK_FRICTION && block->cone == SS_CONE_GENERATED) {
+    const ss_friction_table *table = ss_friction_corners(sim, c);
+    block->directions = table->n;
+    block->generators = table->corners;
+  }
 }
 
 static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_offset) {

@@ -39,6 +39,9 @@ ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */
 bool ss_force_is_row(const ss_sim *sim, const ss_force *force, double h, double *kappa);
+/* Whether a force has a row in a step, and is so stiff that it acts as a link there: the change of its impulse over the step exceeds what stops
+ * the mass that it acts on. */
+bool ss_force_is_link(const ss_sim *sim, const ss_force *force, const ss_row *row);
 
 /* Exact Jacobians: set up once; add to A, kt and A^-1 kt of a part of size h; coupled part of A^-1 J^T. */
 ss_status ss_coupling_prepare(ss_sim *sim, ss_error *error);
@@ -81,6 +84,10 @@ void ss_patch_advance(ss_sim *sim, double h); /* patch_end */
 /* Fills in the contact's directions and the guess of its impulses; the set of its friction block. */
 void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_place *place);
 ss_cone ss_friction_cone(const ss_sim *sim, const ss_contact *c);
+/* Where that is SS_CONE_GENERATED: its corners, in the contact's rows (scheme/generators.c). */
+const ss_friction_table *ss_friction_corners(const ss_sim *sim, const ss_contact *c);
+ss_status ss_polytopes_create(ss_sim *sim, ss_error *error);
+bool ss_has_corners(const ss_sim *sim); /* some pair has such a set */
 /* Velocities along the friction rows of a contact with a fixed polygon at (t, q, v); out[0] is not used. */
 void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
                             double out[SS_CONTACT_ROWS]);

@@ -39,6 +39,10 @@ ss_status ss_variation_possible(const ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities are not available with an automatic step size");
   if (sim->model->n_motors)
     return ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities are not available for motors");
+  if (ss_has_corners(sim))
+    return ss_fail(error, SS_ERROR_UNSUPPORTED,
+                   "exact sensitivities are not available for friction by generators, nor for the polyhedral cone with "
+                   "torsion or rolling resistance");
   if (sim->model->n_held)
     return ss_fail(error, SS_ERROR_UNSUPPORTED,
                    "exact sensitivities are not available for forces that depend on the state: use differences");

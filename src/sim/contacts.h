@@ -11,6 +11,9 @@ enum { SS_CONTACT_ROWS = 6 };    /* normal, two tangents, torsion, rolling about
 
 typedef struct ss_patch ss_patch; /* patch/patch.h */
 
+/* What a friction row opposes: slip of the contact points, spin about the normal, rolling about a tangent. */
+typedef enum ss_contact_motion { SS_MOTION_SLIP, SS_MOTION_SPIN, SS_MOTION_ROLL, SS_MOTIONS } ss_contact_motion;
+
 typedef struct ss_contact {
   uint64_t key;        /* shape pair and feature: the identity that survives from step to step */
   const ss_pair *pair; /* NULL: not of two shapes, but a joint's limit or a gap of a system, which body[0] names */
@@ -25,26 +28,27 @@ typedef struct ss_contact {
   double rate;         /* d gap/dt there */
   const ss_law *law;   /* valid until the next broad phase */
   double mu, restitution;
-  bool closed;                             /* was touching at the end of the last step */
-  bool met;                                /* collided in the last step, and still approaches (event/crowd.c) */
-  bool active;                             /* has rows in the step's problem */
-  bool touching;                           /* gap at rounding level, or below */
-  bool lands;                              /* gently: active before it touches (event/crowd.c) */
-  double lands_at;                         /* when in the part it would, infinite: it does not, or not gently */
-  bool was_stuck, pressed_before;          /* in the last (part of a) step */
-  int hits;                                /* collisions in this step so far */
-  int hops;                                /* those of them that did not bounce, or took no time */
-  ss_vec3 turn;                            /* acceleration of its slip by the forces of constraints */
-  double grip;                             /* and by its own friction alone, in size */
-  double last_load, last_ratio, last_when; /* of that part: mean normal force, friction over its limit, its middle */
-  double load, ratio, when;                /* of this part */
-  bool slow;                               /* forces may turn its slip anywhere within the part */
-  bool undirected;                         /* its friction polygon lies anyhow: neither slip nor a force turned it */
-  bool fixed;                              /* the polygon of its friction does not turn with the slip */
-  int last_face, face;                     /* fixed: which corners carry, in the last part and in this one */
-  ss_vec3 direction[SS_CONTACT_ROWS];      /* of its rows: the normal, friction forces, friction moments */
-  int row, n_rows;                         /* row -1: none */
-  int n_forces;                            /* rows that are forces, the normal one included; the others are moments */
+  bool closed;                               /* was touching at the end of the last step */
+  bool met;                                  /* collided in the last step, and still approaches (event/crowd.c) */
+  bool active;                               /* has rows in the step's problem */
+  bool touching;                             /* gap at rounding level, or below */
+  bool lands;                                /* gently: active before it touches (event/crowd.c) */
+  double lands_at;                           /* when in the part it would, infinite: it does not, or not gently */
+  bool was_stuck, pressed_before;            /* in the last (part of a) step */
+  int hits;                                  /* collisions in this step so far */
+  int hops;                                  /* those of them that did not bounce, or took no time */
+  ss_vec3 turn;                              /* acceleration of its slip by the forces of constraints */
+  double grip;                               /* and by its own friction alone, in size */
+  double last_load, last_ratio, last_when;   /* of that part: mean normal force, friction over its limit, its middle */
+  double load, ratio, when;                  /* of this part */
+  bool slow;                                 /* forces may turn its slip anywhere within the part */
+  bool undirected;                           /* its friction polygon lies anyhow: neither slip nor a force turned it */
+  bool fixed;                                /* the polygon of its friction does not turn with the slip */
+  int last_face, face;                       /* fixed: which corners carry, in the last part and in this one */
+  ss_vec3 direction[SS_CONTACT_ROWS];        /* of its rows: the normal, friction forces, friction moments */
+  int row, n_rows;                           /* row -1: none */
+  int n_forces;                              /* rows that are forces, the normal one included; the others are moments */
+  ss_contact_motion motion[SS_CONTACT_ROWS]; /* what each friction row opposes */
   int block;
   ss_patch *patch; /* NULL: rigid. Otherwise n_rows rows and a block for each of its elements, one after the other */
   bool
@@ -56,11 +60,21 @@ typedef struct ss_contact {
   ss_vec3 twisted; /* its moments, likewise */
   ss_vec3 force;   /* its forces over the size of the part that had them last */
   bool stuck;
+  unsigned held, was_held;         /* bits of the motions with moments that friction holds, now and in the last part */
+  double moment_ratio[SS_MOTIONS]; /* over their limits, of this part */
+  double last_moment_ratio[SS_MOTIONS];
   bool opens;                /* without a force; one of several feet that carry may have none and stay */
   bool spin_ends, roll_ends; /* with the solved part (event/transition.c) */
   double bounce, returned;   /* impact: restitution of this collision, impulse e c_n that it returns */
   ss_vec3 total;             /* impact: impulse of all phases, on body a */
 } ss_contact;
+
+/* Motions that the contact's friction opposes, as bits. */
+static inline unsigned ss_contact_motions(const ss_contact *c) {
+  unsigned motions = 0;
+  for (int k = 1; k < c->n_rows; k++) motions |= 1U << c->motion[k];
+  return motions;
+}
 
 /* Two shapes that may touch: law and pair function looked up once. */
 typedef struct ss_candidate {

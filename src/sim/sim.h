@@ -32,9 +32,11 @@ typedef struct ss_asked {
 typedef struct ss_chosen {
   double alpha, gamma;                                                                 /* weights of the scheme */
   ss_status (*attempt)(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error); /* how it solves a trial */
-  bool automatic;            /* the solver is not prescribed: linear problems may be solved sparse */
-  unsigned located;          /* SS_EVENT_...: what is located inside a step */
-  bool locate_collisions;    /* the first of them */
+  bool automatic; /* the solver is not prescribed: linear problems may be solved sparse */
+  ss_friction_table
+      polytope[3][2][2];  /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
+  unsigned located;       /* SS_EVENT_...: what is located inside a step */
+  bool locate_collisions; /* the first of them */
   bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
 } ss_chosen;
 
@@ -165,8 +167,9 @@ typedef struct ss_solver {
 
 /* Numbers that no stage leaves to another. */
 typedef struct ss_scratch {
-  double *v;          /* [n_v] */
-  double *consistent; /* [2 n_v] events: velocities at the ends of the part */
+  double *v;            /* [n_v] */
+  double *link_balance; /* [n_forces] ledger: of stiff links, until the state has moved */
+  double *consistent;   /* [2 n_v] events: velocities at the ends of the part */
 } ss_scratch;
 
 /* The start of the step, restored if it fails. */

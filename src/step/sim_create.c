@@ -67,10 +67,6 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
     return ss_fail(
         error, SS_ERROR_INPUT,
         "with restitution, projection needs events: [collision]: it ends the approach of bodies that overlap");
-  if (sim->model->moments_anywhere && sim->model->planar == SS_SPATIAL && o->cone == SS_CONE_POLYHEDRAL)
-    return ss_fail(error, SS_ERROR_UNSUPPORTED,
-                   "torsion and rolling resistance need friction: {cone: ellipsoid} or {cone: pyramid}; the polyhedral "
-                   "cone has forces only");
   return SS_OK;
 }
 
@@ -132,6 +128,7 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       {&sim->inputs.push_force, 6 * (size_t)model->n_bodies},
       {&sim->joints.free_guess, ss_free_rows(model)},
       {&sim->scratch.consistent, 2 * nv},
+      {&sim->scratch.link_balance, (size_t)model->n_forces},
       {&sim->search.bounds, 6 * ns},
       {&sim->search.listed, 6 * ns},
   };
@@ -239,6 +236,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     status = place_in_scene(sim, check_options(sim, error), error);
   }
   if (status == SS_OK) status = allocate(sim, error);
+  if (status == SS_OK) status = place_in_scene(sim, ss_polytopes_create(sim, error), error);
   if (status == SS_OK) {
     start(sim);
     status = ss_hold_signals(sim, error);

@@ -125,7 +125,9 @@ static ss_status accept_part(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) return status;
   ss_tell_contacts(sim);
   if (moments) ss_note_ends(sim);
+  if (sim->model->n_forces) ss_ledger_links(sim, h, tau / h, false);
   move(sim);
+  if (sim->model->n_forces) ss_ledger_links(sim, h, tau / h, true);
   if (dense) ss_ledger_crowd(sim, open, energy, work);
   ss_events_happen(sim);
   if (moments) ss_tell_ends(sim);

@@ -121,6 +121,13 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 /* Notes which contacts' spin and rolling end with the solved part; tells it once the state is there. */
 void ss_note_ends(ss_sim *sim);
 void ss_tell_ends(ss_sim *sim);
+/* Where in the part (0 to h) a quantity crosses its limit (transition.c). */
+double ss_crossing(double before, double when_before, double now, double when, double limit, double h);
+/* Beginnings of spin and rolling (event/break_away.c): which motions friction holds, w: the contact's slacks; whether a held one is let go, or
+ * its share of what friction can hold has reached `limit`; where in a part of size h one will be. */
+void ss_note_held(const ss_sim *sim, ss_contact *contact, const double *w);
+bool ss_moments_let_go(const ss_contact *contact, double limit);
+double ss_moments_foreseen(const ss_sim *sim, const ss_contact *contact, double h);
 /* Earliest collision in (0, h]; h if there is none. Gentle landings are only noted, unless all are to be located. */
 double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found);
 /* Ends the part at it (part.end). */

@@ -14,6 +14,8 @@
 static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
   if (c->n_rows < 2 || !(c->impulse[0] > 0)) return 0;
   if (c->fixed) return ss_face_ratio(sim, c);
+  if (ss_friction_cone(sim, c) == SS_CONE_GENERATED)
+    return ss_cp_friction_gauge(&sim->trial.problem.blocks[c->block], c->impulse + 1) / (c->mu * c->impulse[0]);
   const bool box = ss_friction_cone(sim, c) == SS_CONE_PYRAMID, ball = ss_friction_cone(sim, c) == SS_CONE_QUADRATIC;
   double square = 0, largest = 0;
   for (int k = 1; k < (ball ? c->n_rows : c->n_forces); k++) {
@@ -26,10 +28,10 @@ static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
 /* Whether two contacts hold the same bodies on the same plane by the same friction, both of them stuck. */
 static bool hold_together(const ss_sim *sim, const ss_contact *a, const ss_contact *b) {
   static const double parallel = 1e-9;
-  return a->body[0] == b->body[0] && a->body[1] == b->body[1] && a->stuck && b->stuck && a->mu == b->mu && !a->fixed &&
-         !b->fixed && a->n_rows == a->n_forces && b->n_rows == b->n_forces && !a->limit && !b->limit &&
-         ss_friction_cone(sim, a) != SS_CONE_PYRAMID && ss_friction_cone(sim, b) != SS_CONE_PYRAMID &&
-         v3_dot(a->direction[0], b->direction[0]) > 1 - parallel;
+  return a->body[0] == b->body[0] && a->body[1] == b->body[1] && a->stuck && b->stuck && a->mu == b->mu &&
+         a->law->generators == b->law->generators && !a->fixed && !b->fixed && a->n_rows == a->n_forces &&
+         b->n_rows == b->n_forces && !a->limit && !b->limit && ss_friction_cone(sim, a) != SS_CONE_PYRAMID &&
+         ss_friction_cone(sim, b) != SS_CONE_PYRAMID && v3_dot(a->direction[0], b->direction[0]) > 1 - parallel;
 }
 
 /* How feet that stand together share their load is not unique, and says nothing of when they will slide: their sum does. */
@@ -37,9 +39,18 @@ static void share_ratios(ss_sim *sim) {
   for (int i = 0, end; i < sim->trial.n_contacts; i = end) {
     ss_contact *first = &sim->trial.contacts[i];
     ss_vec3 force = first->pressed;
-    for (end = i + 1; end < sim->trial.n_contacts && hold_together(sim, first, &sim->trial.contacts[end]); end++)
+    double sum[SS_CONTACT_ROWS];
+    memcpy(sum, first->impulse, sizeof sum);
+    for (end = i + 1; end < sim->trial.n_contacts && hold_together(sim, first, &sim->trial.contacts[end]); end++) {
       force = v3_add(force, sim->trial.contacts[end].pressed);
+      for (int k = 0; k < first->n_rows; k++) sum[k] += sim->trial.contacts[end].impulse[k];
+    }
     if (end == i + 1) continue;
+    if (first->law->generators) { /* in a frame that does not turn: the same rows for all of them */
+      const double all = ss_cp_friction_gauge(&sim->trial.problem.blocks[first->block], sum + 1) / (first->mu * sum[0]);
+      for (int k = i; k < end; k++) sim->trial.contacts[k].ratio = all;
+      continue;
+    }
     const double load = v3_dot(force, first->direction[0]);
     const double ratio = v3_norm(v3_axpy(force, -load, first->direction[0])) / (first->mu * load);
     for (int k = i; k < end; k++) sim->trial.contacts[k].ratio = ratio;
@@ -58,6 +69,7 @@ static void distribute(ss_sim *sim) {
     c->load = c->ratio = 0;
     c->pressed = c->twisted = c->turn = v3(0, 0, 0);
     c->impulse[0] = c->blur = c->grip = 0;
+    c->held = 0;
     if (c->row < 0) continue;
     c->blur = p->blur * p->unit / p->scale[c->row];
     if (c->patch) {
@@ -86,6 +98,7 @@ static void distribute(ss_sim *sim) {
     c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->part.speed_bound;
     if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
     c->ratio = friction_ratio(sim, c);
+    if (c->n_rows > c->n_forces) ss_note_held(sim, c, w + c->row);
     if (c->n_forces == 3 && p->h > 0)
       c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
     if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */

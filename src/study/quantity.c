@@ -30,6 +30,7 @@ static const struct ss_report_number numbers[] = {
     {"energy.impact_loss", NUMBER_DOUBLE, offsetof(ss_report, energy.impact_loss), OF_REPORT, 0},
     {"energy.damping_loss", NUMBER_DOUBLE, offsetof(ss_report, energy.damping_loss), OF_REPORT, 0},
     {"energy.stabilization", NUMBER_DOUBLE, offsetof(ss_report, energy.stabilization), OF_REPORT, 0},
+    {"energy.linearization", NUMBER_DOUBLE, offsetof(ss_report, energy.linearization), OF_REPORT, 0},
     {"energy.remainder", NUMBER_DOUBLE, offsetof(ss_report, energy.remainder), OF_REPORT, 0},
     {"certificate.complementarity", NUMBER_DOUBLE, offsetof(ss_report, certificate.complementarity), OF_REPORT, 0},
     {"certificate.penetration", NUMBER_DOUBLE, offsetof(ss_report, certificate.penetration), OF_REPORT, 0},

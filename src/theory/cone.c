@@ -136,9 +136,25 @@ static double support_polygon(const ss_block *block, const double *f, double *s)
   return s[1] * f[1] + s[2] * f[2];
 }
 
+static double support_corners(const ss_block *block, const double *f, double *s) {
+  const int n = block->size - 1;
+  double lowest = 0;
+  for (int k = 0; k < n; k++) s[1 + k] = 0;
+  for (int i = 0; i < block->directions; i++) {
+    const double *corner = block->generators + (ptrdiff_t)i * n;
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += block->mu * corner[k] * f[1 + k];
+    if (!(sum < lowest)) continue;
+    lowest = sum;
+    for (int k = 0; k < n; k++) s[1 + k] = block->mu * corner[k];
+  }
+  return lowest;
+}
+
 double ss_cone_support(const ss_block *block, const double *f, double *s) {
   s[0] = 1;
   if (block->kind != SS_BLOCK_FRICTION) return f[0];
+  if (block->cone == SS_CONE_GENERATED) return f[0] + support_corners(block, f, s);
   if (block->size == 2 || block->cone == SS_CONE_PYRAMID) return f[0] + support_axes(block, f, s);
   if (block->cone == SS_CONE_QUADRATIC) return f[0] + support_ball(block, f, s);
   return f[0] + support_polygon(block, f, s);

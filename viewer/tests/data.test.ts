@@ -79,3 +79,10 @@ test("results have residuals and, where they were measured, timings; events are 
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
+
+test("a planar scene of millimetres is framed by what is seen of it, not by its depth", async () => {
+  const { page } = await open(browser, "pawl");
+  const size = await page.evaluate(() => globalThis.stickslip?.view.extent.size ?? NaN);
+  assert.ok(size > 1e-3 && size < 0.05, `${size}`);
+  await page.context().close();
+});

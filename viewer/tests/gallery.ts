@@ -8,6 +8,8 @@ export interface Exhibit {
   time: number;
   colorScheme: "light" | "dark";
   tab: "plots" | "events" | "patches" | "certificate" | "scene";
+  follow?: string; // this body, so much nearer
+  zoom?: number;
 }
 
 export const EXHIBITS: Exhibit[] = [
@@ -18,17 +20,24 @@ export const EXHIBITS: Exhibit[] = [
   { scene: "two-carts-spring", time: 0.05, colorScheme: "light", tab: "events" },
   { scene: "sphere-slide-to-roll", time: 0.3, colorScheme: "dark", tab: "plots" },
   { scene: "cattaneo-mindlin", time: 0.039, colorScheme: "light", tab: "patches" },
+  { scene: "rover", time: 3.2, colorScheme: "light", tab: "plots", follow: "chassis", zoom: 1200 },
+  { scene: "pawl", time: 0.0006, colorScheme: "dark", tab: "plots" },
 ];
 
 export const galleryFolder = (): string => join(process.env["STICKSLIP_ROOT"] ?? "..", "docs/gallery");
 
-export async function shoot(browser: Browser, { scene, time, colorScheme, tab }: Exhibit): Promise<Buffer> {
+export async function shoot(browser: Browser, { scene, time, colorScheme, tab, follow, zoom }: Exhibit): Promise<Buffer> {
   const { page } = await open(
     browser,
     scene,
     { viewport: { width: 1080, height: 660 }, deviceScaleFactor: 1, colorScheme },
     `#t=${time}`,
   );
+  if (follow) await page.locator("select", { hasText: "follow nothing" }).selectOption({ label: follow });
+  if (zoom) {
+    await page.mouse.move(360, 330);
+    await page.mouse.wheel(0, -zoom);
+  }
   await page.click(`#tab-${tab}`);
   await page.mouse.move(5, 5);
   await drawn(page);

@@ -14,7 +14,7 @@ export function shapeReach(shape: ShapeData, planar: Planar | null = null): numb
   const seen = (v: Vec3): Vec3 => [0, 1, 2].map((i) => (planar && !planar.includes("xyz"[i]) ? 0 : v[i])) as Vec3;
   const offset = Math.hypot(...seen(shape.position));
   if (shape.size) return offset + Math.hypot(...seen(shape.size)) / 2;
-  if (shape.triangles) return offset + Math.max(...shape.triangles.map((corner) => Math.hypot(...corner)));
+  if (shape.triangles) return offset + Math.max(...shape.triangles.map((corner) => Math.hypot(...seen(corner))));
   return offset + (shape.radius ?? 0) + (shape.length ?? 0) / 2;
 }
 
