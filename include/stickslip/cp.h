@@ -131,6 +131,7 @@ typedef struct ss_cp_result {
   int fallbacks;      /* how many methods failed before the one that solved */
   const char *solver; /* the one that produced z */
   bool selected;      /* z is the limit of vanishing compliance */
+  bool determined;    /* it is the only solution with its states: nothing was to be selected */
   bool no_solution;   /* proved, up to rounding: the inequalities contradict each other */
 } ss_cp_result;
 

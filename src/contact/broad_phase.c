@@ -1,7 +1,7 @@
 /* Broad phase: pairs of shapes that may touch within the step.
  *
- * Few pairs (most mechanisms): all of them, listed once; those whose boxes are apart are not looked at. Many: boxes around the shapes, grown by the way they can go in
- * the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
+ * Few pairs (most mechanisms): all of them that can collide at all, listed once; the boxes of each are compared. Many: boxes around the
+ * shapes, grown by the way they can go in the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
  * meet everybody. The later parts of a step find their boxes inside those of the first one and take over its list. */
 #include "contact/sweep_and_prune.h"
 #include "contact/contact.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW_PAIRS = 128, BOUNDED_FROM = 4 }; /* BOUNDED_FROM: pairs for which boxes are worth a look */
+enum { FEW_PAIRS = 1024, BOUNDED_FROM = 4 }; /* BOUNDED_FROM: pairs for which boxes are worth a look */
 static const double HEADROOM = 0.2;
 
 static ss_status append(ss_candidates *list, const ss_candidate *item, ss_error *error) {
@@ -41,12 +41,14 @@ ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error) {
 static void compute_bounds(ss_sim *sim, double h) {
   const ss_model *model = sim->model;
   const double way = h * sim->part.speed_bound, around = SS_NEAR / 2 * model->length;
+  sim->search.grown[0] = way + around;
+  sim->search.grown[1] = around;
   for (int i = 0; i < model->n_shapes; i++) {
     const ss_shape *shape = &model->shapes[i];
     const ss_pose body = ss_pose_of(sim->state.q, shape->body), pose = ss_shape_pose(shape, &body);
     ss_vec3 low, high;
     ss_shape_bounds(shape, &pose, &low, &high);
-    const double grow = shape->body < 0 ? around : way + around;
+    const double grow = sim->search.grown[shape->body < 0];
     double *b = sim->search.bounds + 6 * (size_t)i;
     b[0] = low.x - grow, b[1] = low.y - grow, b[2] = low.z - grow;
     b[3] = high.x + grow, b[4] = high.y + grow, b[5] = high.z + grow;
@@ -68,18 +70,29 @@ static int by_shapes(const void *left, const void *right) {
   return (a->shape[1] > b->shape[1]) - (a->shape[1] < b->shape[1]);
 }
 
-bool ss_bounds_meet(const ss_sim *sim, const int shape[2]) {
+static bool bounds_meet(const ss_sim *sim, const int shape[2]) {
   const double *a = sim->search.bounds + 6 * (size_t)shape[0], *b = sim->search.bounds + 6 * (size_t)shape[1];
   for (int k = 0; k < 3; k++)
     if (a[k] > b[3 + k] || b[k] > a[3 + k]) return false;
   return true;
 }
 
+/* Those of all pairs whose boxes meet. */
+static ss_status choose_near(ss_sim *sim, ss_error *error) {
+  ss_search *s = &sim->search;
+  ss_status status = SS_OK;
+  s->near.n = 0;
+  for (int k = 0; k < s->all.n && status == SS_OK; k++)
+    if (bounds_meet(sim, s->all.items[k].shape)) status = append(&s->near, &s->all.items[k], error);
+  return status;
+}
+
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error) {
   sim->search.bounded = !sim->search.few_pairs || sim->search.all.n >= BOUNDED_FROM;
   if (sim->search.bounded) compute_bounds(sim, h);
-  if (sim->search.few_pairs) return SS_OK;
+  if (sim->search.few_pairs) return sim->search.bounded ? choose_near(sim, error) : SS_OK;
   if (list_covers(sim)) return SS_OK;
+  for (int i = 0; i < 2; i++) sim->search.grown[i] += HEADROOM * h * sim->part.speed_bound;
   for (int i = 0; i < 6 * sim->model->n_shapes; i++) /* room for bodies that an impact makes faster */
     sim->search.bounds[i] += (i % 6 < 3 ? -HEADROOM : HEADROOM) * h * sim->part.speed_bound;
   const int n = sim->model->n_shapes;

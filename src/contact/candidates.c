@@ -49,13 +49,26 @@ static bool capsule_around(const ss_shape *shape, const ss_pose *pose, ss_segmen
   return true;
 }
 
-bool ss_shapes_are_apart(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double distance) {
+/* The distance of the axes of the capsules around two shapes, and the sum of their radii; false: one has none. */
+static bool axes_distance(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double *between,
+                          double *radii) {
   ss_segment axis[2];
   double radius[2], s, t;
   if (!capsule_around(a, pa, &axis[0], &radius[0]) || !capsule_around(b, pb, &axis[1], &radius[1])) return false;
   segments_closest(&axis[0], &axis[1], &s, &t);
-  const double between = v3_norm(v3_sub(segment_point(&axis[0], s), segment_point(&axis[1], t)));
-  return between > (radius[0] + radius[1] + distance) * (1 + 1e-12);
+  *between = v3_norm(v3_sub(segment_point(&axis[0], s), segment_point(&axis[1], t)));
+  *radii = radius[0] + radius[1];
+  return true;
+}
+
+bool ss_shapes_are_apart(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double distance) {
+  double between, radii;
+  return axes_distance(a, pa, b, pb, &between, &radii) && between > (radii + distance) * (1 + 1e-12);
+}
+
+double ss_shapes_distance(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb) {
+  double between, radii;
+  return axes_distance(a, pa, b, pb, &between, &radii) ? fmax(between * (1 - 1e-12) - radii, 0) : 0;
 }
 
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,

@@ -35,6 +35,9 @@ static inline ss_pose ss_shape_pose(const ss_shape *shape, const ss_pose *body) 
 /* Whether capsules around the two shapes say that they are farther apart than `distance`. */
 bool ss_shapes_are_apart(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double distance);
 
+/* A lower bound of their distance from the same capsules; 0 where they say nothing. */
+double ss_shapes_distance(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb);
+
 uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature);
 
 /* Contact point of a known feature with its two bodies at these poses. */
@@ -64,7 +67,14 @@ ss_row ss_limit_row(const ss_model *model, const ss_contact *limit, const ss_pos
 
 ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
-bool ss_bounds_meet(const ss_sim *sim, const int shape[2]);
+/* Whether near pairs that were not looked at may have met in the part of size h that has been solved; all are looked at then. */
+/* No points of the shapes of two bodies approach each other faster. */
+double ss_approach_speed(const ss_model *model, const int body[2], const double *v);
+bool ss_aside_may_meet(ss_sim *sim, double h);
+/* The pairs that the broad phase has left. */
+static inline const ss_candidates *ss_near_pairs(const ss_sim *sim) {
+  return sim->search.few_pairs && !sim->search.bounded ? &sim->search.all : &sim->search.near;
+}
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error); /* after it */
 /* Features that overlap by more than `deep` at positions q_end and are not among the contacts join them, as they are at the start
  * of the part; how many. */

@@ -107,6 +107,74 @@ static bool is_costly(const ss_shape *a, const ss_shape *b) {
   return a->type > SS_SHAPE_HALF_SPACE && b->type > SS_SHAPE_HALF_SPACE;
 }
 
+/* ---- pairs that are set aside ----
+ *
+ * They are near enough for the boxes, which are grown by the largest speed of the scene, but not for their own relative speed: a
+ * robot's parts stay together however fast it falls, and looking for the features of two cylinders costs as much as the rest
+ * of its step.
+ *
+ * Points of bodies a and b approach each other by at most c = |v_a - v_b| + |w_a| R_a + |w_b| R_b, R the reach of a body's shapes
+ * from its centre of mass. A pair with the distance d is set aside where d exceeds what it is expected to approach. When the part
+ * has been solved c is known at both ends of its path, between which it is convex: a pair for which h c reaches d may have been overlooked,
+ * and the part is solved again with all pairs. */
+
+double ss_approach_speed(const ss_model *model, const int body[2], const double *v) {
+  ss_vec3 linear[2] = {{0}};
+  double turns = 0;
+  for (int side = 0; side < 2; side++) {
+    ss_vec3 angular;
+    if (body[side] < 0) continue;
+    ss_twist_of(model, v, body[side], &linear[side], &angular);
+    const double turn = v3_norm(angular);
+    if (turn > 0) turns += turn * model->bodies[body[side]].reach; /* what does not turn may reach to infinity */
+  }
+  return v3_norm(v3_sub(linear[0], linear[1])) + turns;
+}
+
+/* A lower bound of the distance of two boxes that were grown by `grown` together. */
+static double boxes_apart(const double *a, const double *b, double grown) {
+  double apart = 0;
+  for (int k = 0; k < 3; k++) apart = fmax(apart, fmax(a[k] - b[3 + k], b[k] - a[3 + k]) + grown);
+  return apart;
+}
+
+/* The distance of a pair that is set aside, its shapes having these poses; 0: it is not. */
+static double set_aside(const ss_sim *sim, const ss_candidate *candidate, const ss_pose shape[2], double h) {
+  const ss_search *s = &sim->search;
+  const ss_shape *a = &sim->model->shapes[candidate->shape[0]], *b = &sim->model->shapes[candidate->shape[1]];
+  const int body[2] = {a->body, b->body};
+  if (s->looks_at_all || !s->bounded) return 0;
+  const double expected = 1.5 * ss_approach_speed(sim->model, body, sim->state.v) + 2 * h * sim->step.acceleration;
+  const double reach = h * expected + SS_NEAR * sim->model->length;
+  if (!(reach < s->found.reach)) return 0;
+  double distance =
+      boxes_apart(s->bounds + 6 * (size_t)candidate->shape[0], s->bounds + 6 * (size_t)candidate->shape[1],
+                  s->grown[a->body < 0] + s->grown[b->body < 0]);
+  if (distance <= reach) distance = fmax(distance, ss_shapes_distance(a, &shape[0], b, &shape[1]));
+  return distance > reach ? distance : 0;
+}
+
+bool ss_aside_may_meet(ss_sim *sim, double h) {
+  ss_found *found = &sim->search.found;
+  const double share = 2 * sim->trial.asked.gamma;
+  bool known = false;
+  for (int k = 0; k < found->n_pairs; k++) {
+    const ss_found_pair *pair = &found->pairs[k];
+    if (!(pair->aside > 0)) continue;
+    for (int i = 0; i < sim->model->n_v && !known; i++)
+      sim->scratch.v[i] = sim->state.v[i] + share * sim->trial.delta[i];
+    known = true;
+    const int body[2] = {sim->model->shapes[pair->shape[0]].body, sim->model->shapes[pair->shape[1]].body};
+    const double fastest =
+        fmax(ss_approach_speed(sim->model, body, sim->state.v), ss_approach_speed(sim->model, body, sim->scratch.v));
+    if (fastest * h < pair->aside) continue;
+    sim->search.looks_at_all = true;
+    found->n_pairs = 0;
+    return true;
+  }
+  return false;
+}
+
 /* ---- on threads ---- */
 
 enum { PAIRS_AT_A_TIME = 64 };
@@ -114,6 +182,7 @@ enum { PAIRS_AT_A_TIME = 64 };
 typedef struct search_job {
   ss_sim *sim;
   const ss_candidates *list;
+  double h;
 } search_job;
 
 static void poses_of(const ss_sim *sim, const ss_candidate *candidate, ss_pose body[2]) {
@@ -135,13 +204,14 @@ static void search_pairs(void *user, int worker, int from, int to) {
     if (list->failed) return;
     ss_pose body[2];
     poses_of(sim, candidate, body);
-    const ss_pose pa = ss_shape_pose(a, &body[0]), pb = ss_shape_pose(b, &body[1]);
+    const ss_pose pose[2] = {ss_shape_pose(a, &body[0]), ss_shape_pose(b, &body[1])};
     ss_contact_point *points = list->points + list->n;
-    const bool apart = (sim->search.few_pairs && sim->search.bounded && !ss_bounds_meet(sim, candidate->shape)) ||
-                       (is_costly(a, b) && ss_shapes_are_apart(a, &pa, b, &pb, found->reach));
-    int n = apart ? 0 : candidate->pair->collide(a, &pa, b, &pb, found->reach, points);
+    const bool costly = is_costly(a, b);
+    const double aside = costly ? set_aside(sim, candidate, pose, job->h) : 0;
+    const bool apart = aside > 0 || (costly && ss_shapes_are_apart(a, &pose[0], b, &pose[1], found->reach));
+    int n = apart ? 0 : candidate->pair->collide(a, &pose[0], b, &pose[1], found->reach, points);
     if (sim->model->planar != SS_SPATIAL && n > 1) n = merge_across_plane(sim->model, points, n);
-    found->pairs[k] = (ss_found_pair){{candidate->shape[0], candidate->shape[1]}, worker, list->n, n};
+    found->pairs[k] = (ss_found_pair){{candidate->shape[0], candidate->shape[1]}, worker, list->n, n, aside};
     list->n += n;
   }
 }
@@ -169,10 +239,10 @@ static ss_status join_lists(ss_found *found, int n_pairs, int threads, ss_error 
   return SS_OK;
 }
 
-static ss_status search(ss_sim *sim, const ss_candidates *list, ss_error *error) {
+static ss_status search(ss_sim *sim, const ss_candidates *list, double h, ss_error *error) {
   ss_found *found = &sim->search.found;
   const int threads = ss_threads_count(sim->threads);
-  search_job job = {sim, list};
+  search_job job = {sim, list, h};
   for (int k = 0; k < threads; k++) found->list[k].n = 0, found->list[k].failed = false;
   ss_threads_for(sim->threads, list->n, PAIRS_AT_A_TIME, search_pairs, &job);
   sim->step.looks += list->n;
@@ -261,7 +331,7 @@ static ss_status follow_back(ss_sim *sim, const ss_candidates *list, int k, cons
 }
 
 ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *added, ss_error *error) {
-  const ss_candidates *list = sim->search.few_pairs ? &sim->search.all : &sim->search.near;
+  const ss_candidates *list = ss_near_pairs(sim);
   ss_status status = SS_OK;
   sim->crowd.overlooked = false;
   *added = 0;
@@ -274,16 +344,16 @@ ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *ad
 }
 
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
-  const ss_candidates *list = sim->search.few_pairs ? &sim->search.all : &sim->search.near;
+  const ss_candidates *list = ss_near_pairs(sim);
   const double reach = 2 * h * sim->part.speed_bound + SS_NEAR * sim->model->length;
   sim->trial.n_contacts = sim->trial.n_patch = 0;
   if (!same_pairs(&sim->search.found, list)) sim->search.found.n_pairs = 0;
   bool known;
   ss_status status = begin_search(sim, list->n, reach, &known, error);
-  if (status == SS_OK && !known) status = search(sim, list, error);
+  if (status == SS_OK && !known) status = search(sim, list, h, error);
   if (status == SS_OK) status = reserve_contacts(sim, sim->search.found.n_points, error);
   if (status == SS_OK) {
-    search_job job = {sim, list};
+    search_job job = {sim, list, h};
     ss_threads_for(sim->threads, list->n, PAIRS_AT_A_TIME, fill_contacts, &job);
     if (!sim->scheme->compliant) sim->trial.n_contacts = sim->search.found.n_points;
   }

@@ -122,7 +122,8 @@ static bool is_same(const double *x, const double *z, int n) {
 static ss_status select(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
                         ss_cp_result *result, ss_error *error) {
   static const double exact = 1e-13, nearly = 10;
-  if (!result->selected && is_determined(problem, z, workspace)) result->selected = true;
+  result->determined = is_determined(problem, z, workspace);
+  result->selected = result->selected || result->determined;
   if (result->selected) return sharpen(problem, options, z, workspace, result, error);
   if (is_coarse(options) && is_large_and_sparse(problem)) return SS_OK;
   const scratch_mark mark = scratch_now(workspace);
@@ -200,8 +201,10 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   const bool automatic = strcmp(options->solver, "auto") == 0;
   *result = nothing;
   if (has_generated(problem)) return solve_generated(problem, options, warm, z, workspace, result, error);
-  if (automatic && !warm && solve_at_once(problem, options, z, workspace, result))
-    return options->any || is_zero(z, problem->n) ? SS_OK : select(problem, options, z, workspace, result, error);
+  if (automatic && !warm && solve_at_once(problem, options, z, workspace, result)) {
+    result->determined = is_zero(z, problem->n);
+    return options->any || result->determined ? SS_OK : select(problem, options, z, workspace, result, error);
+  }
   *result = nothing;
   if (problem->n > 0 && !storage_finite(problem)) {
     for (int i = 0; i < problem->n; i++) z[i] = 0;

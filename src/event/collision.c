@@ -20,7 +20,7 @@ typedef struct track {
 } track;
 
 /* A body may be thinner than its way in the step by 2^DEPTH; kinks cost about DEPTH halvings each. */
-enum { DEPTH = 40, MOST_HALVINGS = 20000 };
+enum { DEPTH = 40, MOST_HALVINGS = 2000 };
 
 /* Velocity along the step's path q (+) tau [v + gamma fraction delta]: its derivative, not v + fraction delta, which is
  * the same for gamma = 1/2 only. */
@@ -168,14 +168,11 @@ double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
   return largest;
 }
 
-/* No point of the two bodies goes faster against the other along the path. */
+/* No point of the two bodies goes faster against the other along the path, between whose ends this is convex. */
 double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
   if (c->limit) return ss_limit_speed(sim, c, sim->scratch.v);
-  double speed = 0;
-  for (int side = 0; side < 2; side++)
-    speed += fmax(ss_body_speed(sim->model, c->body[side], sim->state.v),
-                  ss_body_speed(sim->model, c->body[side], sim->scratch.v));
-  return speed;
+  return fmax(ss_approach_speed(sim->model, c->body, sim->state.v),
+              ss_approach_speed(sim->model, c->body, sim->scratch.v));
 }
 
 double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {

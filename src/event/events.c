@@ -76,8 +76,9 @@ static ss_status check_trial(ss_sim *sim, double *h, bool *certified, ss_error *
   if (part->cuts < MOST_SINKS && (sinks(sim, *h) || (sim->crowd.dense && sim->crowd.overlooked)))
     return cut(sim, error);
   const double speed = sim->mechanics->largest_speed(sim, sim->trial.v_end);
-  part->again = speed > part->speed_bound;
-  if (part->again) part->speed_bound = 1.5 * speed; /* faster than was assumed: contacts may have been overlooked */
+  const bool faster = speed > part->speed_bound; /* than was assumed: contacts may have been overlooked */
+  if (faster) part->speed_bound = 1.5 * speed;
+  part->again = faster || ss_aside_may_meet(sim, *h);
   return SS_OK;
 }
 

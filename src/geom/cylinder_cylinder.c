@@ -32,10 +32,18 @@ typedef struct view {
   ss_quat turn;   /* from my frame */
 } view;
 
+/* Features that are searched for, as the search for the best normal has found them. */
+typedef struct found {
+  bool rim_valid[4], rims_valid[4];
+  ss_contact_point rim[4];  /* whose + 2 end, over the other's side */
+  ss_contact_point rims[4]; /* end of a + 2 end of b */
+} found;
+
 /* Contacts are in b's frame. */
 typedef struct couple {
   view view[2]; /* a seen by b, b seen by a */
   double size;
+  const found *found; /* NULL: not yet */
 } couple;
 
 static couple couple_make(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb) {
@@ -43,7 +51,8 @@ static couple couple_make(const ss_shape *a, const ss_pose *pa, const ss_shape *
   const ss_quat turn = quat_multiply(quat_conjugate(pb->orientation), pa->orientation);
   return (couple){
       {{ca, cb, pose_local(pb, pa->position), turn}, {cb, ca, pose_local(pa, pb->position), quat_conjugate(turn)}},
-      fmin(a->reach, b->reach)};
+      fmin(a->reach, b->reach),
+      NULL};
 }
 
 /* Features: kind, whose it is, which of its ends, which surface of the other cylinder (one of its ends or the side), and a number. */
@@ -208,7 +217,7 @@ static void consider(const couple *c, const ss_contact_point *contact, bool vali
 }
 
 /* The best separating normal of ends and sides. */
-static search first_normal(const couple *c) {
+static search first_normal(const couple *c, found *f) {
   search s = {.n = {0, 0, 1}, .start = {0, 0, 1}, .separation = -INFINITY, .from_start = -INFINITY};
   ss_contact_point contact;
   for (int k = 0; k < 4; k++) {
@@ -219,8 +228,8 @@ static search first_normal(const couple *c) {
   const bool beside = sides(c, &contact);
   consider(c, &contact, beside, encode(SIDES, 0, 0, 0, 0), &s);
   for (int k = 0; k < 4; k++) {
-    const bool over = rim(c, k & 1, k >> 1, SS_CYLINDER_SIDE, &contact);
-    consider(c, &contact, over, encode(RIM, k & 1, k >> 1, SS_CYLINDER_SIDE, 0), &s);
+    f->rim_valid[k] = rim(c, k & 1, k >> 1, SS_CYLINDER_SIDE, &f->rim[k]);
+    consider(c, &f->rim[k], f->rim_valid[k], encode(RIM, k & 1, k >> 1, SS_CYLINDER_SIDE, 0), &s);
   }
   return s;
 }
@@ -264,6 +273,24 @@ static ss_vec3 leave_kink(const discs *d, ss_vec3 n) {
   return n;
 }
 
+static double separation_of(const discs *d, ss_vec3 n) {
+  double s = v3_dot(n, d->r);
+  for (int k = 0; k < 2; k++) s -= d->radius[k] * v3_norm(v3_axpy(n, -v3_dot(d->axis[k], n), d->axis[k]));
+  return s;
+}
+
+/* Whether the largest separation of discs that are apart is across one of them, n along its axis: the support function of a disc has a
+ * kink there, which no Newton step finds, of slope R in all directions; what is left of the gradient must not be steeper. Of axes
+ * that are parallel, to what counts as along an end, both discs have it. */
+static bool is_across_end(const discs *d, int k, ss_vec3 n) {
+  static const double parallel = 1e-6;
+  const ss_vec3 a = d->axis[k ^ 1], m = v3_axpy(n, -v3_dot(a, n), a);
+  const double width = v3_norm(m), other = d->radius[k ^ 1];
+  const ss_vec3 left = width < parallel ? d->r : v3_axpy(d->r, -other / width, m);
+  const double steep = v3_norm(v3_axpy(left, -v3_dot(left, n), n));
+  return v3_dot(n, d->r) > other * width && steep < (d->radius[k] + (width < parallel ? other : 0)) * (1 - parallel);
+}
+
 static bool rims(const couple *c, int end_a, int end_b, ss_vec3 start, ss_contact_point *out) {
   const view *v = &c->view[0];
   const ss_vec3 axis = quat_axis_x(v->turn);
@@ -271,6 +298,12 @@ static bool rims(const couple *c, int end_a, int end_b, ss_vec3 start, ss_contac
       v3_sub(v3_axpy(v->center, side_of(end_a) * v->mine.half, axis), v3(side_of(end_b) * v->other.half, 0, 0)),
       {axis, v3(1, 0, 0)},
       {v->mine.radius, v->other.radius}};
+  for (int k = 0; k < 4; k++) {
+    const ss_vec3 across = v3_scale(side_of(k >> 1), d.axis[k & 1]);
+    if (!is_across_end(&d, k & 1, across)) continue;
+    fill(c, 0, separation_of(&d, across), across, ss_disc_support(v->other, end_b, across), out);
+    return false;
+  }
   ss_vec3 n = leave_kink(&d, across_rims(c, end_a, end_b, start)), gradient;
   ss_mat3 bend;
   const double gap = ss_slab_maximum(disc_slabs, &d, &n);
@@ -282,11 +315,17 @@ static bool rims(const couple *c, int end_a, int end_b, ss_vec3 start, ss_contac
          towards_b < 1 - 1e-9;
 }
 
+static bool take(const ss_contact_point *contacts, const bool *valid, int k, ss_contact_point *out) {
+  *out = contacts[k];
+  return valid[k];
+}
+
 /* Returns whether the points belong to the surfaces. */
 static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point *out) {
   const int whose = (int)(feature >> 7 & 1), end = (int)(feature >> 6 & 1), surface = (int)(feature >> 4 & 3);
   const int k = (int)(feature & 15);
   bool valid = true;
+  found again;
   switch (feature >> 8) {
   case SIDES:
     valid = sides(c, out);
@@ -302,10 +341,12 @@ static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point 
     valid = chord(c, whose, surface, k, out);
     break;
   case RIM:
-    valid = rim(c, whose, end, surface, out);
+    valid = c->found && surface == SS_CYLINDER_SIDE ? take(c->found->rim, c->found->rim_valid, whose + 2 * end, out)
+                                                    : rim(c, whose, end, surface, out);
     break;
   case RIMS:
-    valid = rims(c, end, surface, first_normal(c).start, out);
+    valid = c->found ? take(c->found->rims, c->found->rims_valid, end + 2 * surface, out)
+                     : rims(c, end, surface, first_normal(c, &again).start, out);
     break;
   default:
     slab(c, whose, end, out);
@@ -316,12 +357,13 @@ static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point 
 
 /* ---- all of them ---- */
 
-static search best_normal(const couple *c) {
-  search s = first_normal(c);
+static search best_normal(const couple *c, found *f) {
+  search s = first_normal(c, f);
   const ss_vec3 start = s.start;
-  ss_contact_point contact;
-  for (int k = 0; k < 4; k++)
-    if (rims(c, k & 1, k >> 1, start, &contact)) consider(c, &contact, true, encode(RIMS, 0, k & 1, k >> 1, 0), &s);
+  for (int k = 0; k < 4; k++) {
+    f->rims_valid[k] = rims(c, k & 1, k >> 1, start, &f->rims[k]);
+    if (f->rims_valid[k]) consider(c, &f->rims[k], true, encode(RIMS, 0, k & 1, k >> 1, 0), &s);
+  }
   return s;
 }
 
@@ -399,8 +441,10 @@ static void to_world(const ss_pose *pb, ss_contact_point *c) {
 static int cylinders_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
                              ss_contact_point out[SS_PAIR_CONTACTS]) {
   if (v3_norm(v3_sub(pa->position, pb->position)) - (a->reach + b->reach) > reach) return 0;
-  const couple c = couple_make(a, pa, b, pb);
-  const search s = best_normal(&c);
+  couple c = couple_make(a, pa, b, pb);
+  found there;
+  const search s = best_normal(&c, &there);
+  c.found = &there;
   if (s.separation > reach) return 0;
   collector k = {&c, s.n, false, reach, INFINITY, out, 0};
   if (s.separation > -0.1 * c.size) collect_all(&k); /* deeper no other feature makes sense */

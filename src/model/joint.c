@@ -51,9 +51,15 @@ unsigned ss_joint_pfaffian(ss_joint_type type) { return types[type].pfaffian; }
 static int evaluate(joint_view *view) {
   const ss_joint *joint = view->joint;
   for (int side = 0; side < 2; side++) {
-    view->point[side] = pose_point(view->pose[side], joint->anchor[side]);
+    const ss_quat orientation = view->pose[side]->orientation;
+    if (view->rows) {
+      view->turn[side] = quat_matrix(orientation);
+      view->point[side] = v3_add(view->pose[side]->position, mat3_mul(&view->turn[side], joint->anchor[side]));
+    } else {
+      view->point[side] = pose_point(view->pose[side], joint->anchor[side]);
+    }
     if (types[joint->type].frames & view->mask)
-      view->frame[side] = quat_matrix(quat_multiply(view->pose[side]->orientation, joint->frame[side]));
+      view->frame[side] = quat_matrix(quat_multiply(orientation, joint->frame[side]));
   }
   types[joint->type].evaluate(view);
   return view->n;

@@ -18,9 +18,9 @@
 
 static void add_coincident(joint_view *v) {
   const ss_vec3 d = v3_sub(v->point[0], v->point[1]);
-  add_points(v, d.x, v3(1, 0, 0), v->point[0], v->point[1]);
-  add_points(v, d.y, v3(0, 1, 0), v->point[0], v->point[1]);
-  add_points(v, d.z, v3(0, 0, 1), v->point[0], v->point[1]);
+  add_component(v, 0, d.x);
+  add_component(v, 1, d.y);
+  add_component(v, 2, d.z);
 }
 
 static void add_no_turning(joint_view *v) {

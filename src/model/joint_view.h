@@ -10,6 +10,7 @@ typedef struct joint_view {
   const ss_pose *pose[2];
   ss_vec3 point[2];    /* anchors, world */
   ss_mat3 frame[2];    /* joint frames, world; columns are the axes */
+  ss_mat3 turn[2];     /* of the bodies, where rows are wanted */
   const double *angle; /* near which angles are counted; NULL: zero */
   unsigned mask;       /* equations that are wanted */
   double *residual;
@@ -45,9 +46,24 @@ static inline void add_perpendicular(joint_view *v, int axis_a, int axis_b) {
   const int k = v->n++;
   if (!(v->mask >> k & 1)) return;
   if (v->residual) v->residual[k] = v3_dot(u, w);
-  if (v->rows)
-    v->rows[k] = ss_row_turn(v->model, v->joint->body[0], v->pose[0]->orientation, v->joint->body[1],
-                             v->pose[1]->orientation, v3_cross(u, w));
+  if (!v->rows) return;
+  const ss_vec3 moment = v3_cross(u, w), none = {0, 0, 0};
+  for (int side = 0; side < 2; side++)
+    ss_row_set_local(v->model, &v->rows[k], side, v->joint->body[side], none,
+                     mat3_tmul(&v->turn[side], side ? v3_neg(moment) : moment));
+}
+
+/* Component i of a's anchor less that of b's. In a body's own frame the anchor stays, and the world's axis is a row of its turn. */
+static inline void add_component(joint_view *v, int i, double residual) {
+  const int k = v->n++;
+  if (!(v->mask >> k & 1)) return;
+  if (v->residual) v->residual[k] = residual;
+  for (int side = 0; v->rows && side < 2; side++) {
+    const double sign = side ? -1 : 1, *axis = v->turn[side].m[i];
+    const ss_vec3 moment = v3_cross(v->joint->anchor[side], v3(sign * axis[0], sign * axis[1], sign * axis[2]));
+    ss_row_set_local(v->model, &v->rows[k], side, v->joint->body[side],
+                     v3(i == 0 ? sign : 0, i == 1 ? sign : 0, i == 2 ? sign : 0), moment);
+  }
 }
 
 typedef void joint_equations(joint_view *view);

@@ -21,6 +21,26 @@ static inline ss_row ss_row_dense(const double *numbers) {
   return (ss_row){.body = {SS_DENSE, SS_WORLD}, .dense = numbers};
 }
 
+/* a . b; bodies in space have six coordinates, in the plane three, and compilers unroll what they know. */
+static inline double ss_short_dot(const double *a, const double *b, int n) {
+  if (n == 6) return ((a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3])) + (a[4] * b[4] + a[5] * b[5]);
+  if (n == 3) return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* out += factor a */
+static inline void ss_short_add(double *out, double factor, const double *a, int n) {
+  if (n == 6) {
+    for (int i = 0; i < 6; i++) out[i] += factor * a[i];
+  } else if (n == 3) {
+    for (int i = 0; i < 3; i++) out[i] += factor * a[i];
+  } else {
+    for (int i = 0; i < n; i++) out[i] += factor * a[i];
+  }
+}
+
 /* Adds the gradient of direction . (velocity of the body's point at world offset r from its centre of mass)
  * plus moment . (angular velocity), both vectors in the world's frame. */
 static inline void ss_row_set(const ss_model *model, ss_row *row, int side, int body, ss_quat orientation,
@@ -35,6 +55,16 @@ static inline void ss_row_set(const ss_model *model, ss_row *row, int side, int 
     c[4] = local.y;
     c[5] = local.z;
   }
+  for (int i = 0; i < b->n; i++) row->j[side][i] = c[b->coordinate[i]];
+}
+
+/* The same with the moment in the body's own frame. */
+static inline void ss_row_set_local(const ss_model *model, ss_row *row, int side, int body, ss_vec3 direction,
+                                    ss_vec3 moment) {
+  row->body[side] = body;
+  if (body < 0) return;
+  const ss_body *b = &model->bodies[body];
+  const double c[6] = {direction.x, direction.y, direction.z, moment.x, moment.y, moment.z};
   for (int i = 0; i < b->n; i++) row->j[side][i] = c[b->coordinate[i]];
 }
 
@@ -61,9 +91,7 @@ static inline ss_row ss_row_turn(const ss_model *model, int a, ss_quat orientati
 static inline double ss_row_dot_side(const ss_model *model, const ss_row *row, int side, const double *v) {
   if (row->body[side] < 0) return 0;
   const ss_body *b = &model->bodies[row->body[side]];
-  double sum = 0;
-  for (int i = 0; i < b->n; i++) sum += row->j[side][i] * v[b->first + i];
-  return sum;
+  return ss_short_dot(row->j[side], v + b->first, b->n);
 }
 
 /* row . v */
@@ -127,7 +155,7 @@ static inline double ss_row_meets(const ss_model *model, const ss_row *a, const 
     const int body = a->body[side];
     for (int other = 0; other < 2 && body >= 0; other++) {
       if (b->body[other] != body) continue;
-      for (int k = 0; k < model->bodies[body].n; k++) sum += a->j[side][k] * w[6 * other + k];
+      sum += ss_short_dot(a->j[side], w + (ptrdiff_t)6 * other, model->bodies[body].n);
     }
   }
   return sum;

@@ -57,7 +57,7 @@ void ss_velocity_change(ss_sim *sim) {
       const ss_body *body = &sim->model->bodies[p->rows[i].body[side]];
       if (c->active && c->offset[p->rows[i].body[side]] >= 0) continue;
       const double *w = p->w + 12 * (size_t)i + 6 * side;
-      for (int k = 0; k < body->n; k++) sim->trial.delta[body->first + k] += p->z[i] * w[k];
+      ss_short_add(sim->trial.delta + body->first, p->z[i], w, body->n);
     }
     if (c->active) add_coupled(sim, c->w + (size_t)i * (size_t)c->n, p->z[i]);
   }

@@ -5,6 +5,7 @@
  * with va = v + alpha (v+ - v). A of bodies is block-diagonal, so that row i meets column j only where they share a body; a
  * system's rows have all coordinates and are left to system/dense_rows.c. Where
  * all rows are joints and stiff forces, and they are many, G is assembled sparse (la/sparse_lu.h). */
+#include "scheme/assemble_joints.h"
 #include "scheme/scheme.h"
 
 #include <string.h>
@@ -20,11 +21,8 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
     if (row->body[side] < 0) continue;
     const ss_body *body = &sim->model->bodies[row->body[side]];
     const double *ainv = sim->trial.ainv + 36 * (size_t)row->body[side];
-    for (int i = 0; i < body->n; i++) {
-      double sum = 0;
-      for (int j = 0; j < body->n; j++) sum += ainv[i * body->n + j] * row->j[side][j];
-      w[6 * side + i] = sum;
-    }
+    for (int i = 0; i < body->n; i++)
+      w[6 * side + i] = ss_short_dot(ainv + (ptrdiff_t)i * body->n, row->j[side], body->n);
   }
 }
 
@@ -95,7 +93,7 @@ static ss_status reserve_dense(ss_problem *p, size_t n, ss_error *error) {
 ss_status ss_discretise_dense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   const size_t n = (size_t)p->n;
-  p->sparse = p->structured = p->large = p->divided = false;
+  p->sparse = p->structured = p->large = p->divided = p->joined = false;
   if (n == 0) return SS_OK;
   ss_trial *trial;
   for (int i = 0; (trial = ss_trial_free(sim, i)); i++) {
@@ -121,29 +119,42 @@ void ss_rows_apply(const ss_sim *sim, const double *z, double *out) {
       if (p->rows[i].body[side] < 0) continue;
       const ss_body *body = &model->bodies[p->rows[i].body[side]];
       const double *w = p->w + 12 * (size_t)i + (ptrdiff_t)6 * side;
-      for (int k = 0; k < body->n; k++) change[body->first + k] += z[i] * w[k];
+      ss_short_add(change + body->first, z[i], w, body->n);
     }
   for (int i = 0; i < p->n; i++) out[i] = p->alpha * ss_row_dot(model, &p->rows[i], change) + p->compliance[i] * z[i];
 }
 
+/* Whether A is: gyroscopic terms are not. */
+static bool is_symmetric(const ss_sim *sim) {
+  static const double rounding = 1e-15;
+  for (int b = 0; b < sim->model->n_bodies; b++) {
+    const double *a = sim->trial.ainv + 36 * (size_t)b;
+    const int n = sim->model->bodies[b].n;
+    for (int i = 1; i < n; i++)
+      for (int j = 0; j < i; j++)
+        if (fabs(a[i * n + j] - a[j * n + i]) > rounding * sqrt(fabs(a[i * n + i] * a[j * n + j]))) return false;
+  }
+  return true;
+}
+
 /* Joints alone: only rows that share a body meet. */
-ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error) {
+ss_status ss_assemble_sparse(ss_sim *sim, int n, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   ss_lu *lu = ss_problem_lu(sim);
   ss_status status =
-      ss_grow((void **)&sim->solver.lu_rows, &sim->solver.lu_capacity, p->n, sizeof *sim->solver.lu_rows, error);
+      ss_grow((void **)&sim->solver.lu_rows, &sim->solver.lu_capacity, n, sizeof *sim->solver.lu_rows, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < p->n; i++) sim->solver.lu_rows[i] = (ss_lu_row){{p->rows[i].body[0], p->rows[i].body[1]}};
-  status = ss_lu_analyse(lu, p->n, sim->solver.lu_rows, error);
+  for (int i = 0; i < n; i++) sim->solver.lu_rows[i] = (ss_lu_row){{p->rows[i].body[0], p->rows[i].body[1]}};
+  status = ss_lu_analyse(lu, n, sim->solver.lu_rows, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < p->n; i++) { /* by place */
-    const int own = lu->order[i];
-    lu->d[i] = p->alpha * ss_rows_meet(sim, own, own) + p->compliance[own];
-    p->scale[own] = lu->d[i] > 0 ? 1 / sqrt(lu->d[i]) : 1;
-    for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
-      lu->u[k] = p->alpha * ss_rows_meet(sim, own, lu->order[lu->upper[k]]);
-    for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)
-      lu->l[k] = p->alpha * ss_rows_meet(sim, own, lu->order[lu->lower[k]]);
+  lu->symmetric = is_symmetric(sim);
+  ss_assemble_joints(sim->model, lu, p->rows, p->w, p->alpha, p->compliance);
+  for (int s = 0; s < lu->n_nodes && p->sparse; s++) {
+    const ss_lu_node *a = &lu->nodes[s];
+    for (int r = 0; r < a->size; r++) {
+      const double own = a->panel[(ptrdiff_t)r * (a->size + a->width + 1)];
+      p->scale[a->first + r] = own > 0 ? 1 / sqrt(own) : 1;
+    }
   }
   return SS_OK;
 }
@@ -167,6 +178,15 @@ void ss_spread(ss_sim *sim, double alpha) {
   ss_threads_for(sim->threads, p->n, ROWS_AT_A_TIME, spread_rows, sim);
 }
 
+/* Joints beside contacts: eliminated where the problem is solved. */
+static bool may_join(const ss_sim *sim) {
+  enum { MOST_CONTACT_ROWS = 200 };
+  const ss_problem *p = &sim->trial.problem;
+  const int contact_rows = p->n - p->n_free;
+  return p->n_free >= SPARSE_FROM && contact_rows > 0 && contact_rows <= MOST_CONTACT_ROWS && sim->chosen.automatic &&
+         !sim->system && !sim->trial.coupling.active && !sim->scheme->compliant;
+}
+
 /* Contacts alone: their problem falls into islands, which are assembled one by one where they are solved. */
 static bool may_divide(const ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
@@ -178,20 +198,20 @@ ss_status ss_assemble(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   const int n = p->n;
   const bool reduced = sim->basis.n < sim->model->n_joint_rows; /* its factors are watched */
-  p->divided = false;
+  p->divided = p->joined = false;
   p->sparse = n == p->n_free && (n >= SPARSE_FROM || reduced) && n > 0 && sim->chosen.automatic &&
               !sim->trial.coupling.active && !sim->system;
   p->large = !p->sparse && ss_rows_are_many(sim);
   if (n == 0) return SS_OK;
   if (p->large) return ss_assemble_rows(sim, error);
-  return p->sparse ? ss_assemble_sparse(sim, error) : ss_discretise_dense(sim, error);
+  return p->sparse ? ss_assemble_sparse(sim, n, error) : ss_discretise_dense(sim, error);
 }
 
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   ss_coupling *c = &sim->trial.coupling;
   const int n = p->n;
-  p->divided = false;
+  p->divided = p->joined = false;
   if (n == 0) return SS_OK; /* nothing to hold, and perhaps no arrays yet */
   ss_trial *trial;
   for (int i = 0; c->active && (trial = ss_trial_free(sim, i)); i++) {
@@ -201,7 +221,9 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   }
   ss_spread(sim, alpha);
   for (int i = 0; c->active && i < n; i++) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
-  if (!may_divide(sim)) return ss_assemble(sim, error);
+  p->joined = may_join(sim);
+  sim->solver.joined.factorised = sim->solver.joined.condensed = false;
+  if (!p->joined && !may_divide(sim)) return ss_assemble(sim, error);
   p->sparse = p->large = p->structured = false;
   p->divided = true;
   return SS_OK;

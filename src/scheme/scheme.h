@@ -34,7 +34,7 @@ int ss_rows_of(const ss_sim *sim, int i, int *col,
 void ss_chain_rows(const ss_sim *sim); /* first_row, next_row */
 
 /* Sparse G of the problem as it stands, in the sim's lu. */
-ss_status ss_assemble_sparse(ss_sim *sim, ss_error *error);
+ss_status ss_assemble_sparse(ss_sim *sim, int n, ss_error *error); /* of its first n rows */
 
 /* Whether this force is a row with compliance (linearly implicit) in a step of size h, and with which kappa = 1/R
  * alpha. */

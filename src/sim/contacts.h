@@ -87,6 +87,7 @@ typedef struct ss_candidate {
 /* What the near pairs gave last, at which positions: an impact leaves them where they are, and the next search finds the same. */
 typedef struct ss_found_pair {
   int shape[2], list, first, count; /* which list its points are in; among the points */
+  double aside;                     /* distance of a pair that was not looked at, or 0 */
 } ss_found_pair;
 
 typedef struct ss_found_list {

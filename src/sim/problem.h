@@ -36,7 +36,8 @@ typedef struct ss_problem {
   bool sparse;         /* discretise: joints and stiff forces alone, and many: G is in the sim's lu */
   double alpha;        /* discretise: weight of v+ */
   bool structured;     /* solve: by the structure of patches, without G */
-  bool divided;        /* discretise: contacts alone, in islands; G is not assembled as a whole */
+  bool divided;        /* discretise: contacts alone, in islands, or joined; G is not assembled as a whole */
+  bool joined;         /* discretise: joints beside contacts; the joints are eliminated (step/solve_joined.c) */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
   double *scale;       /* [n] solve: d of the natural units */
@@ -92,6 +93,18 @@ typedef struct ss_islands {
   int n_workers;
 } ss_islands;
 
+/* Solve: joints eliminated from a problem with contacts (step/solve_joined.c). f: rows of joints and stiff forces, m: the others. */
+typedef struct ss_joined {
+  bool factorised;  /* the factors of G_ff are in the sim's lu */
+  bool condensed;   /* what follows is that of the present problem */
+  double *coupling; /* [m][f] G_cf */
+  double *response; /* [f][m] G_ff^-1 G_fc; and as much working space */
+  double *S;        /* [m][m] what is left of G; and as much in natural units */
+  double *numbers;  /* [5 n] */
+  ss_block *blocks; /* of the others */
+  int capacity[4], block_capacity;
+} ss_joined;
+
 /* Bodies that forces with exact Jacobians couple: one dense block of A for all of them (scheme/coupling.c). */
 typedef struct ss_coupling {
   int n;               /* coordinates in the block; 0: no such force */
@@ -135,6 +148,7 @@ typedef struct ss_pressing {
 /* Stabilisation `exact` (step/exact.c); the arrays are of bodies only. */
 typedef struct ss_exact {
   bool on;
+  bool factorised;          /* hold: for the present rows, or some near them */
   bool residuals_known;     /* hold: the sim's residuals are those of the present position */
   int n;                    /* mechanisms */
   ss_mechanism *mechanisms; /* [n] */
@@ -144,7 +158,7 @@ typedef struct ss_exact {
   double *w;                /* [basis.n][12] M^-1 nu^T, */
   double *residual, *z;     /* [basis.n] residuals and multipliers */
   double *unit;             /* [n_joint_rows] what makes lengths of residuals */
-  double *modes;            /* [6][n_v] motions as one rigid body */
+  double *modes;            /* [2][6][n_v] motions as one rigid body; times their masses */
   double *q, *v;            /* [n_q], [n_v] where the correction began */
   ss_pressing *pressing;    /* [n_pressing] contacts that keep their gaps */
   int n_pressing;

@@ -128,6 +128,8 @@ typedef struct ss_search {
   ss_candidates near; /* broad phase: those that may touch in this step */
   bool few_pairs;
   bool bounded;        /* broad phase: the bounds are known */
+  double grown[2];     /* broad phase: by how much; those of the world */
+  bool looks_at_all;   /* near pairs that were not looked at may have met in this part: none is set aside */
   ss_found found;      /* narrow phase: what it found last */
   double *bounds;      /* [n_shapes][6] broad phase */
   double *listed;      /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
@@ -158,6 +160,7 @@ typedef struct ss_joint_state {
 typedef struct ss_solver {
   ss_cp_workspace *cp;
   ss_islands islands;
+  ss_joined joined;
   ss_factors factors;
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */

@@ -2,24 +2,25 @@
  * the energy stays. From the step's result q, v:
  *
  *     q+ = q (+) d     min |d|_M       Theta(q+) = 0                                  Newton, d = M^-1 nu^T z
- *     v+               min |v+ - v|_M  nu(q+).v+ = 0, the same kinetic energy and momentum
+ *     v+               min |v+ - v|_M  nu(q+).v+ = 0, the same energy and momentum
  *
  * A velocity projected on the joints alone loses |v - Pv|_M^2/2 in every step: O(h^4) in smooth motion, but always a loss; a chain
  * of 20 links at 1/240 comes to rest by it. So v+ = Pv + beta u: u is Pv, each body's translation and rotation times the share of its
  * energy that the projection took, made to respect the joints and freed of momentum where the mechanism does not hang
- * on the world; beta (near 1/2) restores the kinetic energy. Gravity does work on d, O(h^3) of either sign. beta u = O(h^4), so that the order of the scheme
- * stays. Mechanisms are bodies that joints connect, each with its own beta. RATTLE's multipliers on both sides of the
+ * on the world; beta (near 1/2) restores the energy. Gravity does work on d, O(h^3) of either sign, which schemes of first order
+ * add up to O(h): it is taken from u, in the same way. beta u = O(h^3), so that the order of the scheme stays. Mechanisms are bodies that joints connect, each with its own beta. RATTLE's multipliers on both sides of the
  * step are the alternative: they keep the energy where they exist, which for a link that turns by half a radian per step
  * they often do not.
  *
  * Closed contacts of a mechanism keep gap and normal velocity: their rows join those of the joints, as far as they do not
- * follow from them. The first step returns no energy: initial velocities may contradict the joints. */
+ * follow from them. The first step returns no kinetic energy: initial velocities may contradict the joints. */
+#include "scheme/assemble_joints.h"
 #include "step/step.h"
 
 #include <string.h>
 
 enum { MOST_ITERATIONS = 12, MODES = 6 };
-static const double slow_convergence = 0.05; /* per iteration; slower: factorised anew */
+static const double slow_convergence = 0.003; /* per iteration; slower: factorised anew */
 
 /* ---- mechanisms ---- */
 
@@ -75,7 +76,7 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error) {
   x->residual = SS_ARENA_ARRAY(sim->arena, double, rows);
   x->z = SS_ARENA_ARRAY(sim->arena, double, rows);
   x->unit = SS_ARENA_ARRAY(sim->arena, double, rows);
-  x->modes = SS_ARENA_ARRAY(sim->arena, double, (size_t)MODES *(size_t)model->n_v);
+  x->modes = SS_ARENA_ARRAY(sim->arena, double, 2 * (size_t)MODES * (size_t)model->n_v);
   x->q = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_q);
   x->v = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_v);
   if (!x->mechanism || !x->first || !x->mechanisms || !x->rows || !x->lu_rows || !x->w || !x->residual || !x->z ||
@@ -115,11 +116,7 @@ static void spread(const ss_model *model, const ss_row *row, double *w) {
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < 0) continue;
     const ss_body *b = &model->bodies[row->body[side]];
-    for (int k = 0; k < b->n; k++) {
-      double sum = 0;
-      for (int l = 0; l < b->n; l++) sum += b->minv[k * b->n + l] * row->j[side][l];
-      w[6 * side + k] = sum;
-    }
+    for (int k = 0; k < b->n; k++) w[6 * side + k] = ss_short_dot(b->minv + (ptrdiff_t)k * b->n, row->j[side], b->n);
   }
 }
 
@@ -157,10 +154,12 @@ static void factorise_pressing(ss_sim *sim) {
   }
 }
 
-/* M^-1 nu^T and the factors of nu M^-1 nu^T, with the rows of the last evaluation; contacts beside them. */
+/* M^-1 nu^T and the factors of nu M^-1 nu^T, with the rows of the last evaluation; contacts beside them. Not before something is to be
+ * corrected: a mechanism at rest needs none. */
 static ss_status factorise(ss_sim *sim, ss_error *error) {
   const ss_model *model = sim->model;
   ss_exact *x = &sim->exact;
+  x->factorised = true;
   ss_lu *lu = &x->lu;
   for (int i = 0; i < sim->basis.n; i++) {
     x->lu_rows[i] = (ss_lu_row){{x->rows[i].body[0], x->rows[i].body[1]}};
@@ -168,15 +167,8 @@ static ss_status factorise(ss_sim *sim, ss_error *error) {
   }
   const ss_status status = ss_lu_analyse(lu, sim->basis.n, x->lu_rows, error);
   if (status != SS_OK) return status;
-  for (int i = 0; i < lu->n; i++) { /* by place; symmetric */
-    const int own = lu->order[i];
-    const double *w = x->w + 12 * (size_t)own;
-    lu->d[i] = ss_row_meets(model, &x->rows[own], &x->rows[own], w);
-    for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
-      lu->u[k] = ss_row_meets(model, &x->rows[lu->order[lu->upper[k]]], &x->rows[own], w);
-    for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)
-      lu->l[k] = ss_row_meets(model, &x->rows[lu->order[lu->lower[k]]], &x->rows[own], w);
-  }
+  lu->symmetric = true;
+  ss_assemble_joints(model, lu, x->rows, x->w, 1, NULL);
   (void)ss_lu_factor(lu, 1e-12);
   if (x->n_pressing) {
     memcpy(x->z, x->residual, sizeof(double) * (size_t)sim->basis.n);
@@ -190,7 +182,7 @@ static void add_row(const ss_model *model, const ss_row *row, const double *w, d
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < 0) continue;
     const ss_body *b = &model->bodies[row->body[side]];
-    for (int k = 0; k < b->n; k++) out[b->first + k] += factor * w[6 * side + k];
+    ss_short_add(out + b->first, factor, w + (ptrdiff_t)6 * side, b->n);
   }
 }
 
@@ -248,7 +240,8 @@ static void find_pressing(ss_sim *sim) {
     p->normal = place.at.normal;
     p->row = sim->mechanics->row(sim, c, &place, p->normal);
     p->rate = ss_row_dot(sim->model, &p->row, sim->state.v);
-    p->off = 0;
+    p->off = p->y = 0;
+    p->free = false;
   }
 }
 
@@ -283,13 +276,13 @@ static ss_status hold_positions(ss_sim *sim, bool *held, ss_error *error) {
   ss_exact *x = &sim->exact;
   const double small = 1e-11 * sim->model->length, near = 1e-9 * sim->model->length, poor = 0.5;
   double worst = evaluate(sim, true), last = HUGE_VAL;
-  ss_status status = factorise(sim, error);
+  ss_status status = SS_OK;
+  x->factorised = false;
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS && worst > small; k++) {
     if (k > 0 && worst > poor * last && (worst <= 10 * small || k > 3)) break;
-    if (k > 0 && worst > slow_convergence * last) {
-      (void)evaluate(sim, true);
-      status = factorise(sim, error);
-    }
+    const bool slow = k > 0 && worst > slow_convergence * last && last > near; /* the rows are from here */
+    if (slow || !x->factorised) status = factorise(sim, error);
+    if (status != SS_OK) break;
     last = worst;
     shift(sim);
     worst = fmax(evaluate(sim, last > near), deviate(sim, false)); /* so near the rows do not change */
@@ -298,7 +291,8 @@ static ss_status hold_positions(ss_sim *sim, bool *held, ss_error *error) {
   if (*held || status != SS_OK) return status;
   memcpy(sim->state.q, x->q, sizeof(double) * (size_t)sim->model->n_q);
   (void)evaluate(sim, true);
-  return factorise(sim, error);
+  x->factorised = false;
+  return SS_OK;
 }
 
 static ss_status tell_impulse(ss_sim *sim, const ss_pressing *p, ss_error *error) {
@@ -322,7 +316,8 @@ static ss_status hold_velocities(ss_sim *sim, ss_error *error) {
     for (int i = 0; i < x->n_pressing; i++)
       if (!x->pressing[i].free) worst = fmax(worst, fabs(x->pressing[i].off));
     if (worst <= small || (k > 3 && worst > 0.5 * last)) break;
-    if (worst > slow_convergence * last) status = factorise(sim, error);
+    if (worst > slow_convergence * last || !x->factorised) status = factorise(sim, error);
+    if (status != SS_OK) break;
     last = worst;
     respond(sim, sim->state.v);
     for (int i = 0; i < sim->basis.n; i++) sim->joints.impulse[sim->basis.row[i]] += x->z[i];
@@ -333,27 +328,35 @@ static ss_status hold_velocities(ss_sim *sim, ss_error *error) {
 
 /* ---- energy ---- */
 
-/* What each mechanism has lost of its kinetic energy since v was kept; from differences, so that nothing large cancels.
- * Returns what gravitational energy has grown by. */
-static double count_losses(ss_sim *sim) {
+/* What gravitational energy of a body has grown by since q was kept. */
+static double lifted(const ss_sim *sim, int body) {
+  const double *p = sim->state.q + 7 * (size_t)body, *p0 = sim->exact.q + 7 * (size_t)body;
+  const ss_vec3 d = v3(p[0] - p0[0], p[1] - p0[1], p[2] - p0[2]);
+  return -sim->model->bodies[body].mass * v3_dot(sim->model->gravity, d);
+}
+
+/* What each mechanism has lost of its gravitational and, if that is to be returned, its kinetic energy since q and v were kept; from
+ * differences, so that nothing large cancels. Returns the kinetic energy that is not. */
+static double count_losses(ss_sim *sim, bool kinetic) {
   static const double rounding = 1e-14;
   const ss_model *model = sim->model;
   ss_exact *x = &sim->exact;
-  double potential = 0;
+  double left = 0;
   for (int i = 0; i < x->n; i++) x->mechanisms[i].lacks = x->mechanisms[i].rounding = 0;
   for (int k = 0; k < model->n_bodies; k++) {
     const ss_body *b = &model->bodies[k];
     if (x->mechanism[k] < 0) continue;
     ss_mechanism *m = &x->mechanisms[x->mechanism[k]];
-    const double *p = sim->state.q + 7 * (size_t)k, *p0 = x->q + 7 * (size_t)k;
     const double *v = sim->state.v + b->first, *v0 = x->v + b->first;
-    potential -= b->mass * v3_dot(model->gravity, v3(p[0] - p0[0], p[1] - p0[1], p[2] - p0[2]));
+    double lost = 0;
     for (int i = 0; i < b->n; i++) {
       m->rounding += rounding * v[i] * b->m[i * b->n + i] * v[i];
-      for (int j = 0; j < b->n; j++) m->lacks -= (v[i] - v0[i]) * b->m[i * b->n + j] * (v[j] + v0[j]) / 2;
+      for (int j = 0; j < b->n; j++) lost -= (v[i] - v0[i]) * b->m[i * b->n + j] * (v[j] + v0[j]) / 2;
     }
+    m->lacks += (kinetic ? lost : 0) - lifted(sim, k);
+    left += kinetic ? 0 : lost;
   }
-  return potential;
+  return left;
 }
 
 /* Velocities of a mechanism's bodies as they move with it as one rigid body: along or about axis `mode`. */
@@ -373,23 +376,26 @@ static void rigid_mode(const ss_sim *sim, int mechanism, int mode, ss_vec3 centr
   }
 }
 
-/* a.M b over the bodies of a mechanism. */
-static double product(const ss_sim *sim, int mechanism, const double *a, const double *b) {
-  double sum = 0;
+/* out = M v of the bodies of a mechanism, zero elsewhere. */
+static void weigh(const ss_sim *sim, int mechanism, const double *v, double *out) {
+  memset(out, 0, sizeof(double) * (size_t)sim->model->n_v);
   for (int k = 0; k < sim->model->n_bodies; k++) {
-    const ss_body *body = &sim->model->bodies[k];
-    if (sim->exact.mechanism[k] != mechanism) continue;
-    for (int i = 0; i < body->n; i++)
-      for (int j = 0; j < body->n; j++) sum += a[body->first + i] * body->m[i * body->n + j] * b[body->first + j];
+    const ss_body *b = &sim->model->bodies[k];
+    for (int i = 0; sim->exact.mechanism[k] == mechanism && i < b->n; i++)
+      out[b->first + i] = ss_short_dot(b->m + (ptrdiff_t)i * b->n, v + b->first, b->n);
   }
+}
+
+static double product(const ss_sim *sim, const double *weighed, const double *v) {
+  double sum = 0;
+  for (int i = 0; i < sim->model->n_v; i++) sum += weighed[i] * v[i];
   return sum;
 }
 
 static void add(const ss_sim *sim, int mechanism, double factor, const double *mode, double *out) {
   for (int k = 0; k < sim->model->n_bodies; k++) {
     const ss_body *b = &sim->model->bodies[k];
-    for (int i = 0; sim->exact.mechanism[k] == mechanism && i < b->n; i++)
-      out[b->first + i] += factor * mode[b->first + i];
+    if (sim->exact.mechanism[k] == mechanism) ss_short_add(out + b->first, factor, mode + b->first, b->n);
   }
 }
 
@@ -422,19 +428,22 @@ static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
     centre = v3_axpy(centre, model->bodies[k].mass, ss_pose_of(sim->state.q, k).position);
   }
   centre = v3_scale(1 / mass, centre);
+  const size_t size = (size_t)model->n_v;
+  double *const weighed = sim->exact.modes + MODES * size, square[MODES];
   int n = 0;
   for (int mode = 0; mode < MODES; mode++) { /* modes orthogonal in the mass norm, one after the other */
-    double *e = sim->exact.modes + (size_t)n * (size_t)model->n_v;
+    double *e = sim->exact.modes + (size_t)n * size, *own = weighed + (size_t)n * size;
     rigid_mode(sim, mechanism, mode, centre, e);
-    const double whole = product(sim, mechanism, e, e);
+    weigh(sim, mechanism, e, own);
+    const double whole = product(sim, own, e);
     if (!(whole > 0) || !joints_allow(sim, mechanism, e)) continue;
-    for (int i = 0; i < n; i++) {
-      const double *other = sim->exact.modes + (size_t)i * (size_t)model->n_v;
-      add(sim, mechanism, -product(sim, mechanism, e, other) / product(sim, mechanism, other, other), other, e);
-    }
-    const double left = product(sim, mechanism, e, e);
-    if (left <= 1e-12 * whole) continue;
-    add(sim, mechanism, -product(sim, mechanism, e, v) / left, e, v);
+    for (int i = 0; i < n; i++)
+      add(sim, mechanism, -product(sim, weighed + (size_t)i * size, e) / square[i], sim->exact.modes + (size_t)i * size,
+          e);
+    weigh(sim, mechanism, e, own);
+    square[n] = product(sim, own, e);
+    if (square[n] <= 1e-12 * whole) continue;
+    add(sim, mechanism, -product(sim, own, v) / square[n], e, v);
     n++;
   }
 }
@@ -448,8 +457,8 @@ static double block_energy(const ss_body *b, const double *v, bool turn) {
 }
 
 /* u: where energy was lost it is returned. Translation and rotation of each body, times the share of their energy that the
- * correction has taken, on the joints and without momentum. */
-static void returning_direction(ss_sim *sim, double *u) {
+ * correction of velocities has taken, less what the correction of positions has lifted; on the joints and without momentum. */
+static void returning_direction(ss_sim *sim, bool kinetic, double *u) {
   const ss_model *model = sim->model;
   ss_exact *x = &sim->exact;
   memset(u, 0, sizeof(double) * (size_t)model->n_v);
@@ -459,9 +468,11 @@ static void returning_direction(ss_sim *sim, double *u) {
     const double *v = sim->state.v + b->first;
     double lost[6];
     for (int i = 0; i < b->n; i++) lost[i] = x->v[b->first + i] - v[i];
+    const double energy[2] = {block_energy(b, v, false), block_energy(b, v, true)}, up = lifted(sim, k);
+    const double whole = energy[0] + energy[1], fall = fabs(up) < whole ? up / whole : copysign(whole > 0, up);
     for (int turn = 0; turn < 2; turn++) {
-      const double own = block_energy(b, v, turn), taken = block_energy(b, lost, turn);
-      const double share = own > taken ? taken / own : own > 0;
+      const double own = energy[turn], taken = kinetic ? block_energy(b, lost, turn) : 0;
+      const double share = (own > taken ? taken / own : own > 0) - fall;
       for (int i = 0; i < b->n; i++)
         if ((b->coordinate[i] >= 3) == turn) u[b->first + i] = share * v[i];
     }
@@ -480,15 +491,19 @@ static void returning_direction(ss_sim *sim, double *u) {
     if (!x->mechanisms[i].grounded) remove_rigid_motion(sim, i, u);
 }
 
+static bool is_lacking(const ss_mechanism *m) { return fabs(m->lacks) > m->rounding; }
+
 /* v + beta u, such that the mechanism has what it lacks; what it still lacks then is kept. */
 static void return_energy(ss_sim *sim, int mechanism, const double *u) {
   static const double most = 4; /* beta is 1/2 in smooth motion: more would be another story */
   ss_mechanism *m = &sim->exact.mechanisms[mechanism];
-  if (fabs(m->lacks) <= m->rounding) return;
-  const double a = product(sim, mechanism, u, u) / 2, b = product(sim, mechanism, u, sim->state.v);
+  if (!is_lacking(m)) return;
+  double *weighed = sim->exact.modes;
+  weigh(sim, mechanism, u, weighed);
+  const double a = product(sim, weighed, u) / 2, b = product(sim, weighed, sim->state.v);
   const double square = b * b + 4 * a * m->lacks;
-  if (!(b > 0) || !(square >= 0)) return;
-  const double beta = fmin(fmax(2 * m->lacks / (b + sqrt(square)), -most), most);
+  if (b == 0 || !(square >= 0)) return;
+  const double beta = fmin(fmax(2 * m->lacks / (b + copysign(sqrt(square), b)), -most), most);
   add(sim, mechanism, beta, u, sim->state.v);
   m->lacks -= beta * (b + beta * a);
 }
@@ -510,11 +525,14 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
   }
   if (status == SS_OK) status = hold_velocities(sim, error);
   if (status != SS_OK) return status;
-  energy->stabilization += count_losses(sim);
-  if (sim->state.step > 0) {
-    returning_direction(sim, sim->scratch.v);
-    for (int i = 0; i < x->n; i++) return_energy(sim, i, sim->scratch.v);
-  }
+  const bool kinetic = sim->state.step > 0;
+  energy->stabilization -= count_losses(sim, kinetic);
+  bool lacking = false;
+  for (int i = 0; i < x->n; i++) lacking |= is_lacking(&x->mechanisms[i]);
+  if (lacking && !x->factorised) status = factorise(sim, error);
+  if (status != SS_OK) return status;
+  if (lacking) returning_direction(sim, kinetic, sim->scratch.v);
+  for (int i = 0; i < x->n && lacking; i++) return_energy(sim, i, sim->scratch.v);
   for (int i = 0; i < x->n; i++) energy->stabilization -= x->mechanisms[i].lacks;
   if (model->n_forces) energy->stabilization += ss_elastic_energy(model, sim->state.q, sim->state.angle);
   x->residuals_known = true;

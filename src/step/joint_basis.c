@@ -51,7 +51,7 @@ static ss_status pose_joints(ss_sim *sim, ss_error *error) {
   sim->mechanics->forces_none(sim);
   ss_status status = ss_rows_projection(sim, false, error);
   if (status == SS_OK) status = ss_discretise(sim, 1, error);
-  if (status == SS_OK && !sim->system) status = ss_assemble_sparse(sim, error);
+  if (status == SS_OK && !sim->system) status = ss_assemble_sparse(sim, sim->trial.problem.n, error);
   sim->trial.n_contacts = contacts;
   return status;
 }
@@ -99,6 +99,6 @@ ss_status ss_basis_check(ss_sim *sim, ss_error *error) {
     *of = fmax(*of, motion(sim->model, &basis->rows[i], sim->state.v));
   }
   if (worst[0] > 0.01 && worst[0] > 10 * worst[1]) return ss_basis_select(sim, error);
-  const bool worn = sim->trial.problem.sparse && ss_problem_lu(sim)->smallest < poor;
+  const bool worn = (sim->trial.problem.sparse || sim->trial.problem.joined) && ss_problem_lu(sim)->smallest < poor;
   return worn ? select_rows(sim, basis->n, error) : SS_OK;
 }

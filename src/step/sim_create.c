@@ -278,6 +278,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->saved.patch);
   ss_free(sim->solver.lu_rows);
   ss_islands_free(&sim->solver.islands);
+  ss_joined_free(&sim->solver.joined);
   ss_factors_free(&sim->solver.factors);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->solver.lu[i]);
   ss_exact_free(&sim->exact);

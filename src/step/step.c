@@ -36,7 +36,7 @@ void ss_part_begin(ss_sim *sim, bool collides) {
   part->cuts = 0;
   part->collides = collides;
   part->again = true;
-  sim->crowd.calm_fails = false;
+  sim->crowd.calm_fails = sim->search.looks_at_all = false;
   part->speed_bound = 1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * part->h * sim->step.acceleration;
 }
 

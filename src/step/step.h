@@ -81,6 +81,10 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
                            double *uneven, ss_error *error);
 ss_status ss_islands_prepare(ss_sim *sim, ss_error *error);
 void ss_islands_free(ss_islands *islands);
+/* A joined problem in natural units, whose unit of speed is given, from the problem's z. */
+ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options, ss_cp_result *result,
+                          double *residual, ss_error *error);
+void ss_joined_free(ss_joined *joined);
 ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error); /* islands.island of each block */
 
 /* Chooses the equations that are posed at the present position; chooses again where the others stop following. */

@@ -204,16 +204,11 @@ static bool solve_linear(ss_sim *sim, const ss_solving *how) {
   return true;
 }
 
-ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_error *error) {
+/* With a solver that knows of complementarity; in natural units. */
+static ss_status solve_contacts(ss_sim *sim, ss_solving how, bool *certified, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   ss_solves *solves = &sim->report.solves;
-  ss_status status = SS_OK;
-  *certified = true;
-  p->blur = 0;
-  p->unit = 1;
-  if (p->n == 0 || (p->sparse && solve_linear(sim, &how))) return SS_OK;
-  if (p->sparse) status = ss_discretise_dense(sim, error);
-  if (status == SS_OK && p->divided) status = look_at_guess(sim, error);
+  ss_status status = p->divided && !p->joined ? look_at_guess(sim, error) : SS_OK;
   if (status != SS_OK) return status;
   const double s = to_natural_units(sim, how.speed), start = ss_seconds();
   const ss_cp_options options = {
@@ -222,7 +217,9 @@ ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_erro
   problem.compliance = p->weight;
   ss_cp_result result = {0};
   double residual = 0, uneven = 0;
-  if (p->divided)
+  if (p->joined)
+    status = ss_solve_joined(sim, s, &options, &result, &residual, error);
+  else if (p->divided)
     status = ss_solve_islands(sim, &options, &result, &residual, &uneven, error);
   else if ((status = ss_add_factors(sim, &sim->solver.factors, NULL, &problem, error)) == SS_OK)
     status = ss_cp_solve(&problem, &options, ss_has_guess(p->z, p->n), p->z, sim->solver.cp, &result, error);
@@ -240,10 +237,27 @@ ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_erro
     if (*certified && how.applied) sim->report.certificate.selection = fmax(sim->report.certificate.selection, uneven);
   }
   convert(p, s, true);
-  if (p->divided && status == SS_OK && *certified) ss_rest_end(sim);
+  if (p->divided && !p->joined && status == SS_OK && *certified) ss_rest_end(sim);
   p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
   p->unit = s;
   return status == SS_ERROR_STOPPED && sim->step.spent ? ss_fail_of_work(sim, error) : status;
+}
+
+ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_error *error) {
+  ss_problem *p = &sim->trial.problem;
+  ss_status status = SS_OK;
+  *certified = true;
+  p->blur = 0;
+  p->unit = 1;
+  if (p->n == 0 || (p->sparse && solve_linear(sim, &how))) return SS_OK;
+  if (p->sparse) status = ss_discretise_dense(sim, error);
+  if (status == SS_OK && p->joined) { /* as a whole only where that does not help */
+    status = solve_contacts(sim, how, certified, error);
+    if (status != SS_OK || *certified) return status;
+    sim->report.solves.fallbacks++;
+    status = ss_discretise_dense(sim, error);
+  }
+  return status == SS_OK ? solve_contacts(sim, how, certified, error) : status;
 }
 
 /* ---- trials ---- */
@@ -348,6 +362,9 @@ void ss_trial_keep(ss_sim *sim) {
   sim->n_kept++;
 }
 
-void ss_trial_back(ss_sim *sim) { exchange(&sim->trial, &sim->kept[--sim->n_kept]); }
+void ss_trial_back(ss_sim *sim) {
+  exchange(&sim->trial, &sim->kept[--sim->n_kept]);
+  sim->solver.joined.factorised = sim->solver.joined.condensed = false; /* they are those of the other one */
+}
 
 void ss_trial_drop(ss_sim *sim) { sim->n_kept--; }

@@ -93,7 +93,7 @@ ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   if (p->large || p->n >= MANY_ROWS || sim->watch.variation) return SS_OK;
   for (int i = 0; i < sim->trial.n_contacts; i++) any |= turns(sim, &sim->trial.contacts[i]);
   if (!any) return SS_OK;
-  if (p->divided && (status = ss_discretise_dense(sim, error)) != SS_OK) return status;
+  if (p->divided && !p->joined && (status = ss_discretise_dense(sim, error)) != SS_OK) return status;
   status = solve_discs(sim, &solved, error);
   if (status != SS_OK) return status;
   if (!solved) {
@@ -102,7 +102,8 @@ ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   }
   for (int i = 0; i < sim->trial.n_contacts; i++)
     if (turns(sim, &sim->trial.contacts[i])) turn_corner(sim, &sim->trial.contacts[i]);
-  return ss_discretise_dense(sim, error);
+  sim->solver.joined.condensed = false;
+  return p->joined ? SS_OK : ss_discretise_dense(sim, error);
 }
 
 bool ss_polygon_is_doubtful(const ss_sim *sim) {

@@ -1,0 +1,167 @@
+/* Joints and stiff forces (f) beside contacts, limits and motors (c): what is linear is eliminated by its sparse factors, and
+ * the complementarity solver sees the rest,
+ *
+ *     z_f = -(y + X z_c),   y = G_ff^-1 g_f,   X = G_ff^-1 G_fc                       a tree costs O(n) per row of c
+ *     w_c = S z_c + g_c - G_cf y,              S = G_cc - G_cf X
+ *
+ * A robot of 60 joint rows that stands on four feet is a problem of 12 rows then. The answer is judged as a whole, from J and A
+ * and not from the factors, after one step of iterative refinement of z_f. Where joints depend on each other, where nothing is found, and
+ * where contacts are redundant, so that joints give like them in the selection (cp.h), the whole problem is left to the solver (trial.c).
+ * X and S serve all phases of an impact. */
+#include "step/step.h"
+
+#include <string.h>
+
+static ss_status reserve(ss_sim *sim, ss_error *error) {
+  const ss_problem *p = &sim->trial.problem;
+  ss_joined *s = &sim->solver.joined;
+  const int n = p->n, f = p->n_free, m = n - f;
+  ss_status status = ss_grow((void **)&s->coupling, &s->capacity[0], m * f, sizeof(double), error);
+  if (status == SS_OK) status = ss_grow((void **)&s->response, &s->capacity[1], 2 * m * f, sizeof(double), error);
+  if (status == SS_OK) status = ss_grow((void **)&s->S, &s->capacity[2], 2 * m * m, sizeof(double), error);
+  if (status == SS_OK) status = ss_grow((void **)&s->numbers, &s->capacity[3], 5 * n, sizeof(double), error);
+  if (status == SS_OK) status = ss_grow((void **)&s->blocks, &s->block_capacity, p->n_blocks, sizeof *s->blocks, error);
+  return status;
+}
+
+void ss_joined_free(ss_joined *s) {
+  ss_free(s->coupling);
+  ss_free(s->response);
+  ss_free(s->S);
+  ss_free(s->numbers);
+  ss_free(s->blocks);
+}
+
+/* G_cf (by rows), G_fc (by columns of c, side by side) and G_cc, from the rows that each body has. */
+static void couple(const ss_sim *sim, double *fc) {
+  const ss_problem *p = &sim->trial.problem;
+  const ss_joined *s = &sim->solver.joined;
+  const int f = p->n_free, m = p->n - f;
+  memset(s->coupling, 0, sizeof(double) * (size_t)m * (size_t)f);
+  memset(fc, 0, sizeof(double) * (size_t)m * (size_t)f);
+  memset(s->S, 0, sizeof(double) * (size_t)m * (size_t)m);
+  for (int c = 0; c < m; c++) {
+    const ss_row *own = &p->rows[f + c];
+    for (int side = 0; side < 2; side++) {
+      const int body = own->body[side];
+      if (body < 0) continue;
+      const int n = sim->model->bodies[body].n;
+      const double *w = p->w + 12 * (size_t)(f + c) + (ptrdiff_t)6 * side;
+      for (int end = sim->solver.first_row[body]; end >= 0; end = p->next_row[end]) {
+        const int other = end / 2;
+        const double *j = p->rows[other].j[end % 2], *v = p->w + 12 * (size_t)other + (ptrdiff_t)6 * (end % 2);
+        double to = 0, from = 0; /* J_other A^-1 J_own^T, and the other way round */
+        for (int k = 0; k < n; k++) {
+          to += j[k] * w[k];
+          from += own->j[side][k] * v[k];
+        }
+        if (other >= f) {
+          s->S[(ptrdiff_t)m * (other - f) + c] += p->alpha * to;
+          continue;
+        }
+        fc[(ptrdiff_t)m * other + c] += p->alpha * to;
+        s->coupling[(ptrdiff_t)f * c + other] += p->alpha * from;
+      }
+    }
+    s->S[(ptrdiff_t)(m + 1) * c] += p->compliance[f + c];
+  }
+}
+
+/* The factors of G_ff; false where its rows depend on each other. */
+static ss_status factorise(ss_sim *sim, ss_error *error) {
+  const ss_status status = ss_assemble_sparse(sim, sim->trial.problem.n_free, error);
+  ss_lu *lu = ss_problem_lu(sim);
+  sim->solver.joined.factorised = status == SS_OK && ss_lu_factor(lu, 1e-12) == lu->n;
+  return status;
+}
+
+/* X and S */
+static ss_status condense(ss_sim *sim, ss_error *error) {
+  ss_problem *p = &sim->trial.problem;
+  ss_joined *s = &sim->solver.joined;
+  const int f = p->n_free, m = p->n - f;
+  ss_status status = reserve(sim, error);
+  if (status == SS_OK && !s->factorised) status = factorise(sim, error);
+  if (status != SS_OK || !s->factorised) return status;
+  ss_chain_rows(sim);
+  couple(sim, s->response);
+  ss_lu_solve_columns(ss_problem_lu(sim), m, s->response, s->response + (ptrdiff_t)m * f);
+  for (int c = 0; c < m; c++)
+    for (int k = 0; k < f; k++) {
+      const double factor = s->coupling[(ptrdiff_t)f * c + k];
+      const double *x = s->response + (ptrdiff_t)m * k;
+      if (factor == 0) continue;
+      for (int d = 0; d < m; d++) s->S[(ptrdiff_t)m * c + d] -= factor * x[d];
+    }
+  s->condensed = true;
+  return SS_OK;
+}
+
+/* The condensed problem in natural units. g: of the whole one, in the user's; y: G_ff^-1 g_f. */
+static ss_cp pose(const ss_sim *sim, double unit, const double *g, const double *y, double *g_c) {
+  const ss_problem *p = &sim->trial.problem;
+  const ss_joined *s = &sim->solver.joined;
+  const int f = p->n_free, m = p->n - f;
+  const double *d = p->scale + f;
+  double *S = s->S + (ptrdiff_t)m * m;
+  for (int c = 0; c < m; c++) {
+    double sum = g[f + c];
+    for (int k = 0; k < f; k++) sum -= s->coupling[(ptrdiff_t)f * c + k] * y[k];
+    g_c[c] = sum * d[c] / unit;
+    for (int e = 0; e < m; e++) S[(ptrdiff_t)m * c + e] = d[c] * s->S[(ptrdiff_t)m * c + e] * d[e];
+  }
+  int blocks = 0;
+  for (int b = 0; b < p->n_blocks; b++) {
+    if (p->blocks[b].first < f) continue; /* the one of joints and stiff forces */
+    s->blocks[blocks] = p->blocks[b];
+    s->blocks[blocks++].first -= f;
+  }
+  return (ss_cp){.n = m, .n_blocks = blocks, .G = S, .g = g_c, .blocks = s->blocks, .compliance = p->weight + f};
+}
+
+/* w = G z + g in natural units, through the bodies. */
+static void apply(const void *user, const double *z, double *w) {
+  const ss_sim *sim = user;
+  const ss_problem *p = &sim->trial.problem;
+  double *scaled = sim->solver.joined.numbers; /* [n] */
+  for (int i = 0; i < p->n; i++) scaled[i] = p->scale[i] * z[i];
+  ss_rows_apply(sim, scaled, w);
+  for (int i = 0; i < p->n; i++) w[i] = p->scale[i] * w[i] + p->g[i];
+}
+
+ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options, ss_cp_result *result,
+                          double *residual, ss_error *error) {
+  ss_problem *p = &sim->trial.problem;
+  ss_joined *s = &sim->solver.joined;
+  const int n = p->n, f = p->n_free, m = n - f;
+  *residual = HUGE_VAL;
+  if (!s->condensed) {
+    const ss_status status = condense(sim, error);
+    if (status != SS_OK || !s->condensed) return status;
+  }
+  const ss_lu *lu = ss_problem_lu(sim);
+  double *g = s->numbers + n, *y = g + n, *g_c = y + f, *off = g_c + m;
+  for (int i = 0; i < n; i++) g[i] = p->g[i] * unit / p->scale[i];
+  ss_lu_solve(lu, g, y);
+  const ss_cp condensed = pose(sim, unit, g, y, g_c);
+  const ss_status status = ss_cp_solve(&condensed, options, true, p->z + f, sim->solver.cp, result, error);
+  if (status != SS_OK || (result->outcome == SS_SOLVED && !result->determined)) return status;
+  for (int k = 0; k < f; k++) y[k] /= unit;
+  for (int c = 0; c < m; c++) off[c] = p->scale[f + c] * p->z[f + c];
+  for (int k = 0; k < f; k++) {
+    double sum = y[k];
+    for (int c = 0; c < m; c++) sum += s->response[(ptrdiff_t)m * k + c] * off[c];
+    p->z[k] = -sum / p->scale[k];
+  }
+  ss_cp whole = ss_problem_view(p);
+  whole.G = NULL;
+  whole.apply = apply;
+  whole.user = sim;
+  *residual = ss_cp_judge(&whole, p->z, p->slack);
+  if (*residual <= 1e-15 || !isfinite(*residual)) return SS_OK;
+  for (int k = 0; k < f; k++) off[k] = p->slack[k] / p->scale[k];
+  ss_lu_solve(lu, off, off);
+  for (int k = 0; k < f; k++) p->z[k] -= off[k] / p->scale[k];
+  *residual = ss_cp_judge(&whole, p->z, p->slack);
+  return SS_OK;
+}
