@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MOST = 16 };
+enum { MOST = SS_PAIR_CONTACTS };
 
 typedef struct point2 {
   double x, y;
@@ -287,12 +287,107 @@ static void test_on_half_space(void **unused) {
   assert_true(c[0].gap == 0 && c[1].gap == 0 && c[0].point_b.x == 1.5 && c[1].point_b.x == 4.5);
 }
 
+/* ---- more touching points than a pair has room for ---- */
+
+enum { SIDES = 100 };
+
+static ss_shape prism(int sides, double radius, double half) {
+  ss_vec3 points[2 * SIDES];
+  ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+  for (int i = 0; i < 2 * sides; i++) {
+    const double angle = 2 * 3.14159265358979323846 * (i / 2) / sides;
+    points[i] = v3(radius * cos(angle), radius * sin(angle), i % 2 ? half : -half);
+  }
+  d.points = points;
+  d.n_points = 2 * sides;
+  return compiled(&d);
+}
+
+/* Area of the touching points as seen from above; their gaps and normals are right. */
+static double support_area(const ss_shape *upper, const ss_pose *pu, const ss_shape *lower, const ss_pose *pl) {
+  bool swapped;
+  const ss_pair *pair = ss_pair_find(upper->type, lower->type, &swapped);
+  ss_contact_point c[SS_PAIR_CONTACTS];
+  point2 p[SS_PAIR_CONTACTS];
+  const int n = swapped ? pair->collide(lower, pl, upper, pu, 1e-3, c) : pair->collide(upper, pu, lower, pl, 1e-3, c);
+  int touching = 0;
+  for (int i = 0; i < n; i++) {
+    if (c[i].gap > 1e-9) continue;
+    assert_near(c[i].gap, 0, 1e-12);
+    assert_near(c[i].normal.z, swapped ? -1 : 1, 1e-9);
+    p[touching++] = (point2){c[i].point_b.x, c[i].point_b.y};
+  }
+  return hull_area(p, touching);
+}
+
+static void test_many_corners(void **unused) {
+  (void)unused;
+  const ss_shape plane =
+      compiled(&(ss_shape_def){.type = SS_SHAPE_HALF_SPACE, .pose = pose_identity(), .normal = {0, 0, 1}});
+  const ss_shape slab = box_shape(4, 4, 2), lower = prism(SIDES, 1, 1);
+  const double heights[9] = {0};
+  ss_shape_def d = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+  d.heights = heights;
+  d.rows = d.columns = 3;
+  const ss_shape field = compiled(&d);
+  const struct {
+    const ss_shape *shape;
+    double top;
+  } below[] = {{&plane, 0}, {&slab, 1}, {&lower, 1}, {&field, 0}};
+  const int sides[] = {12, 24, 40, SIDES};
+  for (int i = 0; i < 4; i++)
+    for (size_t j = 0; j < sizeof below / sizeof *below; j++)
+      for (int k = 0; k < 3; k++) {
+        const ss_shape upper = prism(sides[i], 0.5, 0.25);
+        const ss_pose place = pose_identity(), on = {v3(0.1 * k, 0, below[j].top + 0.25), yawed(0.3 * k)};
+        const double area = sides[i] * 0.125 * sin(2 * 3.14159265358979323846 / sides[i]);
+        const double found = support_area(&upper, &on, below[j].shape, &place);
+        assert_true(found <= area * (1 + 1e-9) && found >= (sides[i] <= SS_PAIR_CONTACTS ? 1 - 1e-9 : 0.94) * area);
+      }
+}
+
+/* A box on a field of equal peaks, hollow between them: those below its rim must be among the contacts. */
+static void test_many_peaks(void **unused) {
+  (void)unused;
+  enum { PEAKS = 12, GRID = 2 * PEAKS + 1 };
+  double heights[GRID * GRID];
+  for (int i = 0; i < GRID * GRID; i++) heights[i] = i / GRID % 2 && i % GRID % 2 ? 0 : -0.1;
+  ss_shape_def d = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+  d.heights = heights;
+  d.rows = d.columns = GRID;
+  d.spacing = v3(0.1, 0.1, 0);
+  const ss_shape field = compiled(&d),
+                 box = box_shape(2.05, 2.05, 0.5); /* peaks at +-0.1 ... +-1.1: ten by ten below */
+  const ss_pose place = pose_identity(), on = {v3(0, 0, 0.25), quat_identity()};
+  assert_true(support_area(&box, &on, &field, &place) >= 0.9 * 1.8 * 1.8);
+}
+
+/* Rounding decides whether boxes that touch are apart; a search without reach must not take them for deep in each other. */
+static void test_touching_without_reach(void **unused) {
+  (void)unused;
+  const ss_shape a = box_shape(0.8, 0.6, 0.4), b = box_shape(0.3, 0.6, 0.4);
+  const ss_quat upright = quat_exp(v3(0, 1.57079632679489661923, 0));
+  for (int i = 0; i < 20000; i++) {
+    const ss_pose pa = {v3(0, 0, 0.5 * (1 + uniform(-3e-16, 3e-16))), yawed(uniform(-3, 3))};
+    const ss_pose pb = {v3(0, 0, 0.15 * (1 + uniform(-3e-16, 3e-16))), quat_multiply(yawed(uniform(-3, 3)), upright)};
+    ss_contact_point c[SS_PAIR_CONTACTS];
+    const bool swap = i % 2;
+    const int n =
+        swap ? pair_of(&b, &a)->collide(&b, &pb, &a, &pa, 0, c) : pair_of(&a, &b)->collide(&a, &pa, &b, &pb, 0, c);
+    for (int k = 0; k < n; k++) {
+      assert_near(c[k].gap, 0, 1e-15);
+      assert_near(c[k].normal.z, swap ? -1 : 1, 1e-9);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_box_on_box),     cmocka_unit_test(test_box_rocking),
       cmocka_unit_test(test_box_sliding),    cmocka_unit_test(test_crossing_rate),
       cmocka_unit_test(test_capsule_on_box), cmocka_unit_test(test_capsule_on_capsule),
-      cmocka_unit_test(test_on_half_space),
+      cmocka_unit_test(test_on_half_space),  cmocka_unit_test(test_many_corners),
+      cmocka_unit_test(test_many_peaks),     cmocka_unit_test(test_touching_without_reach),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
