@@ -144,9 +144,15 @@ static void check_overlap(const setting *given) {
   const ss_vec3 common = v3_add(s.pb.position, inner_point(&s.b, &s.pb));
   s.pa.position = v3_sub(common, inner_point(&s.a, &s.pa));
   if (planar(&s)) s.pa.position.y = s.pb.position.y = 0; /* shapes are symmetric to the plane */
-  const ss_contact_point *best = closest(contacts, collide(&s, 0, contacts));
+  const int n = collide(&s, 0, contacts);
+  const ss_contact_point *best = closest(contacts, n);
   assert_non_null(best);
   assert_true(best->gap < 0);
+  for (int i = 0; i < n; i++) { /* unit normals, and points that are the gap apart along them, however deep */
+    const ss_contact_point *c = &contacts[i];
+    assert_near(v3_norm(c->normal), 1, 1e-9);
+    assert_near(v3_dot(c->normal, v3_sub(c->point_a, c->point_b)), c->gap, 1e-9);
+  }
 }
 
 static void test_overlap(void **unused) {

@@ -1,9 +1,11 @@
 /* Shapes that lie on each other: the contact points must span the common area, with exact gaps, whatever the yaw. */
 #include "geom_support.h"
 
+#include "geom/pairs.h"
+
 #include <stdlib.h>
 
-enum { MOST = 16 };
+enum { MOST = SS_PAIR_CONTACTS };
 
 typedef struct point2 {
   double x, y;
@@ -287,12 +289,215 @@ static void test_on_half_space(void **unused) {
   assert_true(c[0].gap == 0 && c[1].gap == 0 && c[0].point_b.x == 1.5 && c[1].point_b.x == 4.5);
 }
 
+/* ---- more touching points than a pair has room for ---- */
+
+enum { SIDES = 100 };
+
+static ss_shape prism(int sides, double radius, double half) {
+  ss_vec3 points[2 * SIDES];
+  ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+  for (int i = 0; i < 2 * sides; i++) {
+    const double angle = 2 * 3.14159265358979323846 * (i / 2) / sides;
+    points[i] = v3(radius * cos(angle), radius * sin(angle), i % 2 ? half : -half);
+  }
+  d.points = points;
+  d.n_points = 2 * sides;
+  return compiled(&d);
+}
+
+/* Area of the touching points as seen from above; their gaps and normals are right. */
+static double support_area(const ss_shape *upper, const ss_pose *pu, const ss_shape *lower, const ss_pose *pl) {
+  bool swapped;
+  const ss_pair *pair = ss_pair_find(upper->type, lower->type, &swapped);
+  ss_contact_point c[SS_PAIR_CONTACTS];
+  point2 p[SS_PAIR_CONTACTS];
+  const int n = swapped ? pair->collide(lower, pl, upper, pu, 1e-3, c) : pair->collide(upper, pu, lower, pl, 1e-3, c);
+  int touching = 0;
+  for (int i = 0; i < n; i++) {
+    if (c[i].gap > 1e-9) continue;
+    assert_near(c[i].gap, 0, 1e-12);
+    assert_near(c[i].normal.z, swapped ? -1 : 1, 1e-9);
+    p[touching++] = (point2){c[i].point_b.x, c[i].point_b.y};
+  }
+  return hull_area(p, touching);
+}
+
+static void test_many_corners(void **unused) {
+  (void)unused;
+  const ss_shape plane =
+      compiled(&(ss_shape_def){.type = SS_SHAPE_HALF_SPACE, .pose = pose_identity(), .normal = {0, 0, 1}});
+  const ss_shape slab = box_shape(4, 4, 2), lower = prism(SIDES, 1, 1);
+  const double heights[9] = {0};
+  ss_shape_def d = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+  d.heights = heights;
+  d.rows = d.columns = 3;
+  const ss_shape field = compiled(&d);
+  const struct {
+    const ss_shape *shape;
+    double top;
+  } below[] = {{&plane, 0}, {&slab, 1}, {&lower, 1}, {&field, 0}};
+  const int sides[] = {12, 24, 40, SIDES};
+  for (int i = 0; i < 4; i++)
+    for (size_t j = 0; j < sizeof below / sizeof *below; j++)
+      for (int k = 0; k < 3; k++) {
+        const ss_shape upper = prism(sides[i], 0.5, 0.25);
+        const ss_pose place = pose_identity(), on = {v3(0.1 * k, 0, below[j].top + 0.25), yawed(0.3 * k)};
+        const double area = sides[i] * 0.125 * sin(2 * 3.14159265358979323846 / sides[i]);
+        const double found = support_area(&upper, &on, below[j].shape, &place);
+        assert_true(found <= area * (1 + 1e-9) && found >= (sides[i] <= SS_PAIR_CONTACTS ? 1 - 1e-9 : 0.94) * area);
+      }
+}
+
+/* A box on a field of equal peaks, hollow between them: those below its rim must be among the contacts. */
+static void test_many_peaks(void **unused) {
+  (void)unused;
+  enum { PEAKS = 12, GRID = 2 * PEAKS + 1 };
+  double heights[GRID * GRID];
+  for (int i = 0; i < GRID * GRID; i++) heights[i] = i / GRID % 2 && i % GRID % 2 ? 0 : -0.1;
+  ss_shape_def d = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+  d.heights = heights;
+  d.rows = d.columns = GRID;
+  d.spacing = v3(0.1, 0.1, 0);
+  const ss_shape field = compiled(&d),
+                 box = box_shape(2.05, 2.05, 0.5); /* peaks at +-0.1 ... +-1.1: ten by ten below */
+  const ss_pose place = pose_identity(), on = {v3(0, 0, 0.25), quat_identity()};
+  assert_true(support_area(&box, &on, &field, &place) >= 0.9 * 1.8 * 1.8);
+}
+
+/* Contacts of other normals, and the deepest one, stay whatever there is besides; the others span what they can. */
+static void test_contacts_replaced(void **unused) {
+  (void)unused;
+  for (int trial = 0; trial < 50; trial++) {
+    const ss_vec3 center = random_vector(3);
+    const ss_quat turn = random_rotation();
+    const int deepest = (int)uniform(0, 199.9), walls = 4;
+    ss_contact_point kept[SS_PAIR_CONTACTS];
+    int n = 0;
+    for (int i = 0; i < 200 + walls; i++) {
+      const bool wall = trial % 2 ? i < walls : i >= 200;
+      const int k = trial % 2 ? i - walls : i;
+      const double angle = 2.399963229728653 * k, radius = k % 3 ? 1 : uniform(0, 1); /* a rim, and some inside */
+      const ss_vec3 place = wall ? v3(0.9, 0.01 * i, 0) : v3(radius * cos(angle), radius * sin(angle), 0);
+      const ss_vec3 normal = wall ? v3(1, 0, 0) : v3(0, 0, 1);
+      const ss_contact_point c = {.gap = !wall && k == deepest ? -0.01 : 0,
+                                  .normal = quat_rotate(turn, normal),
+                                  .point_b = v3_add(center, quat_rotate(turn, place)),
+                                  .feature = wall ? 1000 : (uint32_t)k};
+      n = contact_add(kept, n, &c, 0);
+    }
+    assert_int_equal(n, SS_PAIR_CONTACTS);
+    point2 p[SS_PAIR_CONTACTS];
+    int sides = 0, on_floor = 0;
+    bool has_deepest = false;
+    for (int i = 0; i < n; i++) {
+      has_deepest |= kept[i].feature == (uint32_t)deepest;
+      if (kept[i].feature == 1000) {
+        sides++;
+        continue;
+      }
+      const ss_vec3 local = quat_rotate(quat_conjugate(turn), v3_sub(kept[i].point_b, center));
+      p[on_floor++] = (point2){local.x, local.y};
+    }
+    assert_true(has_deepest);
+    assert_int_equal(sides, walls);
+    assert_true(hull_area(p, on_floor) > 0.93 * 3.14159265358979);
+  }
+}
+
+/* Rounding decides whether boxes that touch are apart; a search without reach must not take them for deep in each other. */
+static void test_touching_without_reach(void **unused) {
+  (void)unused;
+  const ss_shape a = box_shape(0.8, 0.6, 0.4), b = box_shape(0.3, 0.6, 0.4);
+  const ss_quat upright = quat_exp(v3(0, 1.57079632679489661923, 0));
+  for (int i = 0; i < 20000; i++) {
+    const ss_pose pa = {v3(0, 0, 0.5 * (1 + uniform(-3e-16, 3e-16))), yawed(uniform(-3, 3))};
+    const ss_pose pb = {v3(0, 0, 0.15 * (1 + uniform(-3e-16, 3e-16))), quat_multiply(yawed(uniform(-3, 3)), upright)};
+    ss_contact_point c[SS_PAIR_CONTACTS];
+    const bool swap = i % 2;
+    const int n =
+        swap ? pair_of(&b, &a)->collide(&b, &pb, &a, &pa, 0, c) : pair_of(&a, &b)->collide(&a, &pa, &b, &pb, 0, c);
+    for (int k = 0; k < n; k++) {
+      assert_near(c[k].gap, 0, 1e-15);
+      assert_near(c[k].normal.z, swap ? -1 : 1, 1e-9);
+    }
+  }
+}
+
+/* ---- edges and corners of meshes ---- */
+
+static ss_shape mesh_shape(const ss_vec3 *points, int n_points, const int *triangles, int n_triangles) {
+  ss_shape_def d = shape_definition(SS_SHAPE_MESH);
+  d.points = points;
+  d.n_points = n_points;
+  d.triangles = triangles;
+  d.n_triangles = n_triangles;
+  return compiled(&d);
+}
+
+/* The contact with the least gap. */
+static ss_contact_point nearest_on(const ss_shape *upper, const ss_pose *pose, const ss_shape *mesh) {
+  ss_contact_point c[SS_PAIR_CONTACTS];
+  const int n = pair_of(upper, mesh)->collide(upper, pose, mesh, &mesh->local, 0.01, c);
+  assert_true(n > 0);
+  int best = 0;
+  for (int i = 1; i < n; i++)
+    if (c[i].gap < c[best].gap) best = i;
+  return c[best];
+}
+
+/* Anywhere along the ridge of a roof, whose middle is not the mesh's: a box across touches it, and so does a capsule. */
+static void test_ridge(void **unused) {
+  (void)unused;
+  const ss_shape capsule = capsule_shape(0.1, 1);
+  for (int mirrored = 0; mirrored < 2; mirrored++)
+    for (int end = 0; end < 3; end++) {
+      const double sign = mirrored ? -1 : 1, low = -3 + end, high = 1 + 3 * end;
+      const ss_vec3 points[] = {{sign * low, 0, 0},     {sign * high, 0, 0},    {sign * low, 1, -0.5},
+                                {sign * high, 1, -0.5}, {sign * low, -1, -0.5}, {sign * high, -1, -0.5}};
+      const int left[] = {0, 1, 3, 0, 3, 2, 0, 4, 5, 0, 5, 1}, right[] = {0, 3, 1, 0, 2, 3, 0, 5, 4, 0, 1, 5};
+      const ss_shape roof = mesh_shape(points, 6, mirrored ? right : left, 4);
+      for (double x = low + 0.2; x < high - 0.1; x += 0.3) {
+        const ss_shape box = box_shape(0.2, 0.5, 0.2);
+        const ss_pose on = {v3(sign * x, 0.1, 0.1), yawed(0.3)}, across = {v3(sign * x, 0.1, 0.1), yawed(1.4)};
+        const ss_contact_point of_box = nearest_on(&box, &on, &roof), of_capsule = nearest_on(&capsule, &across, &roof);
+        assert_near(of_box.gap, 0, 1e-12);
+        assert_near(of_box.normal.z, 1, 1e-9);
+        assert_near(of_capsule.gap, 0, 1e-12);
+        assert_near3(of_capsule.point_b, v3(of_capsule.point_b.x, 0, 0), 1e-12);
+      }
+    }
+}
+
+/* The tip of a single triangle under the face of a box. */
+static void test_tip(void **unused) {
+  (void)unused;
+  const ss_vec3 points[] = {{0, 0, 0}, {-1, 0.5, -0.5}, {-1, -0.5, -0.5}};
+  const int triangle[] = {0, 1, 2};
+  const ss_shape tip = mesh_shape(points, 3, triangle, 1), box = box_shape(2, 2, 1);
+  for (int i = 0; i < YAWS; i++) {
+    const ss_pose on = {v3(0.3, 0.2, 0.5 - 1e-4), yawed(yaws[i])};
+    const ss_contact_point c = nearest_on(&box, &on, &tip);
+    assert_near(c.gap, -1e-4, 1e-12);
+    assert_near(c.normal.z, 1, 1e-9);
+    assert_near3(c.point_b, v3(0, 0, 0), 1e-9);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_box_on_box),     cmocka_unit_test(test_box_rocking),
-      cmocka_unit_test(test_box_sliding),    cmocka_unit_test(test_crossing_rate),
-      cmocka_unit_test(test_capsule_on_box), cmocka_unit_test(test_capsule_on_capsule),
+      cmocka_unit_test(test_box_on_box),
+      cmocka_unit_test(test_box_rocking),
+      cmocka_unit_test(test_box_sliding),
+      cmocka_unit_test(test_crossing_rate),
+      cmocka_unit_test(test_capsule_on_box),
+      cmocka_unit_test(test_capsule_on_capsule),
       cmocka_unit_test(test_on_half_space),
+      cmocka_unit_test(test_many_corners),
+      cmocka_unit_test(test_many_peaks),
+      cmocka_unit_test(test_contacts_replaced),
+      cmocka_unit_test(test_touching_without_reach),
+      cmocka_unit_test(test_ridge),
+      cmocka_unit_test(test_tip),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

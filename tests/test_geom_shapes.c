@@ -170,10 +170,33 @@ static void test_bounds(void **unused) {
     }
 }
 
+/* A hull of few corners of many keeps the furthest points along the axes: its box is that of all of them. */
+static void test_few_corners(void **unused) {
+  (void)unused;
+  enum { POINTS = 400 };
+  static ss_vec3 points[POINTS];
+  for (int trial = 0; trial < 40; trial++) {
+    ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+    for (int i = 0; i < POINTS; i++) points[i] = v3_scale(uniform(0.2, 1), random_direction());
+    d.points = points;
+    d.n_points = POINTS;
+    d.corners = 12;
+    const ss_shape shape = compiled(&d);
+    assert_true(shape.hull->n_vertices <= 12);
+    for (int k = 0; k < 6; k++) {
+      const ss_vec3 e =
+          v3(k / 2 == 0 ? 1 - k % 2 * 2 : 0, k / 2 == 1 ? 1 - k % 2 * 2 : 0, k / 2 == 2 ? 1 - k % 2 * 2 : 0);
+      double furthest = -INFINITY;
+      for (int i = 0; i < POINTS; i++) furthest = fmax(furthest, v3_dot(e, points[i]));
+      assert_near(support(&shape, &shape.local, e), furthest, 1e-12);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names),      cmocka_unit_test(test_refusals), cmocka_unit_test(test_half_space),
-      cmocka_unit_test(test_exact_axes), cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_exact_axes), cmocka_unit_test(test_bounds),   cmocka_unit_test(test_few_corners),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -331,6 +331,7 @@ static void test_mistakes_have_places(void **state) {
       {"scene: [ball.yaml, heavy.yaml]\nvary: {m: [1]}\nobserve: ball.x\n",
        "wrong.yaml:2:8: 'm' cannot vary: the scene 'heavy.yaml'"},
       {"scene: [ball.yaml, heavy.yaml]\nvary: {v: [1]}\nobserve: other.x\n", "wrong.yaml:3:10: there is no quantity"},
+      {"scene: ball.yaml\nvary: {v: [missing]}\nobserve: ball.x\n", "wrong.yaml:2:12: unknown name 'missing'"},
       {"scene: ball.yaml\nvary: {v: [1]}\nkeep: {failures: all}\nobserve: ball.x\n", "wrong.yaml:3:18: "},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

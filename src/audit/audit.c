@@ -183,3 +183,63 @@ ss_status ss_audit_positions(ss_audit *a, const double *q, ss_known_depth known,
   }
   return status;
 }
+
+/* ---- passing through ---- */
+
+typedef struct box {
+  ss_vec3 low, high;
+} box;
+
+/* Around the places at the start and the end of a step; nothing of a shape is outside in between, but for its turning. */
+static box around(const ss_shape *shape, const ss_pose ends[2]) {
+  const ss_vec3 p = ends[0].position, q = ends[1].position, r = v3(shape->reach, shape->reach, shape->reach);
+  return (box){v3_sub(v3(fmin(p.x, q.x), fmin(p.y, q.y), fmin(p.z, q.z)), r),
+               v3_add(v3(fmax(p.x, q.x), fmax(p.y, q.y), fmax(p.z, q.z)), r)};
+}
+
+static bool touch(const box *a, const box *b) {
+  return a->low.x <= b->high.x && b->low.x <= a->high.x && a->low.y <= b->high.y && b->low.y <= a->high.y &&
+         a->low.z <= b->high.z && b->low.z <= a->high.z;
+}
+
+static ss_status look_between(ss_audit *audit, int i, const ss_pose way[2], int j, const ss_pose other[2],
+                              ss_overlap *worst, ss_error *error) {
+  const ss_shape *shapes[2] = {&audit->model->shapes[i], &audit->model->shapes[j]};
+  entry *e;
+  const ss_status status = remember(audit, i, j, &e, error);
+  if (status != SS_OK || e->exempt) return status;
+  const bool planar = audit->model->planar != SS_SPATIAL;
+  const ss_pose ends[2][2] = {{way[0], way[1]}, {other[0], other[1]}};
+  const ss_probe now[2] = {ss_probe_make(shapes[0], &way[1]), ss_probe_make(shapes[1], &other[1])};
+  if (planar && apart_across(&now[0], &now[1], audit->model->plane_normal)) return SS_OK;
+  const double depth = shapes[1]->mesh
+                           ? ss_surface_passage(audit->surfaces[j], other, shapes[0], way)
+                           : ss_convex_passage(shapes, ends, planar ? audit->model->plane_normal : v3(0, 0, 0));
+  if (depth > worst->depth) *worst = (ss_overlap){depth, {i, j}};
+  return SS_OK;
+}
+
+/* Pairs of which one has moved by more than its width. */
+ss_status ss_audit_ways(ss_audit *a, const double *before, const double *q, ss_overlap *worst, ss_error *error) {
+  const ss_model *model = a->model;
+  ss_status status = SS_OK;
+  *worst = (ss_overlap){0, {-1, -1}};
+  for (int i = 0; i < model->n_shapes && status == SS_OK; i++) {
+    const ss_shape *shape = &model->shapes[i];
+    if (shape->body < 0 || shape->mesh || shape->type == SS_SHAPE_HALF_SPACE) continue;
+    const ss_pose way[2] = {ss_probe_pose(shape, before), ss_probe_pose(shape, q)};
+    if (!ss_may_pass(shape, way)) continue;
+    const box own = around(shape, way);
+    for (int j = 0; j < model->n_shapes && status == SS_OK; j++) {
+      const ss_shape *other = &model->shapes[j];
+      if (other->body == shape->body || other->type == SS_SHAPE_HALF_SPACE) continue;
+      const ss_pose ends[2] = {ss_probe_pose(other, before), ss_probe_pose(other, q)};
+      const box its = around(other, ends);
+      const bool twice = j < i && other->body >= 0 && ss_may_pass(other, ends);
+      if (!twice && touch(&own, &its)) status = look_between(a, i, way, j, ends, worst, error);
+    }
+  }
+  return status;
+}
+
+bool ss_audit_every_way(const ss_audit *a) { return a->model->n_shapes <= EVERY_STEP; }

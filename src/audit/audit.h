@@ -13,9 +13,12 @@ typedef struct ss_probe {
   ss_vec3 center;
   ss_mat3 turn;
   double radius;     /* sphere, capsule; 0: the core itself */
-  ss_vec3 low, high; /* box around it */
+  ss_vec3 sweep;     /* where it goes from there: all that it passes over counts */
+  ss_vec3 low, high; /* box around it, without the sweep */
 } ss_probe;
 
+ss_pose ss_probe_pose(const ss_shape *shape, const double *q);
+ss_probe ss_probe_make(const ss_shape *shape, const ss_pose *pose);
 ss_probe ss_probe_at(const ss_model *model, const ss_shape *shape, const double *q);
 
 /* Farthest point of the core in a direction, which need not be a unit vector. */
@@ -35,6 +38,16 @@ ss_audited_surface *ss_surface_create(ss_arena *arena, const ss_shape *shape); /
 /* Largest depth of sampled points of the convex shape behind the surface; 0: none is. */
 double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mesh, const ss_probe *other);
 
+/* Least width of a shape; 0 for points, surfaces and half-spaces. */
+double ss_shape_width(const ss_shape *shape);
+/* Does the shape move by more than its width between its poses at the start and the end of a step? */
+bool ss_may_pass(const ss_shape *shape, const ss_pose ends[2]);
+/* Both widths where two convex shapes pass through each other between the start and the end of a step; 0: they do not. */
+double ss_convex_passage(const ss_shape *const shapes[2], const ss_pose ends[2][2], ss_vec3 normal);
+/* The shape's width, or its way if it has none, where its middle passes through the surface. */
+double ss_surface_passage(const ss_audited_surface *surface, const ss_pose mesh[2], const ss_shape *other,
+                          const ss_pose ends[2]);
+
 typedef struct ss_audit ss_audit;
 ss_status ss_audit_create(const ss_model *model, ss_arena *arena, ss_audit **out, ss_error *error);
 void ss_audit_free(ss_audit *audit);
@@ -51,5 +64,9 @@ typedef struct ss_overlap {
 } ss_overlap;
 ss_status ss_audit_positions(ss_audit *audit, const double *q, ss_known_depth known, void *user, ss_overlap *worst,
                              ss_error *error);
+/* Widths of two shapes that have passed through each other on their way from `before` to q, the worst of them; depth 0: none has. */
+ss_status ss_audit_ways(ss_audit *audit, const double *before, const double *q, ss_overlap *worst, ss_error *error);
+/* Are there few enough shapes to look at the ways of every step? */
+bool ss_audit_every_way(const ss_audit *audit);
 
 #endif

@@ -48,14 +48,23 @@ static ss_vec3 local_support(const ss_shape *s, ss_vec3 d) {
 }
 
 ss_vec3 ss_probe_support(const ss_probe *p, ss_vec3 d) {
-  return v3_add(p->center, mat3_mul(&p->turn, local_support(p->shape, mat3_tmul(&p->turn, d))));
+  const ss_vec3 own = v3_add(p->center, mat3_mul(&p->turn, local_support(p->shape, mat3_tmul(&p->turn, d))));
+  return v3_dot(p->sweep, d) > 0 ? v3_add(own, p->sweep) : own;
+}
+
+ss_pose ss_probe_pose(const ss_shape *shape, const double *q) {
+  const ss_pose body = ss_pose_of(q, shape->body);
+  return shape->body < 0 ? shape->local : pose_compose(&body, &shape->local);
 }
 
 ss_probe ss_probe_at(const ss_model *model, const ss_shape *shape, const double *q) {
-  const ss_pose body = ss_pose_of(q, shape->body);
-  const ss_pose pose = shape->body < 0 ? shape->local : pose_compose(&body, &shape->local);
   (void)model;
-  ss_probe p = {.shape = shape, .center = pose.position, .turn = quat_matrix(pose.orientation)};
+  const ss_pose pose = ss_probe_pose(shape, q);
+  return ss_probe_make(shape, &pose);
+}
+
+ss_probe ss_probe_make(const ss_shape *shape, const ss_pose *pose) {
+  ss_probe p = {.shape = shape, .center = pose->position, .turn = quat_matrix(pose->orientation)};
   if (shape->type == SS_SHAPE_SPHERE || shape->type == SS_SHAPE_CAPSULE) p.radius = shape->radius;
   const double reach = shape->reach;
   if (shape->mesh || shape->type == SS_SHAPE_HALF_SPACE) { /* of the surface's own frame, a sphere will do */
@@ -281,7 +290,8 @@ static double expand(const difference *d, simplex *s, double radii, double toler
 
 double ss_convex_overlap(const ss_probe *a, const ss_probe *b, ss_vec3 normal, double tolerance, ss_vec3 *axis) {
   enum { MOST_STEPS = 64 };
-  const double radii = a->radius + b->radius, size = a->shape->reach + b->shape->reach;
+  const double radii = a->radius + b->radius,
+               size = a->shape->reach + b->shape->reach + v3_norm(a->sweep) + v3_norm(b->sweep);
   const difference d = {a, b, normal, 4 * size};
   if (v3_dot(*axis, *axis) > 0) {
     const double apart = v3_dot(*axis, support(&d, v3_neg(*axis)));

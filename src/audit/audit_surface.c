@@ -148,3 +148,50 @@ double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mes
   for (int k = 0; k < n; k++) depth = fmax(depth, samples[k].depth);
   return depth;
 }
+
+/* ---- passing through ---- */
+
+/* Share of the way from p to q at which it passes through the triangle; negative: it does not. */
+static double crossing(ss_vec3 p, ss_vec3 q, ss_vec3 a, ss_vec3 b, ss_vec3 c, ss_vec3 *n) {
+  *n = v3_normalize(v3_cross(v3_sub(b, a), v3_sub(c, a)));
+  const double from = v3_dot(*n, v3_sub(p, a)), to = v3_dot(*n, v3_sub(q, a));
+  if ((from >= 0) == (to >= 0)) return -1;
+  const double share = from / (from - to);
+  const ss_vec3 x = v3_axpy(p, share, v3_sub(q, p));
+  const bool inside = v3_dot(*n, v3_cross(v3_sub(b, a), v3_sub(x, a))) >= 0 &&
+                      v3_dot(*n, v3_cross(v3_sub(c, b), v3_sub(x, b))) >= 0 &&
+                      v3_dot(*n, v3_cross(v3_sub(a, c), v3_sub(x, c))) >= 0;
+  return inside ? share : -1;
+}
+
+/* The first crossing beyond a share of the way, inwards or outwards. */
+static double first_crossing(const ss_audited_surface *s, ss_vec3 p, ss_vec3 q, double beyond, bool inwards,
+                             ss_vec3 *normal) {
+  const struct ss_mesh *m = s->mesh;
+  const double low = fmin(v3_get(p, s->axis), v3_get(q, s->axis)), high = fmax(v3_get(p, s->axis), v3_get(q, s->axis));
+  double first = HUGE_VAL;
+  for (int i = first_from(s, low - s->widest); i < m->n_triangles && s->spans[i].low <= high; i++) {
+    const ss_triangle *t = &m->triangle[s->spans[i].triangle];
+    ss_vec3 n;
+    const double share = crossing(p, q, m->vertex[t->corner[0]], m->vertex[t->corner[1]], m->vertex[t->corner[2]], &n);
+    if (share < beyond || share >= first || (v3_dot(n, v3_sub(q, p)) < 0) != inwards) continue;
+    first = share;
+    *normal = n;
+  }
+  return first;
+}
+
+/* A way in on one side and out on the opposite one, or in for good (a surface without a back, or a solid); in and out around an
+ * edge is what the chord of a path around it does. */
+double ss_surface_passage(const ss_audited_surface *surface, const ss_pose mesh[2], const ss_shape *other,
+                          const ss_pose ends[2]) {
+  const ss_vec3 p = pose_local(&mesh[0], ends[0].position), q = pose_local(&mesh[1], ends[1].position);
+  const double way = v3_norm(v3_sub(q, p)), width = ss_shape_width(other);
+  if (!(way > width)) return 0;
+  ss_vec3 in, out = {0, 0, 0};
+  const double enters = first_crossing(surface, p, q, 0, true, &in);
+  if (!(enters < HUGE_VAL)) return 0;
+  const double leaves = first_crossing(surface, p, q, enters, false, &out);
+  if (leaves < HUGE_VAL && v3_dot(in, out) > -0.5) return 0;
+  return width > 0 ? width : way;
+}

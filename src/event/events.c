@@ -38,16 +38,30 @@ static bool always(const ss_sim *sim) {
   return true;
 }
 
+/* By how much the bodies of a contact that are not round turn in the part, at most. */
+static double turns(const ss_sim *sim, const ss_contact *c, double h) {
+  double most = 0;
+  for (int k = 0; k < 2; k++) {
+    const ss_shape *shape = &sim->model->shapes[c->shape[k]];
+    ss_vec3 linear, angular;
+    if (c->body[k] < 0 || shape->reach <= shape->radius) continue;
+    ss_twist_of(sim->model, sim->trial.v_end, c->body[k], &linear, &angular);
+    most = fmax(most, h * v3_norm(angular));
+  }
+  return most;
+}
+
 /* Whether an active contact would end a good deal deeper than it started: rows hold at the start of the part (or in its
  * middle), and a body that turns or rolls over far in it leaves them. */
 static bool sinks(const ss_sim *sim, double h) {
-  static const double share = 0.01, far = 0.1;
+  static const double share = 0.01, far = 0.1, wide = 1; /* wide: radians; what turns further may be through */
   const ss_model *model = sim->model;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->pair || c->patch) continue;
     const double size = fmin(model->shapes[c->shape[0]].reach, model->shapes[c->shape[1]].reach);
     if (!(size > 0) || sim->part.speed_bound * h < far * size) continue;
+    if (turns(sim, c, h) > wide) return true;
     const ss_pose a = ss_pose_of(sim->trial.q_end, c->body[0]), b = ss_pose_of(sim->trial.q_end, c->body[1]);
     if (ss_contact_depth(model, c, &a, &b) > share * size + fmax(-c->at.gap, 0)) return true;
   }

@@ -205,20 +205,26 @@ static int box_box_collide(const ss_shape *a, const ss_pose *pa, const ss_shape 
   const ss_boxes boxes = ss_boxes_make(a, pa, b, pb);
   axis axes[AXES];
   const int n_axes = separating_axes(&boxes, reach, axes);
+  const double wide =
+      fmax(reach, boxes.tolerance); /* boxes that touch: gaps of their axis and of its contacts differ by rounding */
   uint32_t tried = 0;
-  int count = 0;
+  int count = 0, kept = 0;
   for (int attempt = 0; attempt < n_axes; attempt++) {
     int best = -1;
     for (int i = 0; i < n_axes; i++)
       if (!(tried >> i & 1) && (best < 0 || axes[i].separation > axes[best].separation)) best = i;
-    count = contacts_along(&boxes, axes, best, reach, out);
+    count = contacts_along(&boxes, axes, best, wide, out);
     bool enough = axes[best].separation > 0;
     for (int i = 0; i < count; i++) enough |= out[i].gap <= boxes.tolerance; /* zero but for rounding */
     if (enough) break;
     tried |= 1u << best;
   }
-  for (int i = 0; i < count; i++) ss_boxes_to_world(&out[i], pb);
-  return count;
+  for (int i = 0; i < count; i++) {
+    if (out[i].gap > reach) continue;
+    ss_boxes_to_world(&out[i], pb);
+    out[kept++] = out[i];
+  }
+  return kept;
 }
 
 static void box_box_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, uint32_t feature,

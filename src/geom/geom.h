@@ -34,7 +34,7 @@ typedef struct ss_contact_point {
   uint32_t feature;
 } ss_contact_point;
 
-enum { SS_PAIR_CONTACTS = 16 }; /* at most so many features of a pair at once */
+enum { SS_PAIR_CONTACTS = 32 }; /* at most so many features of a pair at once */
 
 /* All features of the pair whose gap is at most `reach`, with shapes at the given world poses (of the shapes, not of
  * the bodies). Returns how many. Accurate to rounding; finite for every finite input, touching or overlapping ones too.

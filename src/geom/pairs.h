@@ -89,7 +89,10 @@ static inline ss_segment capsule_axis(const ss_shape *capsule, const ss_pose *po
   return (ss_segment){v3_sub(pose->position, origin), quat_axis_x(pose->orientation), capsule->half.x};
 }
 
-/* Appends a contact to the n that are there; where there is no room the one with the largest gap gives way. */
+/* Puts `contact` in the place of the one of SS_PAIR_CONTACTS that is needed least, or leaves it out. */
+void ss_contacts_replace(ss_contact_point out[SS_PAIR_CONTACTS], const ss_contact_point *contact);
+
+/* Appends a contact to the n that are there; where there is no room the least needed one gives way. */
 static inline int contact_add(ss_contact_point out[SS_PAIR_CONTACTS], int n, const ss_contact_point *contact,
                               double reach) {
   if (!(contact->gap <= reach)) return n;
@@ -97,10 +100,7 @@ static inline int contact_add(ss_contact_point out[SS_PAIR_CONTACTS], int n, con
     out[n] = *contact;
     return n + 1;
   }
-  int worst = 0;
-  for (int i = 1; i < n; i++)
-    if (out[i].gap > out[worst].gap) worst = i;
-  if (contact->gap < out[worst].gap) out[worst] = *contact;
+  ss_contacts_replace(out, contact);
   return n;
 }
 

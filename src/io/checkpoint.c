@@ -142,6 +142,15 @@ static ss_status compare(const ss_fingerprint *saved, const ss_fingerprint *own,
   return ss_fail(error, SS_ERROR_INPUT, "the checkpoint '%s' is of another run, which differs in %s", path, list);
 }
 
+/* A time that a run of this step can have reached. */
+static bool time_is_possible(const ss_sim *sim, const piece *own, const piece *found) {
+  static const double most_steps = 9e15; /* whole numbers are exact below */
+  double t;
+  if (own->bytes != &sim->state.t) return true;
+  memcpy(&t, found->bytes, sizeof t);
+  return t >= 0 && isfinite(t) && (sim->options.tolerance > 0 || t / sim->options.step < most_steps);
+}
+
 static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *path, ss_error *error) {
   ss_fingerprint print;
   const ss_fingerprint own = ss_fingerprint_of(sim->model, &sim->options);
@@ -159,7 +168,7 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   piece pieces[PIECES];
   list_pieces(sim, &print, pieces);
   for (int i = 0; i < PIECES; i++)
-    if (found[i].size != pieces[i].size) return damaged(path, error);
+    if (found[i].size != pieces[i].size || !time_is_possible(sim, &pieces[i], &found[i])) return damaged(path, error);
   for (int i = 0; i < PIECES; i++)
     if (pieces[i].size) memcpy(pieces[i].bytes, found[i].bytes, pieces[i].size);
   ss_basis_pose(sim, false);

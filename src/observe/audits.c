@@ -33,17 +33,30 @@ static bool is_due(const ss_sim *sim) {
   return false;
 }
 
-ss_status ss_audit_step(ss_sim *sim, ss_error *error) {
-  if (!sim->watch.audit || !is_due(sim)) return SS_OK;
+static void tell(ss_sim *sim, const ss_overlap *found) {
   ss_report *r = &sim->report;
-  ss_overlap worst;
-  const ss_status status = ss_audit_positions(sim->watch.audit, sim->state.q, known_depth, sim, &worst, error);
-  if (status != SS_OK) return status;
-  r->audits++;
-  if (worst.depth <= r->certificate.doubts[SS_DOUBT_OVERLAP]) return SS_OK;
-  r->certificate.doubts[SS_DOUBT_OVERLAP] = worst.depth;
+  if (found->depth <= r->certificate.doubts[SS_DOUBT_OVERLAP]) return;
+  r->certificate.doubts[SS_DOUBT_OVERLAP] = found->depth;
   r->overlap = (ss_event){.t = sim->state.t,
                           .kind = SS_COLLISION,
-                          .body = {sim->model->shapes[worst.shape[0]].body, sim->model->shapes[worst.shape[1]].body}};
-  return SS_OK;
+                          .body = {sim->model->shapes[found->shape[0]].body, sim->model->shapes[found->shape[1]].body}};
+}
+
+ss_status ss_audit_step(ss_sim *sim, ss_error *error) {
+  ss_audit *audit = sim->watch.audit;
+  if (!audit) return SS_OK;
+  const bool due = is_due(sim);
+  ss_overlap worst;
+  ss_status status = SS_OK;
+  if (due) {
+    status = ss_audit_positions(audit, sim->state.q, known_depth, sim, &worst, error);
+    if (status != SS_OK) return status;
+    sim->report.audits++;
+    tell(sim, &worst);
+  }
+  if (due || ss_audit_every_way(audit)) {
+    status = ss_audit_ways(audit, sim->saved.q, sim->state.q, &worst, error);
+    if (status == SS_OK) tell(sim, &worst);
+  }
+  return status;
 }
