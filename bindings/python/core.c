@@ -603,9 +603,9 @@ static PyObject *certificate_of(const ss_sim *sim) {
       good = append(doubts, Py_BuildValue("{s:s,s:d,s:s}", "code", ss_table_doubts()[i].code, "number", c->doubts[i],
                                           "meaning", ss_table_doubts()[i].meaning));
   PyObject *result =
-      good ? Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:O,s:O,s:O}", "complementarity", c->complementarity,
+      good ? Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:O,s:O,s:O}", "complementarity", c->complementarity,
                            "penetration", c->penetration, "joint_drift", c->joint_drift, "cone", c->cone, "dissipation",
-                           c->dissipation, "energy_created", c->energy_created, "certified",
+                           c->dissipation, "selection", c->selection, "energy_created", c->energy_created, "certified",
                            c->certified ? Py_True : Py_False, "sound", c->sound ? Py_True : Py_False, "doubts", doubts)
            : NULL;
   Py_XDECREF(doubts);
