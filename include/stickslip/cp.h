@@ -117,6 +117,7 @@ typedef struct ss_cp_options {
   bool (*stop)(void *user);
   void *stop_user;
   bool any;         /* any solution will do: no selection */
+  bool determine;   /* says whether it is the only solution with its states even where that costs a factorisation */
   unsigned without; /* bits of rows of "auto" that are left out, and who is told of every attempt: for bench/strategy */
   void (*trace)(void *user, int row, ss_outcome outcome);
   void *trace_user;

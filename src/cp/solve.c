@@ -122,7 +122,8 @@ static bool is_same(const double *x, const double *z, int n) {
 static ss_status select(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
                         ss_cp_result *result, ss_error *error) {
   static const double exact = 1e-13, nearly = 10;
-  result->determined = is_determined(problem, z, workspace);
+  enum { NEWTONS = 20 }; /* from states that are right it takes some ten; a crowd would pay in every step for more */
+  result->determined = (!result->selected || options->determine) && is_determined(problem, z, workspace);
   result->selected = result->selected || result->determined;
   if (result->selected) return sharpen(problem, options, z, workspace, result, error);
   if (is_coarse(options) && is_large_and_sparse(problem)) return SS_OK;
@@ -134,6 +135,7 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
   ss_cp_options bounded = *options;
   ss_status status = SS_OK;
   if (!(bounded.work > 0)) bounded.work = first_work(problem);
+  if (is_large_and_sparse(problem)) bounded.iteration_limit = NEWTONS;
   if (!select_directly(problem, options, x, workspace, &own))
     status = select_solution(problem, &bounded, x, workspace, &own, error);
   if (!status && own.selected && is_same(x, z, problem->n)) { /* and the one that was found has no noise */

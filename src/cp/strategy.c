@@ -54,7 +54,7 @@ enum { ALL = INT_MAX, ROUNDS = 3, GROWTH = 8, FEW = 24, SMALL = 64, DENSE_ROWS =
 static const strategy_row strategy[] = {
     /* method                                        needs                 start    rows               variables  limit */
     {{"active-set", solve_active_set},               WARM,                 GIVEN,   {0, FEW - 1},      ALL,       12},
-    {{"proximal-newton", solve_proximal_newton},     WARM | ANY_FORM,      GIVEN,   {FEW, ALL},        ALL,       60},
+    {{"proximal-newton", solve_proximal_newton},     WARM | ANY_FORM,      GIVEN,   {FEW, ALL},        ALL,       12},
     {{"nsgs-newton", solve_few_contacts},            COLD | DISC,          NOTHING, {0, SMALL},        ALL,       40},
     {{"lemke", solve_tiny_friction},                 COLD | FLAT,          NOTHING, {0, SMALL},        40,        ONCE},
     {{"active-set", solve_active_set},               COLD,                 NOTHING, {0, SMALL},        ALL,       12},

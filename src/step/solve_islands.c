@@ -217,7 +217,8 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
     s->iterations += own.iterations;
     s->fallbacks += own.fallbacks;
     *residual = ss_cp_judge(&island, z, w);
-    if (own.iterations > 1) s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
+    if (own.iterations > 1 && ss_judges_selection(sim))
+      s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
   }
   for (int i = 0; i < island.n; i++) {
     p->z[s->row[i]] = z[i];

@@ -144,7 +144,9 @@ ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options
   for (int i = 0; i < n; i++) g[i] = p->g[i] * unit / p->scale[i];
   ss_lu_solve(lu, g, y);
   const ss_cp condensed = pose(sim, unit, g, y, g_c);
-  const ss_status status = ss_cp_solve(&condensed, options, true, p->z + f, sim->solver.cp, result, error);
+  ss_cp_options own = *options;
+  own.determine = true;
+  const ss_status status = ss_cp_solve(&condensed, &own, true, p->z + f, sim->solver.cp, result, error);
   if (status != SS_OK || (result->outcome == SS_SOLVED && !result->determined)) return status;
   for (int k = 0; k < f; k++) y[k] /= unit;
   for (int c = 0; c < m; c++) off[c] = p->scale[f + c] * p->z[f + c];

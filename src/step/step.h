@@ -77,6 +77,7 @@ ss_status ss_add_factors(const ss_sim *sim, ss_factors *factors, const int *rows
 void ss_factors_free(ss_factors *factors);
 
 /* A divided problem in natural units, island by island, from the problem's z, whose slacks are known; the largest residual. */
+bool ss_judges_selection(const ss_sim *sim); /* trial.c */
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
                            double *uneven, ss_error *error);
 ss_status ss_islands_prepare(ss_sim *sim, ss_error *error);

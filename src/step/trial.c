@@ -188,6 +188,14 @@ static bool has_to_stop(void *user) {
   return stops;
 }
 
+/* The judge of the selection costs as much as a small solve: it looks at solves 1, 2, 4, 8, ... and at every 64th, where the solution is
+ * another one than the last step's. */
+bool ss_judges_selection(const ss_sim *sim) {
+  enum { EVERY = 64 };
+  const long count = sim->report.solves.count + 1; /* the present one */
+  return (count & (count - 1)) == 0 || count % EVERY == 0;
+}
+
 /* Joints and stiff forces alone; false: not accurate enough. */
 static bool solve_linear(ss_sim *sim, const ss_solving *how) {
   ss_solves *solves = &sim->report.solves;
@@ -232,7 +240,7 @@ static ss_status solve_contacts(ss_sim *sim, ss_solving how, bool *certified, ss
     if (!p->divided) residual = ss_cp_judge(&problem, p->z, p->slack);
     *certified = residual <= how.residual; /* false for NaN */
     if (*certified && how.applied) ss_certify_problem(sim, residual);
-    if (!p->divided && *certified && how.applied && result.iterations > 1) /* another solution than the last step's */
+    if (!p->divided && *certified && how.applied && result.iterations > 1 && ss_judges_selection(sim))
       uneven = ss_cp_judge_selection(&problem, p->z, sim->solver.cp);
     if (*certified && how.applied) sim->report.certificate.selection = fmax(sim->report.certificate.selection, uneven);
   }

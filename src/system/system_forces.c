@@ -34,7 +34,8 @@ static void step_mass(ss_sim *sim, double h) {
     memcpy(w->mass, mass_at(sim, t + h, q), sizeof(double) * square);
     if (sim->trial.asked.alpha == 1) return;
     const double *now = mass_at(sim, t, q);
-    for (size_t i = 0; i < square; i++) w->mass[i] = (1 - sim->trial.asked.alpha) * now[i] + sim->trial.asked.alpha * w->mass[i];
+    for (size_t i = 0; i < square; i++)
+      w->mass[i] = (1 - sim->trial.asked.alpha) * now[i] + sim->trial.asked.alpha * w->mass[i];
   }
 }
 
@@ -51,7 +52,8 @@ static bool add_jacobians(ss_sim *sim, double h) {
   ss_system_work *w = sim->system;
   const int n = sim->model->n_v;
   ss_system_force_jacobian(w, sim->state.t + h, sim->state.q, sim->state.v, w->kq, w->kv);
-  for (int i = 0; i < n * n; i++) w->a[i] -= sim->trial.asked.alpha * h * (w->kv[i] + sim->trial.asked.gamma * h * w->kq[i]);
+  for (int i = 0; i < n * n; i++)
+    w->a[i] -= sim->trial.asked.alpha * h * (w->kv[i] + sim->trial.asked.gamma * h * w->kq[i]);
   if (!ss_positive_definite(w->a, n, least_pivot, w->scratch)) return false;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) sim->trial.kt[i] += sim->trial.asked.alpha * h * h * w->kq[i * n + j] * sim->state.v[j];
@@ -66,7 +68,8 @@ void ss_system_forces(ss_sim *sim, double h) {
   memset(sim->trial.kt, 0, sizeof(double) * (size_t)n);
   for (int end = sim->trial.asked.alpha < 1 ? 0 : 1; end < 2; end++) {
     ss_system_force(w, sim->state.t + (end ? h : 0), sim->state.q, sim->state.v, w->k);
-    for (int i = 0; i < n; i++) sim->trial.kt[i] += h * (end ? sim->trial.asked.alpha : 1 - sim->trial.asked.alpha) * w->k[i];
+    for (int i = 0; i < n; i++)
+      sim->trial.kt[i] += h * (end ? sim->trial.asked.alpha : 1 - sim->trial.asked.alpha) * w->k[i];
   }
   memcpy(w->a, w->mass, square);
   sim->trial.definite = !sim->scheme->implicit_forces || !w->system->def.force || add_jacobians(sim, h);
