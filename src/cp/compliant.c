@@ -193,13 +193,23 @@ static const prox_equations equations = {evaluate, freeze, newton, .halvings = 5
 
 ss_status compliant_create(compliant *k, const ss_cp *problem, double most, ss_cp_workspace *w, bool *admitted,
                            ss_error *error) {
-  enum { FEW = 60 }; /* rows up to which a dense matrix costs less than the administration of bodies */
+  enum {
+    FEW = 60,
+    MOST_DENSE = 1200
+  }; /* rows up to which a dense matrix costs less than the administration of bodies; is made */
   const size_t n = (size_t)problem->n;
-  *k = (compliant){.original = problem, .eps = 1};
+  *k = (compliant){.eps = 1};
   *admitted = false;
   const bool bodies = has_plain_bodies(problem) && (!problem->G || problem->n > FEW);
-  if (!bodies && !problem->G) return SS_OK;
-  ss_status status = list_nodes(k, problem, w, error);
+  ss_status status = SS_OK;
+  if (!bodies && !problem->G) {
+    if (problem->n > MOST_DENSE) return SS_OK;
+    status = storage_dense(problem, w, &k->dense, error);
+    k->dense.compliance = problem->compliance;
+    problem = &k->dense;
+  }
+  k->original = problem;
+  if (!status) status = list_nodes(k, problem, w, error);
   if (status) return status;
   double *vectors = SCRATCH(w, double, 12 * n + 1);
   k->D = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, n *SS_FRICTION_ROWS + 1);

@@ -7,6 +7,7 @@
 
 typedef struct compliant {
   const ss_cp *original;
+  ss_cp dense;      /* the original, where it is given by rows alone */
   ss_cp cp;         /* scaled: diagonal and right side of size one; dense, or without a matrix */
   double *scale;    /* [n] powers of two, one per node: z = scale amplitude (scaled z) */
   double amplitude; /* of the right side */

@@ -26,8 +26,12 @@ enum {
 static const double newton_below = 1e-3; /* residual from which the states are worth a factorisation */
 static const double least_operations = 2e8, sweeps_worth = 400;
 
-/* Operations that a factorisation may take: as many as some hundred sweeps. */
-static double affordable(const large *l) { return fmax(least_operations, sweeps_worth * large_sweep_operations(l)); }
+/* Operations that a factorisation may take: as many as some hundred sweeps, and a part of the caller's work. */
+static double affordable(const large *l) {
+  enum { WORTH = 8 }; /* steps worth beginning */
+  const double most = fmax(least_operations, sweeps_worth * large_sweep_operations(l));
+  return l->options && l->options->work > 0 ? fmin(most, l->options->work / WORTH) : most;
+}
 
 /* `wanted` iterations, or what the caller has left of his own. */
 static int allowed(const large *l, int wanted) {
@@ -181,11 +185,6 @@ static ss_status plain(large *l, const double *z, ss_cp_workspace *w, ss_error *
   return large_relax(l, false, l->limit > 0 ? l->limit : 10000, LONG_PATIENCE, w, error);
 }
 
-static ss_status admm(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  large_start(l, z);
-  return large_admm(l, l->limit > 0 ? l->limit : 3000, HUGE_VAL, w, error);
-}
-
 static ss_status interior(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   return large_interior(l, l->limit > 0 ? l->limit : INTERIOR_STEPS, HUGE_VAL, w, error);
@@ -210,12 +209,6 @@ ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, 
 ss_status solve_nsgs_accelerated(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                  ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, accelerated, warm, z, workspace, result, error);
-}
-
-ss_status solve_admm(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  result->outcome = SS_NOT_ADMITTED;
-  return admits_round_sets(problem) ? run(problem, options, admm, warm, z, workspace, result, error) : SS_OK;
 }
 
 ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

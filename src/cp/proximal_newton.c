@@ -306,18 +306,9 @@ static void report(search *s, double *z, ss_cp_result *result) {
 
 ss_status solve_proximal_newton(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                 ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
-  enum { DENSE = 1200 };
   search s;
   bool admitted;
-  ss_cp dense;
   result->outcome = SS_NOT_ADMITTED;
-  if (!problem->G && !problem->factors) {
-    if (problem->n > DENSE) return SS_OK;
-    const ss_status made = storage_dense(problem, w, &dense, error);
-    if (made) return made;
-    dense.compliance = problem->compliance;
-    problem = &dense;
-  }
   const ss_status status = search_create(&s, problem, options, w, &admitted, error);
   if (!admitted && options->work > 0) result->outcome = SS_LIMIT; /* with more work, perhaps */
   if (status || !admitted) return status;

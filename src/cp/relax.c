@@ -26,10 +26,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { WINDOW = 12, CHECK = 5, REST = 8, SHORT = 60, SHORT_ROWS = 240, BETWEEN = 4 /* long steps */ };
-/* What a short run must gain in its second quarter. Of 200 heaps of 24 to 64 contacts at rest, pushed and struck all that 60 sweeps
- * solve gain a factor of a hundred from the 15th to the 30th, and the others hardly ten. */
-static const double gain = 0.03;
+enum { WINDOW = 12, CHECK = 5, REST = 8, SHORT = 60, BETWEEN = 4 /* long steps */ };
+/* A short run that is half over goes on if the gain of its second quarter, as often again as this, leads to the goal: two would be the
+ * same pace, and sweeps become faster once the states have settled. */
+static const double hope = 4;
 
 typedef struct relaxation {
   large *l;
@@ -260,7 +260,7 @@ static ss_status relax(large *l, relax_kind kind, int limit, int patience, ss_cp
       memcpy(best, h.s, bytes);
     }
     if (4 * k <= limit) quarter = lowest;
-    if (limit <= SHORT && l->cp.n <= SHORT_ROWS && k == limit / 2 && lowest > gain * quarter) break;
+    if (limit <= SHORT && k == limit / 2 && lowest * pow(lowest / quarter, hope) > l->goal) break;
     if (lowest < 0.5 * milestone) {
       milestone = lowest;
       since = k;

@@ -50,8 +50,7 @@ static const ss_cp_solver_info infos[] = {
     {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by auto"},
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
-    {"admm", "alternating directions with a sparse factorisation, then Newton steps on the states; discs, intervals, "
-             "boxes, LCPs"},
+    {"admm", "alternating directions in the velocities, one factorisation for many passes; all cones"},
     {"interior-point", "primal-dual path following with a sparse factorisation, then Newton steps on the states; "
                        "discs, intervals, boxes, LCPs"},
     {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; all cones"},

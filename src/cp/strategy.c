@@ -14,15 +14,15 @@
 
 /* What a problem is like; a row names what it needs. */
 enum trait {
-  WARM = 1,       /* the last step's z */
-  COLD = 2,       /* no starting guess, or none that leads to the solution */
-  PLAIN = 4,      /* no friction */
-  FRICTION = 8,   /* with mu > 0 */
-  DISC = 16,      /* discs in space */
-  FLAT = 32,      /* polygons, pyramids and intervals only: pivots can solve it */
-  SPARSE = 64,    /* large and sparse: a row for any form of the matrix */
-  TINY = 128,     /* an LCP of few rows */
-  ANY_FORM = 256, /* the method takes the matrix in any form */
+  WARM = 1,     /* the last step's z */
+  COLD = 2,     /* no starting guess, or none that leads to the solution */
+  PLAIN = 4,    /* no friction */
+  FRICTION = 8, /* with mu > 0 */
+  DISC = 16,    /* discs in space */
+  FLAT = 32,    /* polygons, pyramids and intervals only: pivots can solve it */
+  SPARSE = 64,  /* large and sparse: a row for any form of the matrix */
+  TINY = 128,   /* an LCP of few rows */
+  FINE = 256,   /* the last digits are wanted, or cost little */
 };
 
 /* Where a row starts. */
@@ -31,6 +31,9 @@ typedef enum row_start {
   NOTHING, /* a start that active sets do not mend is a bad one */
   BEST,    /* from the best z so far */
 } row_start;
+
+/* Forms of the matrix that a method takes. */
+typedef enum row_form { DENSE, ANY } row_form;
 
 typedef struct span {
   int least, most;
@@ -42,6 +45,7 @@ enum { ONCE = 0, TURNS = -1 }; /* as much as it likes, once; by the round's work
 typedef struct strategy_row {
   solver_row row;
   unsigned needs;
+  row_form form;
   row_start start;
   span rows;
   int variables; /* at most, of the LCP that it makes */
@@ -52,38 +56,38 @@ enum { ALL = INT_MAX, ROUNDS = 3, GROWTH = 8, FEW = 24, SMALL = 64, DENSE_ROWS =
 
 /* clang-format off */
 static const strategy_row strategy[] = {
-    /* method                                        needs                 start    rows               variables  limit */
-    {{"active-set", solve_active_set},               WARM,                 GIVEN,   {0, FEW - 1},      ALL,       12},
-    {{"proximal-newton", solve_proximal_newton},     WARM | ANY_FORM,      GIVEN,   {FEW, ALL},        ALL,       12},
-    {{"nsgs-newton", solve_few_contacts},            COLD | DISC,          NOTHING, {0, SMALL},        ALL,       40},
-    {{"lemke", solve_tiny_friction},                 COLD | FLAT,          NOTHING, {0, SMALL},        40,        ONCE},
-    {{"active-set", solve_active_set},               COLD,                 NOTHING, {0, SMALL},        ALL,       12},
-    {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE | ANY_FORM,    BEST,    {0, ALL},          ALL,       60},
-    {{"lemke", solve_lemke},                         PLAIN,                NOTHING, {0, ALL},          3000,      TURNS},
-    {{"proximal-newton", solve_proximal_newton},     COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       TURNS},
-    {{"patches", solve_patches},                     SPARSE | ANY_FORM,    BEST,    {0, ALL},          ALL,       TURNS},
-    {{"wedged", solve_wedged},                       FRICTION,             NOTHING, {0, ALL},          ALL,       ONCE},
-    {{"lemke", solve_lemke},                         FRICTION | FLAT,      NOTHING, {0, ALL},          2000,      TURNS},
-    {{"lemke-restarted", solve_lemke_restarted},     PLAIN,                NOTHING, {0, ALL},          3000,      ONCE},
-    {{"ray", solve_refuted},                         COLD,                 NOTHING, {0, ALL},          ALL,       ONCE},
-    {{"smoothing", solve_smoothing},                 COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       TURNS},
-    {{"nsgs-newton", solve_nsgs_newton},             COLD,                 BEST,    {0, 600},          ALL,       20},
-    {{"enumeration", solve_enumeration},             0,                    NOTHING, {0, ALL},          ALL,       ONCE},
+    /* method                                        needs             form   start    rows               variables  limit */
+    {{"active-set", solve_active_set},               WARM,             DENSE, GIVEN,   {0, FEW - 1},      ALL,       12},
+    {{"proximal-newton", solve_proximal_newton},     WARM | FINE,      ANY,   GIVEN,   {FEW, ALL},        ALL,       12},
+    {{"nsgs-newton", solve_few_contacts},            COLD | DISC,      DENSE, NOTHING, {0, SMALL},        ALL,       40},
+    {{"lemke", solve_tiny_friction},                 COLD | FLAT,      DENSE, NOTHING, {0, SMALL},        40,        ONCE},
+    {{"active-set", solve_active_set},               COLD,             DENSE, NOTHING, {0, SMALL},        ALL,       12},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       60},
+    {{"lemke", solve_lemke},                         PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      TURNS},
+    {{"proximal-newton", solve_proximal_newton},     COLD | FINE,      ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
+    {{"wedged", solve_wedged},                       FRICTION,         DENSE, NOTHING, {0, 199},          ALL,       ONCE},
+    {{"admm", solve_admm},                           FRICTION|SPARSE,  ANY,   BEST,    {0, ALL},          ALL,       TURNS},
+    {{"patches", solve_patches},                     SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       TURNS},
+    {{"lemke", solve_lemke},                         FRICTION | FLAT,  DENSE, NOTHING, {0, ALL},          2000,      TURNS},
+    {{"lemke-restarted", solve_lemke_restarted},     PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      ONCE},
+    {{"smoothing", solve_smoothing},                 COLD,             ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
+    {{"nsgs-newton", solve_nsgs_newton},             COLD,             DENSE, BEST,    {0, 600},          ALL,       20},
+    {{"enumeration", solve_enumeration},             0,                DENSE, NOTHING, {0, ALL},          ALL,       ONCE},
 };
 /* clang-format on */
 enum { N_ROWS = sizeof strategy / sizeof *strategy };
 
 const char *ss_cp_strategy_row(int row) { return row >= 0 && row < N_ROWS ? strategy[row].row.name : NULL; }
 
-static unsigned traits_of(const ss_cp *problem, bool warm) {
-  const bool friction = has_friction(problem), disc = has_disc(problem);
+static unsigned traits_of(const ss_cp *problem, const ss_cp_options *options, bool warm) {
+  const bool friction = has_friction(problem), disc = has_disc(problem), sparse = is_large_and_sparse(problem);
   return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : FLAT) |
-         (is_tiny_lcp(problem) ? TINY : 0U) | (is_large_and_sparse(problem) ? SPARSE : 0U) | ANY_FORM;
+         (is_tiny_lcp(problem) ? TINY : 0U) | (sparse ? SPARSE : 0U) | (sparse && is_coarse(options) ? 0U : FINE);
 }
 
 static bool is_admitted(const climb *c, const strategy_row *r, unsigned traits, int variables) {
   if (r->needs & ~traits || c->options->without >> (r - strategy) & 1) return false;
-  if (traits & SPARSE && !(r->needs & ANY_FORM) && c->problem->n > DENSE_ROWS) return false;
+  if (traits & SPARSE && r->form == DENSE && c->problem->n > DENSE_ROWS) return false;
   return r->rows.least <= c->problem->n && c->problem->n <= r->rows.most && variables <= r->variables;
 }
 
@@ -159,9 +163,22 @@ static double sweep_work(const ss_cp *problem) {
 }
 
 double first_work(const ss_cp *problem) {
-  static const double factorisations = 30, most = 1e8, sweeps = 300;
-  const double n = problem->n;
-  return fmax(fmin(factorisations * n * n * n, most), sweeps * sweep_work(problem));
+  static const double factorisations = 30, most = 1e8, sweeps = 500;
+  const double n = problem->n, swept = sweeps * sweep_work(problem);
+  const bool crowd = operator_has_bodies(problem->factors) && is_large_and_sparse(problem) && has_friction(problem);
+  return crowd ? swept : fmax(fmin(factorisations * n * n * n, most), swept);
+}
+
+/* Whether there is a solution at all (ray.c) is asked before the methods that take longest, where a dense matrix may be made. */
+static bool asks_for_proof(const climb *c, const strategy_row *r, unsigned traits, int round) {
+  return round == 0 && r->row.solve == solve_smoothing && !(traits & SPARSE && c->problem->n > DENSE_ROWS);
+}
+
+static ss_status refute(climb *c, forms *f, ss_error *error) {
+  static const solver_row row = {"ray", solve_refuted};
+  ss_outcome outcome;
+  const ss_status status = make_dense(c, f, error);
+  return status ? status : try_row(c, &row, (attempt){0}, &outcome, error);
 }
 
 /* The outcome of a failure is that of the first row that gave a reason: a ray of Lemke's method says more than the
@@ -169,14 +186,18 @@ double first_work(const ss_cp *problem) {
 static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
   ss_outcome first = SS_SOLVED, last[N_ROWS];
   const int variables = lcp_variables(c->problem);
-  unsigned traits = traits_of(c->problem, warm);
+  unsigned traits = traits_of(c->problem, c->options, warm);
   double work = first_work(c->problem);
   for (int round = 0; round < ROUNDS; round++, work *= GROWTH) {
     for (int k = 0; k < N_ROWS; k++) {
       const strategy_row *r = &strategy[k];
       ss_outcome outcome;
+      if (asks_for_proof(c, r, traits, round)) {
+        const ss_status status = refute(c, f, error);
+        if (status || proved_impossible(c)) return status;
+      }
       if (!is_admitted(c, r, traits, variables) || !is_due(r, round, last[k])) continue;
-      ss_status status = r->needs & ANY_FORM ? SS_OK : make_dense(c, f, error);
+      ss_status status = r->form == ANY ? SS_OK : make_dense(c, f, error);
       const attempt a = {r->limit > 0 ? r->limit : 0, work, start_of(c, r, warm)};
       if (!status) status = try_row(c, &r->row, a, &outcome, error);
       if (status) return status;
@@ -210,7 +231,7 @@ ss_status run_strategy(climb *c, bool warm, ss_error *error) {
     c->result->outcome = SS_NOT_ADMITTED;
     return SS_OK;
   }
-  if (given->n <= MODERATE_ROWS || !large)
+  if (!large || (given->n <= MODERATE_ROWS && !is_coarse(c->options)))
     status = make_dense(c, &f, error);
   else if (given->factors && !given->sparse)
     status = list_rows(c, &f, error);

@@ -216,8 +216,10 @@ static void follow(interior *k, bool cautious, int limit) {
   for (int p = 0; p < k->l->G.nodes; p++) barrier_start(&k->set[p], k->z + k->set[p].first, k->u + k->set[p].first);
   linearise(k);
   double least = HUGE_VAL;
-  for (int i = 0, best = 0; i < limit && i - best < PATIENCE && k->l->residual > k->l->goal; i++) {
+  for (int i = 0, best = 0; i < limit && i - best < PATIENCE && k->l->residual > k->l->goal && !large_spent(k->l);
+       i++) {
     k->l->iterations++;
+    k->l->spent += k->lu.operations;
     if (!step(k)) return;
     const double residual = keep(k);
     if (residual < least) best = i;
@@ -230,7 +232,10 @@ ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, s
   interior k;
   bool affordable = true, tried;
   ss_status status = prepare(&k, l, most, w, &affordable, error);
-  for (int attempt = 0; attempt < 2 && !status && affordable && !l->stalled && l->residual > l->goal; attempt++) {
+  for (int attempt = 0; attempt < 2 && !status && affordable && !l->stalled && l->residual > l->goal && !large_spent(l);
+       attempt++) {
+    status = large_goes_on(l, error);
+    if (status) break;
     follow(&k, attempt > 0, limit);
     l->residual = large_judge(l, l->x, l->w);
     if (l->residual > l->goal) status = large_newton(l, 20, most, w, &tried, error);
