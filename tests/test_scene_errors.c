@@ -197,6 +197,7 @@ static const row foreign_rows[] = {
     {FORCE("type: force, on: ann"), BAD, 3, 17, "'force': write 'applied'"},
     {"bodies: [{name: a, mass: 1, static: true}]\n" SIM, BAD, 1, 29, "what does not move is no body"},
     {BALL SIM "ground: 0\n", BAD, 3, 1, "'ground': write world: {shapes:"},
+    {"<robot name=\"arm\"/>\n", BAD, 1, 1, "this is XML, not a scene; stickslip import"},
     {BALL "simulation: {dt: 0.1, duration: 1}\n", BAD, 2, 14, "'dt': write 'step'"},
     {SHAPE("type: sphere, diameter: 1"), BAD, 1, 53, "'diameter': write 'radius'"},
     {SHAPE("type: box, half_extents: [1, 1, 1]"), BAD, 1, 50, "'half_extents': write 'size': full edge lengths"},
