@@ -94,6 +94,24 @@ static void test_pull_refuses_nonsense(void **state) {
   stop(&r);
 }
 
+/* Mistakes at the start: an error that was not looked at, options that were not filled in. */
+static void test_starts_refuse_nonsense(void **state) {
+  (void)state;
+  run r = start(free_body, NULL);
+  ss_error error = {0};
+  ss_model *model = NULL;
+  ss_sim *sim = NULL;
+  assert_int_equal(ss_model_create(NULL, &model, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "no scene"));
+  assert_int_equal(ss_sim_create(NULL, NULL, &sim, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "no model"));
+  const ss_simulation empty = {0};
+  assert_int_equal(ss_sim_create(r.model, &empty, &sim, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "ss_model_simulation"));
+  assert_true(!model && !sim);
+  stop(&r);
+}
+
 static const char pendulum[] = "parameters: {L: 1, g: 9.81, r: 0.1}\n"
                                "planar: xy\n"
                                "gravity: [0, -g]\n"
@@ -207,13 +225,10 @@ static void test_snapshots_hold_one_frame(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pull_is_a_damped_spring),
-      cmocka_unit_test(test_pull_turns_and_lets_go),
-      cmocka_unit_test(test_pull_refuses_nonsense),
-      cmocka_unit_test(test_adopt_goes_on_where_it_can),
-      cmocka_unit_test(test_adopt_refuses_what_would_not_hold),
-      cmocka_unit_test(test_adopt_forgets_patches),
-      cmocka_unit_test(test_snapshots_hold_one_frame),
+      cmocka_unit_test(test_pull_is_a_damped_spring),    cmocka_unit_test(test_pull_turns_and_lets_go),
+      cmocka_unit_test(test_pull_refuses_nonsense),      cmocka_unit_test(test_starts_refuse_nonsense),
+      cmocka_unit_test(test_adopt_goes_on_where_it_can), cmocka_unit_test(test_adopt_refuses_what_would_not_hold),
+      cmocka_unit_test(test_adopt_forgets_patches),      cmocka_unit_test(test_snapshots_hold_one_frame),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

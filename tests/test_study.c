@@ -331,6 +331,8 @@ static void test_mistakes_have_places(void **state) {
       {"scene: [ball.yaml, heavy.yaml]\nvary: {m: [1]}\nobserve: ball.x\n",
        "wrong.yaml:2:8: 'm' cannot vary: the scene 'heavy.yaml'"},
       {"scene: [ball.yaml, heavy.yaml]\nvary: {v: [1]}\nobserve: other.x\n", "wrong.yaml:3:10: there is no quantity"},
+      {"scene: ball.yaml\nvary: {v: {min: 1, max: 2}}\nobserve: ball.x\n",
+       "wrong.yaml:2:12: unknown key 'min': write 'from'"},
       {"scene: ball.yaml\nvary: {v: [missing]}\nobserve: ball.x\n", "wrong.yaml:2:12: unknown name 'missing'"},
       {"scene: ball.yaml\nvary: {v: [1]}\nkeep: {failures: all}\nobserve: ball.x\n", "wrong.yaml:3:18: "},
   };

@@ -82,6 +82,7 @@ static ss_status compile(ss_model *model, const ss_scene *scene, ss_error *error
 
 ss_status ss_model_create(const ss_scene *scene, ss_model **out, ss_error *error) {
   *out = NULL;
+  if (!scene) return ss_fail(error, SS_ERROR_INPUT, "there is no scene to compile: was it loaded?");
   ss_model *model = ss_model_blank(error);
   if (!model) return SS_ERROR_MEMORY;
   const ss_status status = compile(model, scene, error);

@@ -58,9 +58,13 @@ const ss_section ss_section_scene = {"scene", scene_keys};
 /* Files of other kinds that are given by mistake. */
 static ss_status check_kind(ss_reader *reader, const char *text, size_t length) {
   static const char hdf5[] = "\x89HDF";
-  if (length < sizeof hdf5 - 1 || memcmp(text, hdf5, sizeof hdf5 - 1) != 0) return SS_OK;
-  return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, (ss_mark){1, 1},
-                       "this is a result (HDF5), not a scene; stickslip view, report, plot and export read it");
+  const char *message = NULL;
+  if (length >= sizeof hdf5 - 1 && memcmp(text, hdf5, sizeof hdf5 - 1) == 0)
+    message = "this is a result (HDF5), not a scene; stickslip view, report, plot and export read it";
+  else if (length > 0 && text[0] == '<')
+    message = "this is XML, not a scene; stickslip import turns robots (URDF, MJCF) into scenes";
+  if (!message) return SS_OK;
+  return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, (ss_mark){1, 1}, "%s", message);
 }
 
 static ss_status check_not_study(ss_reader *reader, const ss_yaml *root) {

@@ -57,6 +57,9 @@ static ss_status parser_failure(builder *b) {
     return FAIL(b, place_of_offset(b->text, p->problem_offset), "not a text file in UTF-8: %s", problem);
   if (p->error == YAML_SCANNER_ERROR && character_at(b->text, p->problem_mark.index) == '\t')
     return FAIL(b, place(p->problem_mark), "YAML: a tab cannot indent; use spaces");
+  if (p->context && p->context_mark.line < p->problem_mark.line) /* the mistake is between the two */
+    return FAIL(b, place(p->problem_mark), "YAML: %s that begins in line %d, %s", p->context,
+                place(p->context_mark).line, problem);
   if (p->context) return FAIL(b, place(p->problem_mark), "YAML: %s %s", p->context, problem);
   return FAIL(b, place(p->problem_mark), "YAML: %s", problem);
 }

@@ -202,6 +202,10 @@ static ss_status copy_names(ss_sim *sim, ss_error *error) {
 
 ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_sim **out, ss_error *error) {
   *out = NULL;
+  if (!model) return ss_fail(error, SS_ERROR_INPUT, "there is no model to simulate: was it compiled?");
+  if (options && (!options->scheme || !options->solver))
+    return ss_fail(error, SS_ERROR_INPUT,
+                   "the options name no scheme or no solver: start from a copy of *ss_model_simulation(model)");
   ss_arena *arena = ss_arena_create();
   ss_sim *sim = arena ? SS_ARENA_ARRAY(arena, ss_sim, 1) : NULL;
   if (!sim) {

@@ -69,10 +69,11 @@ static ss_status check_unknown(const ss_scene *scene, const char *text, size_t a
   if (ss_observable_nearest(scene, text + at, end - at, near, sizeof near))
     return ss_fail_place(error, SS_ERROR_INPUT, NULL, place, "there is no quantity '%s'; did you mean '%s'?",
                          ss_printable(word).text, near);
-  return ss_fail_place(error, SS_ERROR_INPUT, NULL, place,
-                       "there is no quantity '%s' (BODY.x, y, z, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz; energy, "
-                       "certificate, events, contacts, solves: see docs/studies.md)",
-                       ss_printable(word).text);
+  return ss_fail_place(
+      error, SS_ERROR_INPUT, NULL, place,
+      "there is no quantity '%s' (BODY.x, y, z, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz; JOINT.position, "
+      "speed, force; outputs.NAME; energy, certificate, events, contacts, solves: see docs/studies.md)",
+      ss_printable(word).text);
 }
 
 static ss_status find_measures(ss_observation *o, char *text, const ss_scene *scene, ss_arena *arena, ss_error *error) {

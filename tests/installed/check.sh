@@ -11,9 +11,13 @@ PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name stickslip.pc)")
 export PKG_CONFIG_PATH
 libraries=$(dirname "$(find "$prefix" -name libstickslip.so)")
 
-strangers=$(nm -D --defined-only "$libraries/libstickslip.so" | awk '$3 !~ /^ss_/ {print $3}'
-            nm -g --defined-only "$libraries/libstickslip.a" | awk 'NF == 3 && $3 !~ /^ss_/ {print $3}')
-[ -z "$strangers" ] || { echo "exported, but not ss_*: $strangers"; exit 1; }
+for library in "-D $libraries/libstickslip.so" "-g $libraries/libstickslip.a"; do
+  # shellcheck disable=SC2086 # an option and a file
+  for name in $(nm --defined-only $library | awk 'NF == 3 {print $3}'); do
+    case $name in ss_*) ;; *) echo "exported, but not ss_*: $name"; exit 1 ;; esac
+    grep -qw "$name" "$prefix"/include/stickslip/*.h || { echo "exported, but in no header: $name"; exit 1; }
+  done
+done
 readelf -d "$libraries/libstickslip.so" | grep -q 'SONAME.*libstickslip\.so\.[0-9]'
 
 for header in "$prefix"/include/stickslip/*.h; do

@@ -8,13 +8,13 @@ export interface Exhibit {
   time: number;
   colorScheme: "light" | "dark";
   tab: "plots" | "events" | "patches" | "certificate" | "scene";
-  follow?: string; // this body, so much nearer
-  zoom?: number;
+  follow?: string; // this body
+  zoom?: number; // so much nearer, in turns of the wheel
 }
 
 export const EXHIBITS: Exhibit[] = [
   { scene: "double-pendulum-wall", time: 0.7, colorScheme: "light", tab: "plots" },
-  { scene: "four-balls", time: 0.55, colorScheme: "light", tab: "plots" },
+  { scene: "four-balls", time: 0.55, colorScheme: "light", tab: "plots", zoom: 900 },
   { scene: "falling-rod", time: 0.45, colorScheme: "dark", tab: "plots" },
   { scene: "block-on-incline", time: 1, colorScheme: "light", tab: "certificate" },
   { scene: "two-carts-spring", time: 0.05, colorScheme: "light", tab: "events" },

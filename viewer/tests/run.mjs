@@ -21,7 +21,7 @@ if (!existsSync(stickslip)) {
 const work = mkdtempSync(join(tmpdir(), "stickslip-viewer-"));
 try {
   const fast = process.argv[2] === "fast";
-  const few = ["double-pendulum-wall.yaml", "cattaneo-mindlin.yaml"];
+  const few = ["double-pendulum-wall.yaml", "cattaneo-mindlin.yaml", "pawl.yaml"];
   const yaml = (folder) =>
     readdirSync(folder)
       .filter((name) => name.endsWith(".yaml"))

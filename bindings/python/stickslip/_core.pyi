@@ -1,4 +1,4 @@
-"""The compiled part (bindings/python/core.c)."""
+"""The compiled part (bindings/python/core*.c)."""
 
 from typing import Any
 

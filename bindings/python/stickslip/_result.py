@@ -87,7 +87,10 @@ class Result:
         except KeyError:
             from ._scene import _unknown
 
-            raise _unknown("column", name, list(self.columns)) from None
+            group = str(name).split(".")[0]  # of a body, a joint or the energy: all that there is of it
+            its = [column for column in self.columns if column.startswith(group + ".")]
+            raise (KeyError(f"there is no column '{name}' (there are {', '.join(its)})") if its else
+                   _unknown("column", name, list(self.columns))) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns
@@ -98,15 +101,29 @@ class Result:
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 
+    def _part(self, body: str, first: int, width: int) -> Array:
+        if body not in self.scene.bodies:
+            from ._scene import _unknown
+
+            raise _unknown("body", body, self.scene.bodies)
+        first += self.columns[f"{body}.x"]
+        return self._rows[:, first : first + width]
+
     def position(self, body: str) -> Array:
         """[N, 3]"""
-        first = self.columns[f"{body}.x"]
-        return self._rows[:, first : first + 3]
+        return self._part(body, 0, 3)
 
     def orientation(self, body: str) -> Array:
         """[N, 4], w x y z"""
-        first = self.columns[f"{body}.qw"]
-        return self._rows[:, first : first + 4]
+        return self._part(body, 3, 4)
+
+    def velocity(self, body: str) -> Array:
+        """[N, 3]"""
+        return self._part(body, 7, 3)
+
+    def angular_velocity(self, body: str) -> Array:
+        """[N, 3]"""
+        return self._part(body, 10, 3)
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset with the coordinate t."""

@@ -36,9 +36,14 @@ CONTACT = np.dtype(
 )
 
 
+#: So many are listed in a message.
+MOST_NAMES = 40
+
+
 def _unknown(kind: str, name: Any, known: list[str]) -> KeyError:
     near = difflib.get_close_matches(str(name), known, 1)
-    hint = f"; did you mean '{near[0]}'?" if near else f" (there are {', '.join(known) or 'none'})"
+    some = ", ".join(known[:MOST_NAMES]) + (f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else "")
+    hint = f"; did you mean '{near[0]}'?" if near else f" (there are {some or 'none'})"
     return KeyError(f"there is no {kind} '{name}'{hint}")
 
 

@@ -366,8 +366,12 @@ def test_result(tmp_path):
     assert len(result) == 101 and result.time[-1] == 2
     assert result["angle"] is not None and result["angle"][-1] == result["elbow.position"][-1]
     assert (result["reach"] == result["arm.x"]).all() and "energy.total" in result
-    with pytest.raises(KeyError, match="did you mean"):
-        result["arm.q"]
+    assert (result.velocity("arm")[:, 0] == result["arm.vx"]).all() and (result.angular_velocity("arm")[:, 2] == result["arm.wz"]).all()
+    for name, hint in (("arm.position", "arm.x, arm.y"), ("amr.x", "did you mean 'arm.x'")):
+        with pytest.raises(KeyError, match=hint):
+            result[name]
+    with pytest.raises(KeyError, match="did you mean 'arm'"):
+        result.position("amr")
     result.save(tmp_path / "x.csv")
     lines = (tmp_path / "x.csv").read_text().splitlines()
     assert lines[0].startswith("t,arm.x,arm.y") and len(lines) == 102
