@@ -183,11 +183,14 @@ static bool released(const ss_sim *sim, bool closely) {
     const bool presses = c->impulse[0] > 0;
     if ((sim->chosen.located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
     if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
-        (!c->stuck || (closely && !c->fixed && c->ratio >= at_limit)))
+        (!c->stuck || (closely && c->ratio >= at_limit)))
       return true;
     if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
       return true;
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
+    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses &&
+        (ss_face_let_go(sim, c) ||
+         (closely && c->face == c->last_face && ss_face_holds(sim, c, c->face) && c->ratio >= at_limit)))
+      return true;
   }
   return false;
 }
@@ -212,8 +215,8 @@ static double foreseen(const ss_sim *sim, double h) {
       first = fmin(first, ss_moments_foreseen(sim, c, h));
     else if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
-        c->ratio > c->last_ratio && ss_face_holds(sim, c, c->face))
+    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && c->face == c->last_face && c->ratio > c->last_ratio &&
+        ss_face_holds(sim, c, c->face))
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
   return first;

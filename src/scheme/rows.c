@@ -201,7 +201,10 @@ static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share
   static const double slow = 0.1;
   double *offset = sim->trial.problem.offset + c->row;
   if (fabs(c->rate) <= slow * sim->part.speed_bound) offset[0] -= share * c->rate;
-  if (c->fixed && !c->was_stuck) ss_face_keep_velocity(sim, c, share, slow * sim->part.speed_bound, offset);
+  if (c->fixed && !c->was_stuck && sim->chosen.located & SS_EVENT_FACET) {
+    ss_face_keep_velocity(sim, c, share, slow * sim->part.speed_bound, offset);
+    return;
+  }
   for (int k = c->n_forces; k < c->n_rows; k++) {
     const double rate = ss_row_dot(sim->model, &sim->trial.problem.rows[c->row + k], sim->state.v);
     if (c->was_held >> c->motion[k] & 1 && fabs(rate) <= slow * sim->part.speed_bound) offset[k] -= share * rate;
