@@ -141,6 +141,15 @@ static void joint_rows(ss_sim *sim, double h) {
   if (share > 0) keep_joint_velocities(sim, share);
 }
 
+/* How much of the extension of a spring a part of size tau takes back. Turning within a step stretches a link by O(h^2), and
+ * the next step takes that back, at a speed of O(h). A short part would do so at O(h^2/tau), and what no motion ever had
+ * would become motion: like the velocities above it takes its share tau/h only, where the step does not resolve the spring. */
+static double taken_share(const ss_sim *sim, const ss_force *force, const ss_row *row, double tau) {
+  const double h = sim->step.h;
+  const bool unresolved = tau < h && h * h * force->stiffness * ss_row_inverse_mass(sim->model, row) >= 1;
+  return unresolved && !sim->scheme->theta ? tau / h : 1;
+}
+
 static void stiff_rows(ss_sim *sim, double h) {
   ss_problem *p = &sim->trial.problem;
   for (int k = 0; k < sim->model->n_forces; k++) {
@@ -148,7 +157,8 @@ static void stiff_rows(ss_sim *sim, double h) {
     double kappa;
     if (!ss_force_is_row(sim, force, h, &kappa)) continue;
     const ss_link link = ss_link_at(sim->model, force, sim->trial.force_q, sim->state.angle, sim->trial.force_v);
-    const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
+    const double stretched = taken_share(sim, force, &link.row, h) * (link.length - force->rest_length);
+    const double tension = force->stiffness * stretched + force->damping * link.rate;
     const double rate = sim->scheme->theta ? ss_row_dot(sim->model, &link.row, sim->state.v) : link.rate;
     const double ahead = sim->scheme->theta ? kappa * ss_row_dot(sim->model, &link.row, sim->trial.guess) /* Newton */
                                             : -sim->trial.asked.alpha * h * h * force->stiffness * rate;
