@@ -49,6 +49,9 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double 
   const double still = 1e-10 * sim->part.speed_bound;
   const bool moments = c->n_rows > c->n_forces;
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
+  /* faces of one set for forces and moments tell where it stops as a whole; a spin alone that passes through zero ends nothing */
+  if (moments && c->fixed && sim->chosen.located & SS_EVENT_FACET && ss_friction_cone(sim, c) != SS_CONE_PYRAMID)
+    return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
   ss_slips_at(sim, c, sim->state.t, sim->state.q, v, before);
