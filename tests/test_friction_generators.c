@@ -66,26 +66,31 @@ static void break_away_in_any_direction(void **state) {
 }
 
 /* Thrown along (1, 0.5): the force is the corner (-0.5, 0) until 0.5 vx = 0.2 vy; then it lies on the edge between two corners such that the
- * slip stays on that line, f ~ (0.4, 1) with |fx|/0.5 + |fy|/0.2 = 1, until the point rests. */
+ * slip stays on that line, f ~ (0.4, 1) with |fx|/0.5 + |fy|/0.2 = 1, until the point rests. Forces are constant in between: where the edge
+ * is located, too, nothing is left of the error. */
 static void sliding_obeys_maximum_dissipation(void **state) {
   (void)state;
   const double vx = 1, vy = 0.5, t1 = (vx - 0.4 * vy) / (0.5 * G), x1 = vx * t1 - 0.25 * G * t1 * t1, y1 = vy * t1;
   const double ay = G / (0.4 / 0.5 + 1 / 0.2), t2 = vy / ay;
   const double x = x1 + 0.4 * vy * t2 / 2, y = y1 + vy * t2 / 2;
-  for (int k = 6; k <= 9; k++) {
-    run r;
-    run_parse(&r, rhombus, &(change){.step = ldexp(1, -k), .duration = 0.8, .set = {"a=0", "vx=1", "vy=0.5"}});
-    const told e = finish(&r);
-    const ss_vec3 at = run_position(&r, 0);
-    const double error = hypot(at.x - x, at.y - y);
-    check_below(error, 0.1 * ldexp(1, -k), "place of rest"); /* the corner where it comes to the edge is not located */
-    check_below(v3_norm(run_velocity(&r, 0)), 1e-10, "speed at the end");
-    assert_int_equal(e.n[SS_STICK], 1);
-    check_near(e.t[SS_STICK], t1 + t2, ldexp(1, -k), "rest");
-    const ss_energy *energy = &ss_sim_report(r.sim)->energy;
-    check_near(energy->friction_loss, vx * vx + vy * vy, 1e-10, "friction loss"); /* m = 2 */
-    run_close(&r);
-  }
+  for (int k = 6; k <= 9; k++)
+    for (int located = 0; located < 2; located++) {
+      run r;
+      char text[1024];
+      (void)snprintf(text, sizeof text, "%.*s%s]}\n", (int)strlen(rhombus) - 3, rhombus, located ? ", facet" : "");
+      run_parse(&r, text, &(change){.step = ldexp(1, -k), .duration = 0.8, .set = {"a=0", "vx=1", "vy=0.5"}});
+      const told e = finish(&r);
+      const ss_vec3 at = run_position(&r, 0);
+      const double error = hypot(at.x - x, at.y - y);
+      check_below(error, located ? 1e-9 : 0.1 * ldexp(1, -k), "place of rest");
+      check_below(v3_norm(run_velocity(&r, 0)), 1e-10, "speed at the end");
+      assert_int_equal(e.n[SS_STICK], 1);
+      check_near(e.t[SS_STICK], t1 + t2, located ? 1e-9 : ldexp(1, -k), "rest");
+      if (located) check_near(e.t[SS_FACET], t1, 1e-9, "edge");
+      const ss_energy *energy = &ss_sim_report(r.sim)->energy;
+      check_near(energy->friction_loss, vx * vx + vy * vy, 1e-10, "friction loss"); /* m = 2 */
+      run_close(&r);
+    }
 }
 
 static const char octagon[] = "parameters: {vx: 1.3, vy: 0.7}\n"
@@ -222,6 +227,49 @@ static void force_and_moment_together(void **state) {
   run_close(&r);
 }
 
+/* Driven across borders of sets without any symmetry. The ends are those of an event-driven integration of
+ * M u' + N f = F, f in argmax -u.f over the corners, with errors below 1e-10: 8 borders of the pentagon; of the finger's polytope
+ * edges and triangles, rest and another start. */
+static const char pentagon[] =
+    "contacts: [{between: [p, world], friction: {generators: [[0.5, 0.1], [0.1, 0.45], [-0.4, 0.2], [-0.3, -0.35],\n"
+    "            [0.25, -0.3]]}}]\n" FLOOR
+    "bodies: [{name: p, mass: 1.3, freedom: [x, y, z], position: [0, 0, 0], velocity: [0.7, -1.1, 0], shapes: [{type: "
+    "point}]}]\n"
+    "forces: [{type: applied, on: p, force: [7*cos(2.3*t), 7*sin(2.3*t), 0]}]\n"
+    "simulation: {step: 2^-7, duration: 3, events: [collision, stick-slip, take-off, facet]}\n";
+
+static const char uneven_finger[] =
+    "contacts: [{between: [p, world], friction: {generators: [[0.4, 0, 0], [-0.35, 0.05, 0], [0, 0.4, 0.01],\n"
+    "            [0.05, -0.45, 0], [0, 0, 0.05], [0.02, 0, -0.06], [0.2, 0.2, 0.03]]}}]\n" FLOOR
+    "bodies: [{name: p, mass: 1.5, inertia: [0.02, 0.02, 0.03], freedom: [x, y, z, rz], position: [0, 0, 0],\n"
+    "          velocity: [0.6, 0.2, 0], angular_velocity: [0, 0, 4], shapes: [{type: point}]}]\n"
+    "forces: [{type: applied, on: p, force: [4*cos(2*t), 3*sin(3*t), 0], torque: [0, 0, 0.5*sin(5*t)]}]\n"
+    "simulation: {step: 2^-7, duration: 1.5, events: [collision, stick-slip, take-off, facet]}\n";
+
+static void order_two_across_borders(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double x, y;
+    int facets, changes;
+  } cases[] = {{pentagon, 0.263309798536, 0.0956136419855, 8, 0}, {uneven_finger, 0.748013952974, 0.54070683306, 5, 2}};
+  for (int i = 0; i < 2; i++) {
+    double before = NAN;
+    for (int k = 7; k <= 10; k++) {
+      run r;
+      run_parse(&r, cases[i].text, &(change){.step = ldexp(1, -k)});
+      const told e = finish(&r);
+      assert_int_equal(e.n[SS_FACET], cases[i].facets);
+      assert_int_equal(e.n[SS_STICK] + e.n[SS_SLIP], cases[i].changes);
+      const ss_vec3 at = run_position(&r, 0);
+      const double error = hypot(at.x - cases[i].x, at.y - cases[i].y), order = log2(before / error);
+      if (k > 7 && fabs(order - 2) > 0.1) fail_msg("case %d, 2^-%d: order %g", i, k, order);
+      before = error;
+      run_close(&r);
+    }
+  }
+}
+
 /* A ball that may roll about x sooner than about y: limits of both moments, and of torsion, by generators. */
 static const char roller[] =
     "parameters: {bx: 0, by: 0, bz: 0}\n"
@@ -307,7 +355,7 @@ int main(void) {
       cmocka_unit_test(an_octagon_by_its_corners),   cmocka_unit_test(an_ellipse_by_many_corners),
       cmocka_unit_test(soft_finger_by_generators),   cmocka_unit_test(force_and_moment_together),
       cmocka_unit_test(moments_have_their_limits),   cmocka_unit_test(planar_generators),
-      cmocka_unit_test(feet_share_the_set),
+      cmocka_unit_test(feet_share_the_set),          cmocka_unit_test(order_two_across_borders),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

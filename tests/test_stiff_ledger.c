@@ -46,6 +46,25 @@ static void stiff_links_are_rigid_links(void **state) {
   assert_true(fabs(fine) < fabs(coarse) / 3);
 }
 
+/* Without damping, too, and under every scheme that takes springs implicitly: the chain comes to rest where that of rigid links does. */
+static void undamped_links_are_rigid_links(void **state) {
+  (void)state;
+  static const char *const schemes[] = {"trapezoidal", "moreau", "anitescu-potra-stiff"};
+  static const char *const springs[][2] = {{"k=1e6", "d=0"}, {"k=1e9", "d=0"}, {"k=1e12", "d=0"}, {"k=1e10", "d=1e7"}};
+  for (int s = 0; s < 3; s++)
+    for (int i = 0; i < 4; i++) {
+      run r;
+      run_parse(&r, chain, &(change){.scheme = schemes[s], .set = {springs[i][0], springs[i][1]}});
+      run_finish(&r);
+      const ss_certificate *c = &ss_sim_report(r.sim)->certificate;
+      assert_true(c->certified && c->sound);
+      check_near(run_position(&r, 0).x, 1.74985, 1.5e-4, "a"); /* 1.74985, 2.74985 with joints instead */
+      check_near(run_position(&r, 1).x, 2.74985, 1.5e-4, "b");
+      check_near(run_position(&r, 2).y, 1.2, 5e-5, "height of c");
+      run_close(&r);
+    }
+}
+
 /* A spring that the step resolves has nothing of it: its errors are the scheme's remainder, as ever. */
 static void soft_springs_have_none(void **state) {
   (void)state;
@@ -56,6 +75,7 @@ static void soft_springs_have_none(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stiff_links_are_rigid_links),
+      cmocka_unit_test(undamped_links_are_rigid_links),
       cmocka_unit_test(soft_springs_have_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

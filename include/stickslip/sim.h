@@ -57,7 +57,7 @@ typedef struct ss_touch {
   int hops;           /* those of them that did not bounce, or took no time */
   bool closed;        /* carries force, or would */
   bool stuck;         /* friction holds it */
-  int face;           /* of a fixed friction polygon: which corners carry (scheme/friction_faces.c) */
+  int64_t face;       /* of a friction set that does not turn: which corners carry (scheme/friction_faces.c) */
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */
   double force[3];    /* mean force of the last part in which it had one: impulses of impacts are not among them */

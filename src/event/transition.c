@@ -49,6 +49,9 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double 
   const double still = 1e-10 * sim->part.speed_bound;
   const bool moments = c->n_rows > c->n_forces;
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
+  /* faces of one set for forces and moments tell where it stops as a whole; a spin alone that passes through zero ends nothing */
+  if (moments && c->fixed && sim->chosen.located & SS_EVENT_FACET && ss_friction_cone(sim, c) != SS_CONE_PYRAMID)
+    return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
   ss_slips_at(sim, c, sim->state.t, sim->state.q, v, before);
@@ -183,11 +186,14 @@ static bool released(const ss_sim *sim, bool closely) {
     const bool presses = c->impulse[0] > 0;
     if ((sim->chosen.located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
     if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
-        (!c->stuck || (closely && !c->fixed && c->ratio >= at_limit)))
+        (!c->stuck || (closely && c->ratio >= at_limit)))
       return true;
     if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
       return true;
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
+    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses &&
+        (ss_face_let_go(sim, c) ||
+         (closely && c->face == c->last_face && ss_face_holds(sim, c, c->face) && c->ratio >= at_limit)))
+      return true;
   }
   return false;
 }
@@ -212,8 +218,8 @@ static double foreseen(const ss_sim *sim, double h) {
       first = fmin(first, ss_moments_foreseen(sim, c, h));
     else if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && !c->stuck && c->face == c->last_face &&
-        c->ratio > c->last_ratio && ss_face_holds(sim, c, c->face))
+    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && c->face == c->last_face && c->ratio > c->last_ratio &&
+        ss_face_holds(sim, c, c->face))
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
   return first;

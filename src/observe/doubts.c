@@ -106,7 +106,10 @@ static void measure_energy(ss_sim *sim) {
   const double given = kept + fmax(e->friction_loss, 0) + fmax(e->damping_loss, 0); /* neither may ever give energy */
   /* Stiff links: what turning stretches them by is not motion. If it became motion, it would be seen without them as well. */
   const double moving = given - e->stiff_elastic - fmax(e->stiff_damping, 0);
-  const double created = e->linearization > 0 ? fmin(given, fmax(given - e->linearization, moving)) : given;
+  /* The books of linearization have the links' dampers with their sign: turning may well make them give for a while. */
+  const double books =
+      kept + fmax(e->friction_loss, 0) + fmax(e->damping_loss - e->stiff_damping, 0) + e->stiff_damping;
+  const double created = fmin(given, fmax(books - e->linearization, moving));
   const double motion = e->kinetic + e->elastic - fmin(e->stiff_elastic, fmax(e->linearization, 0)) +
                         fabs(e->potential - r->potential_start);
   r->created_by_forces = fmax(r->created_by_forces, created);

@@ -19,6 +19,10 @@
  * not that of its start, which would cost an order where the slip turns. */
 #include "scheme/scheme.h"
 
+static bool in_plane(const ss_sim *sim, const ss_contact *c) {
+  return sim->model->planar != SS_SPATIAL || c->law->tangents == 1;
+}
+
 /* Principal directions in the tangent plane and how large S is along them, in units of mu. */
 typedef struct tangent_frame {
   ss_vec3 e[2];
@@ -148,10 +152,35 @@ static void spatial(const ss_sim *sim, ss_contact *c, const ss_contact_place *pl
     for (int i = 0; i < 2 && c->law->rolling > 0; i++) add_moment(c, SS_MOTION_ROLL, f.e[i], c->law->rolling);
 }
 
-/* A row for every number of the generators. */
-static void by_generators(ss_contact *c, const ss_contact_place *place, const ss_vec3 tangent[2]) {
+/* What the five numbers of a generator are forces along, and moments about. */
+static void generator_axes(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place,
+                           ss_vec3 axes[SS_GENERATOR]) {
+  const ss_vec3 n = place->at.normal;
+  if (in_plane(sim, c)) {
+    axes[0] = v3_normalize(v3_cross(n, sim->model->plane_normal));
+    axes[1] = v3_cross(n, axes[0]);
+  } else {
+    const tangent_frame f = frame_of(c, place);
+    axes[0] = f.e[0], axes[1] = f.e[1];
+  }
+  axes[2] = n, axes[3] = axes[0], axes[4] = axes[1];
+}
+
+static void velocities_by_generators(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place,
+                                     ss_vec3 velocity, const double *v, double *out) {
   const ss_friction_table *table = c->law->generators;
-  const ss_vec3 axes[SS_GENERATOR] = {tangent[0], tangent[1], place->at.normal, tangent[0], tangent[1]};
+  ss_vec3 axes[SS_GENERATOR], turn = v3(0, 0, 0);
+  generator_axes(sim, c, place, axes);
+  if (c->n_rows > c->n_forces) turn = relative_turn(sim, c, place, v);
+  for (int k = 0; k < table->n_rows; k++)
+    out[1 + k] = table->size[k] / c->mu * v3_dot(axes[table->axis[k]], table->axis[k] < 2 ? velocity : turn);
+}
+
+/* A row for every number of the generators. */
+static void by_generators(const ss_sim *sim, ss_contact *c, const ss_contact_place *place) {
+  const ss_friction_table *table = c->law->generators;
+  ss_vec3 axes[SS_GENERATOR];
+  generator_axes(sim, c, place, axes);
   static const ss_contact_motion motions[SS_GENERATOR] = {SS_MOTION_SLIP, SS_MOTION_SLIP, SS_MOTION_SPIN,
                                                           SS_MOTION_ROLL, SS_MOTION_ROLL};
   for (int k = 0; k < table->n_rows; k++) {
@@ -164,22 +193,24 @@ static void by_generators(ss_contact *c, const ss_contact_place *place, const ss
   }
 }
 
-/* Whether its friction has a polygon that does not turn, and whose faces are known (event/facets.c). */
+/* Whether its friction has a set that does not turn, with faces (scheme/friction_faces.c). */
 static bool is_fixed(const ss_sim *sim, const ss_contact *c) {
   const ss_law *law = c->law;
-  if (law->generators || (sim->options.cone == SS_CONE_POLYHEDRAL && (law->torsion > 0 || law->rolling > 0)))
-    return false;
+  if (law->generators) return law->generators->n_rows > 1;
   if (ss_polygon_of(sim, law) == SS_POLYGON_TURNING || sim->options.cone == SS_CONE_QUADRATIC) return false;
-  return sim->model->planar == SS_SPATIAL && law->tangents != 1 && law->friction > 0 &&
-         (!law->anisotropic || law->across > 0);
+  return !in_plane(sim, c) && law->friction > 0 && (!law->anisotropic || law->across > 0);
 }
 
 void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
                             double out[SS_CONTACT_ROWS]) {
   ss_contact_place place;
   sim->mechanics->place(sim, c, t, q, &place);
-  const tangent_frame f = frame_of(c, &place);
   const ss_vec3 velocity = v3_add(sim->mechanics->velocity(sim, c, &place, v), place.drive);
+  if (c->law->generators) {
+    velocities_by_generators(sim, c, &place, velocity, v, out);
+    return;
+  }
+  const tangent_frame f = frame_of(c, &place);
   for (int i = 0; i < 2; i++) out[1 + i] = f.size[i] * v3_dot(velocity, f.e[i]);
   if (c->n_rows == 3) return;
   const ss_vec3 relative = relative_turn(sim, c, &place, v);
@@ -194,25 +225,18 @@ void ss_friction_directions(const ss_sim *sim, ss_contact *c, const ss_contact_p
   c->fixed = c->mu > 0 && is_fixed(sim, c);
   add_force(c, n, v3_dot(c->pressed, n));
   if (c->mu == 0) return;
-  if (sim->model->planar == SS_SPATIAL && c->law->tangents != 1) {
-    if (c->law->generators) {
-      const tangent_frame f = frame_of(c, place);
-      by_generators(c, place, f.e);
-    } else {
-      spatial(sim, c, place);
-    }
-    return;
-  }
-  const ss_vec3 tangent = v3_normalize(v3_cross(n, sim->model->plane_normal));
   if (c->law->generators) {
-    by_generators(c, place, (const ss_vec3[2]){tangent, v3_cross(n, tangent)});
-    return;
+    by_generators(sim, c, place);
+  } else if (!in_plane(sim, c)) {
+    spatial(sim, c, place);
+  } else {
+    if (c->law->friction > 0) {
+      const ss_vec3 tangent = v3_normalize(v3_cross(n, sim->model->plane_normal));
+      const double size = c->law->friction / c->mu;
+      add_force(c, v3_scale(size, tangent), v3_dot(c->pressed, tangent) / size);
+    }
+    if (c->law->rolling > 0) add_moment(c, SS_MOTION_ROLL, sim->model->plane_normal, c->law->rolling);
   }
-  if (c->law->friction > 0) {
-    const double size = c->law->friction / c->mu;
-    add_force(c, v3_scale(size, tangent), v3_dot(c->pressed, tangent) / size);
-  }
-  if (c->law->rolling > 0) add_moment(c, SS_MOTION_ROLL, sim->model->plane_normal, c->law->rolling);
 }
 
 /* The set S of the block that these directions make. */

@@ -141,6 +141,15 @@ static void joint_rows(ss_sim *sim, double h) {
   if (share > 0) keep_joint_velocities(sim, share);
 }
 
+/* How much of the extension of a spring a part of size tau takes back. Turning within a step stretches a link by O(h^2), and
+ * the next step takes that back, at a speed of O(h). A short part would do so at O(h^2/tau), and what no motion ever had
+ * would become motion: like the velocities above it takes its share tau/h only, where the step does not resolve the spring. */
+static double taken_share(const ss_sim *sim, const ss_force *force, const ss_row *row, double tau) {
+  const double h = sim->step.h;
+  const bool unresolved = tau < h && h * h * force->stiffness * ss_row_inverse_mass(sim->model, row) >= 1;
+  return unresolved && !sim->scheme->theta ? tau / h : 1;
+}
+
 static void stiff_rows(ss_sim *sim, double h) {
   ss_problem *p = &sim->trial.problem;
   for (int k = 0; k < sim->model->n_forces; k++) {
@@ -148,7 +157,8 @@ static void stiff_rows(ss_sim *sim, double h) {
     double kappa;
     if (!ss_force_is_row(sim, force, h, &kappa)) continue;
     const ss_link link = ss_link_at(sim->model, force, sim->trial.force_q, sim->state.angle, sim->trial.force_v);
-    const double tension = force->stiffness * (link.length - force->rest_length) + force->damping * link.rate;
+    const double stretched = taken_share(sim, force, &link.row, h) * (link.length - force->rest_length);
+    const double tension = force->stiffness * stretched + force->damping * link.rate;
     const double rate = sim->scheme->theta ? ss_row_dot(sim->model, &link.row, sim->state.v) : link.rate;
     const double ahead = sim->scheme->theta ? kappa * ss_row_dot(sim->model, &link.row, sim->trial.guess) /* Newton */
                                             : -sim->trial.asked.alpha * h * h * force->stiffness * rate;
@@ -201,7 +211,10 @@ static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share
   static const double slow = 0.1;
   double *offset = sim->trial.problem.offset + c->row;
   if (fabs(c->rate) <= slow * sim->part.speed_bound) offset[0] -= share * c->rate;
-  if (c->fixed && !c->was_stuck) ss_face_keep_velocity(sim, c, share, slow * sim->part.speed_bound, offset);
+  if (c->fixed && !c->was_stuck && sim->chosen.located & SS_EVENT_FACET) {
+    ss_face_keep_velocity(sim, c, share, slow * sim->part.speed_bound, offset);
+    return;
+  }
   for (int k = c->n_forces; k < c->n_rows; k++) {
     const double rate = ss_row_dot(sim->model, &sim->trial.problem.rows[c->row + k], sim->state.v);
     if (c->was_held >> c->motion[k] & 1 && fabs(rate) <= slow * sim->part.speed_bound) offset[k] -= share * rate;

@@ -92,11 +92,11 @@ bool ss_has_corners(const ss_sim *sim); /* some pair has such a set */
 void ss_friction_velocities(const ss_sim *sim, const ss_contact *c, double t, const double *q, const double *v,
                             double out[SS_CONTACT_ROWS]);
 
-/* Fixed friction polygons (friction_faces.c): the face that carries at slip w of the contact's rows, and whether it holds the
+/* Friction sets that do not turn (friction_faces.c): the face that carries at slip w of the contact's rows, and whether it holds the
  * slip in some direction; how far the force has come to the end of what holds, 1 being there; whether this part lets go
  * what the last one held; what is left at the end of the part of the distance from the next border. */
-int ss_face_of_slip(const ss_sim *sim, const ss_contact *c, const double *w);
-bool ss_face_holds(const ss_sim *sim, const ss_contact *c, int face);
+int64_t ss_face_of_slip(const ss_sim *sim, const ss_contact *c, const double *w);
+bool ss_face_holds(const ss_sim *sim, const ss_contact *c, int64_t face);
 double ss_face_ratio(const ss_sim *sim, const ss_contact *c);
 bool ss_face_let_go(const ss_sim *sim, const ss_contact *c);
 double ss_face_left(const ss_sim *sim, const ss_contact *c, const double *v, const double *v_end);

@@ -43,8 +43,8 @@ typedef struct ss_contact {
   double load, ratio, when;                  /* of this part */
   bool slow;                                 /* forces may turn its slip anywhere within the part */
   bool undirected;                           /* its friction polygon lies anyhow: neither slip nor a force turned it */
-  bool fixed;                                /* the polygon of its friction does not turn with the slip */
-  int last_face, face;                       /* fixed: which corners carry, in the last part and in this one */
+  bool fixed;                                /* the set of its friction does not turn with the slip, and has faces */
+  int64_t last_face, face;                   /* fixed: which corners carry, in the last part and in this one */
   ss_vec3 direction[SS_CONTACT_ROWS];        /* of its rows: the normal, friction forces, friction moments */
   int row, n_rows;                           /* row -1: none */
   int n_forces;                              /* rows that are forces, the normal one included; the others are moments */

@@ -29,7 +29,7 @@ static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
 static bool hold_together(const ss_sim *sim, const ss_contact *a, const ss_contact *b) {
   static const double parallel = 1e-9;
   return a->body[0] == b->body[0] && a->body[1] == b->body[1] && a->stuck && b->stuck && a->mu == b->mu &&
-         a->law->generators == b->law->generators && !a->fixed && !b->fixed && a->n_rows == a->n_forces &&
+         a->law->generators == b->law->generators && a->fixed == b->fixed && a->n_rows == a->n_forces &&
          b->n_rows == b->n_forces && !a->limit && !b->limit && ss_friction_cone(sim, a) != SS_CONE_PYRAMID &&
          ss_friction_cone(sim, b) != SS_CONE_PYRAMID && v3_dot(a->direction[0], b->direction[0]) > 1 - parallel;
 }
@@ -46,7 +46,7 @@ static void share_ratios(ss_sim *sim) {
       for (int k = 0; k < first->n_rows; k++) sum[k] += sim->trial.contacts[end].impulse[k];
     }
     if (end == i + 1) continue;
-    if (first->law->generators) { /* in a frame that does not turn: the same rows for all of them */
+    if (first->fixed || first->law->generators) { /* in a frame that does not turn: the same rows for all of them */
       const double all = ss_cp_friction_gauge(&sim->trial.problem.blocks[first->block], sum + 1) / (first->mu * sum[0]);
       for (int k = i; k < end; k++) sim->trial.contacts[k].ratio = all;
       continue;

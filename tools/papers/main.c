@@ -16,7 +16,9 @@ static const entry entries[] = {
     {falling_rod, "Figures 4 to 6: no chattering"},
     {four_balls, "Table 1, Figures 7 and 8: first order in 3D with friction"},
     {painleve, "an impulse where no classical solution exists"},
+    {friction_sets, "friction by generators: break-away, second order across the borders of the set"},
     {rolling_ellipse, "Figures 4 and 5: forces over a patch, microslip, the rigid limit"},
+    {boundary_problems, "initial and final deformations, K(q), boundary-value problems against the continuous ones"},
     {benchmarks, "IFToMM A02, SimBenchmark, a rotating ball: exact solutions, beside other programs"},
     {trajectories, "IFToMM A01 and A02, examples of Siconos: followed row by row"},
     {energy, "every scene and scheme with e = 0: what is created is rounding, or falls with the step"},
@@ -38,7 +40,9 @@ static const char introduction[] =
     "for "
     "nonsmooth rigid multibody dynamics*\n"
     "- **DCC**: P. Song, J.-S. Pang, V. Kumar, *A semi-implicit time-stepping model for frictional compliant contact "
-    "problems*\n\n"
+    "problems*\n"
+    "- **BVP**: J.-S. Pang, V. Kumar, P. Song, *Convergence of time-stepping method for initial and boundary-value "
+    "frictional compliant contact problems*\n\n"
     "| page | shows | numbers in their bands |\n|---|---|---|\n";
 
 int main(int argc, char **argv) {

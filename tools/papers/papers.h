@@ -126,9 +126,11 @@ page single_joint(const char *directory); /* MDI section 9.1 */
 page stick_slip(const char *directory);   /* MDI section 9.2 */
 page falling_rod(const char *directory);  /* ST section 5 */
 page four_balls(const char *directory);
-page painleve(const char *directory);        /* ST section 1.4 */
-void painleve_maps(page *p);                 /* its solutions over angle and friction */
-page rolling_ellipse(const char *directory); /* DCC section 6 */
+page painleve(const char *directory);          /* ST section 1.4 */
+void painleve_maps(page *p);                   /* its solutions over angle and friction */
+page friction_sets(const char *directory);     /* ST section 3.1 */
+page rolling_ellipse(const char *directory);   /* DCC section 6 */
+page boundary_problems(const char *directory); /* BVP */
 page orders(const char *directory);
 page automatic(const char *directory);
 page energy(const char *directory);
