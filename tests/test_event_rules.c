@@ -372,6 +372,106 @@ static void test_what_a_dense_part_holds(void **state) {
   run_close(&r);
 }
 
+/* Many boxes at rest on the floor make the crowd; far above it three balls in a row, in free fall: the first strikes the second, which
+ * then strikes the third within the same step, though nothing said so at its start. */
+static void parse_row_of_balls(run *r, double restitution) {
+  static char text[1 << 14];
+  int used = snprintf(text, sizeof text,
+                      "materials: [{name: default, friction: 0.3}, {name: ball, friction: 0, restitution: %g}]\n"
+                      "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+                      "bodies:\n",
+                      restitution);
+  for (int i = 0; i < 3; i++)
+    used +=
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "  - {name: ball%d, mass: 1, position: [%g, 0, 100], velocity: [%d, 0, 0], shapes: [{type: sphere, "
+                 "radius: 0.5, material: ball}]}\n",
+                 i,
+                 i == 0   ? -1.25
+                 : i == 1 ? 0
+                          : 1.02,
+                 i == 0 ? 10 : 0);
+  for (int i = 0; i < 17; i++)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "  - {name: box%d, mass: 1, position: [%d, 0, 0.5], shapes: [{type: box, size: [1, 1, 1]}]}\n", i,
+                     2 * i);
+  (void)snprintf(text + used, sizeof text - (size_t)used,
+                 "simulation: {scheme: trapezoidal, step: 0.01, duration: 1}\n");
+  run_parse(r, text, NULL);
+}
+
+static void test_blows_that_go_on_within_a_dense_step(void **state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    run r;
+    parse_row_of_balls(&r, 0.5 * k);
+    for (int step = 0; step < 6; step++) {
+      run_step(&r);
+      double momentum = 0, energy = 0;
+      for (int i = 0; i < 3; i++) {
+        momentum += run_velocity(&r, i).x;
+        energy += run_velocity(&r, i).x * run_velocity(&r, i).x;
+        if (i > 0) assert_true(run_position(&r, i).x - run_position(&r, i - 1).x >= 1 - 1e-9);
+      }
+      check_near(momentum, 10, 1e-8, "momentum");
+      /* gaps of 0.05 and 0.02 are closed within the step: v0 - v1 = 5 (with e = 1/2: -5), v1 - v2 = 2, and the momentum is 10 */
+      static const double first[2][3] = {{22. / 3, 7. / 3, 1. / 3}, {2. / 3, 17. / 3, 11. / 3}};
+      for (int i = 0; i < 3 && step == 2; i++)
+        check_near(run_velocity(&r, i).x, first[k][i], 1e-6, "in the step of the blow");
+      assert_true(energy <= 100 * (1 + 1e-9));
+      /* contacts that have given something and go on approaching are remembered, but for those that bounce */
+      for (int i = 0; i < r.sim->trial.n_contacts && step == 2; i++) {
+        const ss_contact *c = &r.sim->trial.contacts[i];
+        const bool first_two = c->body[0] + c->body[1] == 1 && c->body[0] >= 0 && c->body[1] >= 0;
+        const bool last_two = c->body[0] + c->body[1] == 3 && c->body[0] >= 1 && c->body[1] >= 1;
+        assert_int_equal(c->hops, (first_two && k == 0) || last_two);
+        assert_int_equal(c->closed, !first_two && !last_two);
+      }
+    }
+    if (k == 0) /* plastic: all three go on together */
+      for (int i = 0; i < 3; i++) check_near(run_velocity(&r, i).x, 10. / 3, 1e-6, "together");
+    run_close(&r);
+  }
+}
+
+/* ---- blows that are passed on ---- */
+
+/* Balls of radius 1/2 on the x axis; how many impacts of the first 0.1 s went on through bodies that only touched. */
+static int passed_on(double restitution, int n, const double *x, const double *v, bool wall) {
+  char text[2048];
+  int used = snprintf(
+      text, sizeof text, "gravity: [0, 0, 0]\nmaterials: [{name: default, friction: 0, restitution: %g}]\n%sbodies:\n",
+      restitution, wall ? "world: {shapes: [{type: half-space, normal: [-1, 0, 0], offset: -0.5}]}\n" : "");
+  for (int i = 0; i < n; i++)
+    used += snprintf(
+        text + used, sizeof text - (size_t)used,
+        "  - {name: b%d, mass: 1, position: [%.17g, 0, 0], velocity: [%g, 0, 0], freedom: [x], shapes: [{type: "
+        "sphere, radius: 0.5}]}\n",
+        i, x[i], v[i]);
+  (void)snprintf(text + used, sizeof text - (size_t)used, "simulation: {step: 0.1, duration: 1}\n");
+  run r;
+  run_parse(&r, text, NULL);
+  run_step(&r);
+  const int count = (int)r.sim->report.solves.passed_on;
+  assert_true(r.sim->report.solves.impacts > 0);
+  run_close(&r);
+  return count;
+}
+
+static void test_blows_that_are_passed_on(void **state) {
+  (void)state;
+  const double row[] = {-1.1, 0, 1}, fast[] = {2, 0, 0}, apart[] = {-1.1, 0, 1.5};
+  assert_int_equal(passed_on(0.5, 3, row, fast, false), 1);
+  assert_int_equal(passed_on(0, 3, row, fast, false), 0);     /* nothing would have been returned */
+  assert_int_equal(passed_on(0.5, 3, apart, fast, false), 0); /* they do not touch */
+  assert_int_equal(passed_on(0.5, 2, row, fast, false), 0);   /* nobody to pass it on to */
+  assert_int_equal(passed_on(0.5, 2, row, fast, true), 0);    /* the wall is no body */
+  const double other[] = {-1.1, 0, 1, 10, 11}, turned[] = {2, 0, 0, 0, 0};
+  assert_int_equal(passed_on(0.5, 5, other, turned, false), 1); /* two that only touch each other, elsewhere */
+  const double pulled[] = {-1.1, 0, 1}, leaves[] = {2, 0, 1};   /* the third leaves: the blow does not reach it */
+  assert_int_equal(passed_on(0.5, 3, pulled, leaves, false), 0);
+}
+
 /* ---- rest ---- */
 
 static void test_who_is_stopped(void **state) {
@@ -561,6 +661,8 @@ int main(void) {
       cmocka_unit_test(test_who_may_be_dense),
       cmocka_unit_test(test_what_closes_in_a_crowd),
       cmocka_unit_test(test_what_a_dense_part_holds),
+      cmocka_unit_test(test_blows_that_go_on_within_a_dense_step),
+      cmocka_unit_test(test_blows_that_are_passed_on),
       cmocka_unit_test(test_who_is_stopped),
       cmocka_unit_test(test_crossing),
       cmocka_unit_test(test_which_motions_are_held),

@@ -55,14 +55,13 @@ static double cubic_slope(const sample *a, const sample *b) {
   return 1.5 * (b->gap - a->gap) - (b->tau - a->tau) * (a->rate + b->rate) / 4;
 }
 
-/* Where the cubic's derivative vanishes inside (0, 1), in ascending order; how many. */
+/* Where the cubic's derivative vanishes inside (0, 1), in ascending order; how many. Where it does not vanish, where it is least. */
 static int stationary(const sample *a, const sample *b, double at[2]) {
   const double width = b->tau - a->tau, d = b->gap - a->gap;
   const double c1 = width * a->rate, c2 = 3 * d - width * (2 * a->rate + b->rate);
   const double c3 = width * (a->rate + b->rate) - 2 * d; /* gap = .. + c1 x + c2 x^2 + c3 x^3 */
-  const double root = c2 * c2 - 3 * c3 * c1;
-  if (root <= 0) return 0;
-  const double s = -(c2 + (c2 >= 0 ? sqrt(root) : -sqrt(root)));
+  const double root = sqrt(fmax(c2 * c2 - 3 * c3 * c1, 0));
+  const double s = -(c2 + (c2 >= 0 ? root : -root));
   double x[2] = {c3 != 0 ? s / (3 * c3) : -1, s != 0 ? c1 / s : -1};
   if (x[0] > x[1]) {
     const double swap = x[0];
