@@ -510,6 +510,72 @@ static void test_crossing(void **state) {
   check_near(ss_crossing(3, 1, 2, 1.5, 1.8, 0.4), 0.3, 1e-15, "falling");
 }
 
+/* ---- how many trials it takes ---- */
+
+typedef struct told {
+  double t;
+  int n;
+  ss_event_kind kind;
+} told;
+
+static void note(void *user, const ss_sim *sim, const ss_event *event) {
+  (void)sim;
+  told *w = user;
+  if (event->kind != w->kind) return;
+  w->t = event->t;
+  w->n++;
+}
+
+static ss_status every_step(void *user, const ss_sim *sim, ss_error *error) {
+  (void)user, (void)sim, (void)error;
+  return SS_OK;
+}
+
+/* A ball that cannot turn slides to rest on the floor: v = v0 - mu g t, linear, so that the secant finds its end with one trial more. */
+static long solves_to_stop(const char *scheme, double v, told *w) {
+  char text[1024];
+  (void)snprintf(
+      text, sizeof text,
+      "gravity: [0, 0, -10]\n"
+      "materials: [{name: default, friction: 0.5}]\n"
+      "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+      "bodies: [{name: a, mass: 2, position: [0, 0, 0.5], velocity: [%.17g, 0, 0], freedom: [x, y, z], shapes: [{type: "
+      "sphere, radius: 0.5}]}]\n"
+      "simulation: {scheme: %s, step: 0.01, duration: 0.1, events: [collision, stick-slip]}\n",
+      v, scheme);
+  run r;
+  ss_error error = {0};
+  run_parse(&r, text, NULL);
+  *w = (told){.kind = SS_STICK};
+  run_require(ss_sim_observe(r.sim, &(ss_observer){.user = w, .step = every_step, .event = note}, &error), &error,
+              "observe");
+  for (int step = 0; step < 10; step++) run_step(&r);
+  const double slid = run_position(&r, 0).x;
+  check_near(run_velocity(&r, 0).x, 0, 1e-12, "at rest");
+  if (strcmp(scheme, "trapezoidal") == 0) check_near(slid, v * v / 10, 1e-12, "slid");
+  const long count = r.sim->report.solves.count;
+  run_close(&r);
+  return count;
+}
+
+static void test_an_arrest_takes_few_trials(void **state) {
+  (void)state;
+  static const char *const schemes[] = {"trapezoidal", "anitescu-potra"};
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < 10; i++) {
+      const double v = 0.1 + 0.01 * (i + 0.3); /* stops after 0.0206 to 0.0386 s */
+      told w;
+      const long count = solves_to_stop(schemes[k], v, &w);
+      assert_int_equal(w.n, 1);
+      check_near(w.t, v / 5, 1e-9, "when it stops");
+      /* a part for each step and one more, halves until a trial falls short of the end, and the secant */
+      const double share = fmod(v / 5, 0.01) / 0.01;
+      const int halves = (int)floor(-log2(share)) + 1;
+      if (k == 1) assert_int_equal(count, 10 + 1 + halves + 1);
+      assert_true(count <= 26);
+    }
+}
+
 static const ss_contact_motion motions[] = {SS_MOTION_SLIP, SS_MOTION_SLIP, SS_MOTION_SLIP,
                                             SS_MOTION_SPIN, SS_MOTION_ROLL, SS_MOTION_ROLL};
 
@@ -665,6 +731,7 @@ int main(void) {
       cmocka_unit_test(test_blows_that_are_passed_on),
       cmocka_unit_test(test_who_is_stopped),
       cmocka_unit_test(test_crossing),
+      cmocka_unit_test(test_an_arrest_takes_few_trials),
       cmocka_unit_test(test_which_motions_are_held),
       cmocka_unit_test(test_moments_let_go),
       cmocka_unit_test(test_moments_foreseen),
