@@ -111,6 +111,33 @@ static void test_pressing_contact(void **state) {
   run_close(&r);
 }
 
+/* Four feet repeat each other: what each would take is not known, and nothing is taken. */
+static void test_feet_that_repeat_each_other(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r,
+            "gravity: [0, 0, -10]\n"
+            "materials: [{name: default, friction: 0}]\n"
+            "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+            "bodies:\n"
+            "  - {name: table, mass: 2, position: [0, 0, 0.5], shapes: [{type: box, size: [1, 1, 1]}]}\n"
+            "  - {name: rod, mass: 1, inertia: [1, 1, 1], position: [5, 0, 5]}\n"
+            "joints: [{type: spherical, between: [world, rod], at: [5, 0, 6]}]\n"
+            "simulation: {scheme: trapezoidal, step: 0.01, duration: 1}\n",
+            NULL);
+  run_step(&r);
+  double *v = r.sim->state.v, out[12];
+  int pressing = 0;
+  for (int i = 0; i < r.sim->trial.n_contacts; i++) pressing += r.sim->trial.contacts[i].impulse[0] > 0;
+  assert_int_equal(pressing, 4);
+  for (int i = 0; i < 12; i++) v[i] = 1 + i;
+  ss_consistent_velocity(r.sim, r.sim->state.t, r.sim->state.q, v, out);
+  for (int i = 0; i < 12; i++) assert_true(out[i] == 1 + i);
+  ss_make_consistent(r.sim);
+  for (int i = 0; i < 12; i++) assert_true(v[i] == 1 + i);
+  run_close(&r);
+}
+
 /* Only for schemes that pose rows at the middle, and few rows of joints, of bodies. */
 static void test_when(void **state) {
   (void)state;
@@ -130,7 +157,7 @@ static void test_when(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_joints), cmocka_unit_test(test_when),
-                                     cmocka_unit_test(test_pressing_contact)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_joints), cmocka_unit_test(test_pressing_contact),
+                                     cmocka_unit_test(test_when), cmocka_unit_test(test_feet_that_repeat_each_other)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

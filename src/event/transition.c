@@ -187,7 +187,7 @@ static bool released(const ss_sim *sim, bool closely) {
       return true;
     if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
       return true;
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses && ss_face_let_go(sim, c)) return true;
+    if ((sim->chosen.located & SS_EVENT_FACET) && ss_face_let_go(sim, c)) return true;
   }
   return false;
 }
