@@ -510,6 +510,36 @@ static void test_crossing(void **state) {
   check_near(ss_crossing(3, 1, 2, 1.5, 1.8, 0.4), 0.3, 1e-15, "falling");
 }
 
+/* ---- how often a gap is looked at ---- */
+
+/* A ball that falls on the floor: its gap is a parabola, which the cubic is, too: the end, the middle, two brackets, the root. A ball past a ball: more, but few. */
+static void test_a_collision_takes_few_looks(void **state) {
+  (void)state;
+  for (int k = 0; k < 20; k++) {
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "gravity: [0, 0, -10]\n"
+                   "world: {shapes: [{type: %s}]}\n"
+                   "bodies: [{name: a, mass: 2, position: [%g, 0, 0.52], velocity: [0, 0, -5], shapes: [{type: sphere, "
+                   "radius: 0.5}]}]\n"
+                   "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, events: [collision]}\n",
+                   k < 10 ? "half-space, normal: [0, 0, 1], offset: 0"
+                          : "sphere, radius: 0.25, position: [0, 0, -0.25]",
+                   k < 10 ? 0 : 0.02 * (k - 9));
+    run r;
+    run_parse(&r, text, NULL);
+    const double x = k < 10 ? 0 : 0.02 * (k - 9);
+    const double height = k < 10 ? 0.02 : 0.52 + 0.25 - sqrt(0.75 * 0.75 - x * x);
+    r.sim->state.v[r.model->bodies[0].first + 2] = -5 - 0.3 * (k % 10);
+    const double v = 5 + 0.3 * (k % 10);
+    run_step(&r);
+    assert_int_equal(r.n_collisions, 1);
+    check_near(r.collision_time[0], 2 * height / (v + sqrt(v * v + 20 * height)), 1e-12, "collision");
+    assert_true(r.sim->step.looks <= (k < 10 ? 10 : 20));
+    run_close(&r);
+  }
+}
+
 /* ---- how many trials it takes ---- */
 
 typedef struct told {
@@ -574,6 +604,95 @@ static void test_an_arrest_takes_few_trials(void **state) {
       if (k == 1) assert_int_equal(count, 10 + 1 + halves + 1);
       assert_true(count <= 26);
     }
+}
+
+/* ---- trials that fail ---- */
+
+static ss_status (*solve)(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error);
+static struct {
+  int calls, fails_at;
+  bool with_error;
+} trials;
+
+/* The scheme's own trial; one of them has no certified solution, or fails. */
+static ss_status try_or_fail(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+  const bool fails = ++trials.calls == trials.fails_at;
+  if (fails && trials.with_error) return ss_fail(error, SS_ERROR_MEMORY, "trial %d", trials.calls);
+  const ss_status status = solve(sim, asked, certified, error);
+  if (fails) *certified = false;
+  return status;
+}
+
+/* One step, in which the n-th trial fails. */
+static ss_status step_with_failure(const char *text, int steps, int n, bool with_error, run *r) {
+  ss_error error = {0};
+  run_parse(r, text, NULL);
+  for (int i = 1; i < steps; i++) run_step(r);
+  solve = r->sim->chosen.attempt;
+  r->sim->chosen.attempt = try_or_fail;
+  trials.calls = 0, trials.fails_at = n, trials.with_error = with_error;
+  const ss_status status = ss_sim_step(r->sim, &error);
+  if (status != SS_OK) assert_non_null(strstr(error.message, "trial "));
+  return status;
+}
+
+typedef struct failing {
+  const char *text;
+  int steps;     /* the last one has the event */
+  double x, v;   /* of the first body along x after it */
+  int least;     /* trials */
+  double within; /* of x */
+} failing;
+
+#define FLOOR                                                                                                          \
+  "gravity: [0, 0, -10]\n"                                                                                             \
+  "materials: [{name: default, friction: 0.5}]\n"                                                                      \
+  "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+
+static const failing failings[] = {
+    {FLOOR "bodies: [{name: a, mass: 2, position: [0, 0, 0.5], velocity: [0.113, 0, 0], freedom: [x, y, z], shapes: "
+           "[{type: sphere, "
+           "radius: 0.5}]}]\n"
+           "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, events: [stick-slip]}\n",
+     3, 0.113 * 0.113 / 10, 0, 4, 1e-9}, /* slides to rest */
+    {FLOOR
+     "bodies: [{name: a, mass: 2, position: [0, 0, 0.5], freedom: [x, y, z], shapes: [{type: sphere, radius: 0.5}]}]\n"
+     "forces: [{type: applied, on: a, force: ['400*t', 0, 0]}]\n"
+     "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, events: [stick-slip, take-off]}\n",
+     3, 100. / 3 * 125e-9, 100 * 25e-6, 1, 1e-5}, /* begins to slip at 0.025 */
+    {"gravity: [10, 0, 0]\n"
+     "materials: [{name: default, friction: 0, restitution: 1}]\n"
+     "world: {shapes: [{type: half-space, normal: [-1, 0, 0], offset: -0.003125}]}\n"
+     "bodies: [{name: a, mass: 2, freedom: [x, y, z], shapes: [{type: point}]}]\n"
+     "simulation: {scheme: trapezoidal, step: 0.02, duration: 1, events: [collision, stick-slip]}\n",
+     2, 0.003125 - 0.25 * 0.015 + 5 * 0.015 * 0.015, -0.25 + 10 * 0.015, 2, 1e-9}, /* strikes a wall after 0.025 */
+};
+
+/* An error is handed on whichever trial it meets; without a certified solution nothing is accepted, and the way goes on without it. */
+static void test_trials_that_fail(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof failings / sizeof *failings; k++) {
+    const failing *f = &failings[k];
+    run r;
+    assert_int_equal(step_with_failure(f->text, f->steps, 0, false, &r), SS_OK);
+    const int calls = trials.calls;
+    assert_true(calls >= f->least);
+    check_near(run_position(&r, 0).x, f->x, f->within, "place");
+    check_near(run_velocity(&r, 0).x, f->v, 1e-9, "speed");
+    run_close(&r);
+    for (int n = 1; n <= calls; n++) {
+      assert_int_equal(step_with_failure(f->text, f->steps, n, true, &r), SS_ERROR_MEMORY);
+      assert_int_equal(trials.calls, n);
+      run_close(&r);
+      assert_int_equal(step_with_failure(f->text, f->steps, n, false, &r), SS_OK);
+      const bool refines = k == 2 && n == 2; /* a collision: its part as it was will do */
+      assert_int_equal(r.sim->report.solves.cuts, !refines);
+      check_near(run_position(&r, 0).x, f->x, f->within, "place");
+      check_near(run_velocity(&r, 0).x, f->v, 1e-9, "speed");
+      assert_int_equal(r.sim->n_kept, 0);
+      run_close(&r);
+    }
+  }
 }
 
 static const ss_contact_motion motions[] = {SS_MOTION_SLIP, SS_MOTION_SLIP, SS_MOTION_SLIP,
@@ -731,7 +850,9 @@ int main(void) {
       cmocka_unit_test(test_blows_that_are_passed_on),
       cmocka_unit_test(test_who_is_stopped),
       cmocka_unit_test(test_crossing),
+      cmocka_unit_test(test_a_collision_takes_few_looks),
       cmocka_unit_test(test_an_arrest_takes_few_trials),
+      cmocka_unit_test(test_trials_that_fail),
       cmocka_unit_test(test_which_motions_are_held),
       cmocka_unit_test(test_moments_let_go),
       cmocka_unit_test(test_moments_foreseen),
