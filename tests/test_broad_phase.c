@@ -92,6 +92,18 @@ static void test_axis_does_not_change_for_little(void **state) {
       }
 }
 
+/* A box without an end along one axis alone says nothing about the others either. */
+static void test_axis_without_boxes_that_have_no_end(void **state) {
+  (void)state;
+  for (int endless = 0; endless < 3; endless++)
+    for (int far = 0; far < 3; far++) {
+      double boxes[4][6] = {{0}};
+      for (int i = 0; i < 3; i++) boxes[i][far] = 10 * i;
+      for (int k = 0; k < 3; k++) boxes[3][k] = k == endless ? -HUGE_VAL : k == far ? 0 : 1e6;
+      assert_int_equal(ss_sweep_axis(boxes[0], 4, (far + 1) % 3), far);
+    }
+}
+
 /* A grid of balls; two pairs overlap, and the message names the one whose bodies come first. */
 static void test_overlap_of_the_first_pair_is_told(void **state) {
   (void)state;
@@ -164,6 +176,7 @@ int main(void) {
       cmocka_unit_test(test_sorting_is_stable),
       cmocka_unit_test(test_axis_is_the_longest),
       cmocka_unit_test(test_axis_does_not_change_for_little),
+      cmocka_unit_test(test_axis_without_boxes_that_have_no_end),
       cmocka_unit_test(test_overlap_of_the_first_pair_is_told),
       cmocka_unit_test(test_a_name_given_twice_is_refused),
       cmocka_unit_test(test_pairs_set_aside_are_found_again),

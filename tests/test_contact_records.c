@@ -254,6 +254,29 @@ static void test_limits(void **state) {
 
 /* ---- patches ---- */
 
+/* A patch lives while it is closed, or its shapes overlap; not where the contact is not held, or rigid. */
+static void test_which_patches_live(void **state) {
+  (void)state;
+  run r;
+  open_balls(&r);
+  ss_sim *sim = r.sim;
+  ss_patch patch = {.n_elements = 1, .n_directions = 3, .n = 3};
+  bool swapped;
+  for (int k = 0; k < 8; k++) {
+    ss_contact *c = add(sim, 1);
+    c->pair = ss_pair_find(SS_SHAPE_SPHERE, SS_SHAPE_SPHERE, &swapped);
+    c->shape[1] = 1;
+    c->patch = &patch;
+    c->active = k & 1, c->closed = k & 2;
+    sim->state.q[7] = k & 4 ? 1.001 : 0.999; /* where b is: apart, or not */
+    assert_int_equal(ss_patch_lives(sim, c), (k & 1) && ((k & 2) || !(k & 4)));
+    c->patch = NULL;
+    assert_false(ss_patch_lives(sim, c));
+    sim->trial.n_contacts = 0;
+  }
+  run_close(&r);
+}
+
 /* Two patches between the same bodies, one the other way round: elements are counted on over both. */
 static void test_elements_are_counted_over_patches(void **state) {
   (void)state;
@@ -420,6 +443,36 @@ static void test_overlaps_at_the_start(void **state) {
   assert_int_equal(compile(floor, 0.5 - 1.01 * 0.5e-3, rigid), SS_ERROR_INPUT);
 }
 
+/* Meshes are counted from the end of the shapes, for which there is little room; keys are unlike all others. */
+static void test_keys_of_meshes(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r,
+            "world:\n"
+            "  shapes:\n"
+            "    - {type: height-field, heights: [[0, 0], [0, 0]], spacing: [1, 1]}\n"
+            "    - {type: height-field, heights: [[0, 0], [0, 0]], spacing: [1, 1], position: [5, 0, 0]}\n"
+            "bodies:\n"
+            "  - {name: a, mass: 1, position: [0, 0, 2], shapes: [{type: sphere, radius: 0.5}, {type: sphere, radius: "
+            "0.4}]}\n"
+            "  - {name: b, mass: 1, position: [0, 0, 5], shapes: [{type: sphere, radius: 0.5}, {type: sphere, radius: "
+            "0.4}]}\n"
+            "simulation: {step: 0.01, duration: 1}\n",
+            NULL);
+  const int n = r.model->n_shapes;
+  assert_int_equal(n, 6);
+  for (int i = 0; i < 4; i++)
+    for (int j = 4; j < 6; j++) {
+      ss_candidate c;
+      assert_true(ss_candidate_make(r.model, i, j, &c));
+      assert_int_equal(c.key >> 62, 1);
+      assert_int_equal(c.key >> 44 & 0x3ffff, i);
+      assert_int_equal(c.key >> 32 & 0xfff, 5 - j);
+      assert_true(ss_contact_key(&c, 0xffffffff) == (c.key | 0xffffffff));
+    }
+  run_close(&r);
+}
+
 /* Keys tell shapes, features and limits apart. */
 static void test_keys(void **state) {
   (void)state;
@@ -445,6 +498,8 @@ int main(void) {
       cmocka_unit_test(test_what_is_remembered),
       cmocka_unit_test(test_impulses_of_a_step_add_up),
       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_which_patches_live),
+      cmocka_unit_test(test_keys_of_meshes),
       cmocka_unit_test(test_elements_are_counted_over_patches),
       cmocka_unit_test(test_what_elements_report),
       cmocka_unit_test(test_points_that_travel),

@@ -316,6 +316,159 @@ static void test_hulls(void **state) {
   }
 }
 
+/* ---- meshes ---- */
+
+enum { CELLS = 32 };
+
+static const struct ss_mesh *grid_of_triangles(double wide, double deep, ss_vec3 at) {
+  static double heights[(CELLS + 1) * (CELLS + 1)];
+  for (int i = 0; i < (CELLS + 1) * (CELLS + 1); i++) heights[i] = 0.3 * uniform(-1, 1) + at.z;
+  ss_shape_def d = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+  d.heights = heights, d.rows = d.columns = CELLS + 1;
+  d.spacing = v3(wide, deep, 0);
+  return compiled(&d).mesh;
+}
+
+static void count_triangle(void *context, int triangle) { ((int *)context)[triangle]++; }
+
+static bool box_meets_triangle_box(const struct ss_mesh *m, int triangle, ss_vec3 low, ss_vec3 high) {
+  ss_vec3 a = m->vertex[m->triangle[triangle].corner[0]], b = a;
+  for (int k = 1; k < 3; k++) {
+    const ss_vec3 p = m->vertex[m->triangle[triangle].corner[k]];
+    a = v3(fmin(a.x, p.x), fmin(a.y, p.y), fmin(a.z, p.z)), b = v3(fmax(b.x, p.x), fmax(b.y, p.y), fmax(b.z, p.z));
+  }
+  return a.x <= high.x && low.x <= b.x && a.y <= high.y && low.y <= b.y && a.z <= high.z && low.z <= b.z;
+}
+
+/* Every triangle is in one leaf, boxes hold what is in them, small boxes find the triangles that they meet, and leaves are small: a few
+ * cells, wherever the mesh is and whatever its proportions. */
+static void test_trees_of_boxes(void **state) {
+  (void)state;
+  static int seen[2 * CELLS * CELLS];
+  for (int trial = 0; trial < 4; trial++) {
+    const double wide = trial == 1 ? 3 : 1, deep = trial == 2 ? 3 : 1;
+    const struct ss_mesh *m = grid_of_triangles(wide, deep, v3(0, 0, trial == 3 ? 50 : 0));
+    memset(seen, 0, sizeof seen);
+    double extent = 0;
+    int leaves = 0;
+    for (int i = 0; i < m->n_nodes; i++) {
+      const ss_mesh_node *node = &m->node[i];
+      for (int k = 0; k < node->count; k++) seen[m->order[node->first + k]]++;
+      for (int k = 0; k < (node->count ? 0 : 2); k++) {
+        const ss_mesh_node *child = &m->node[node->child[k]];
+        assert_true(child->low.x >= node->low.x && child->low.y >= node->low.y && child->low.z >= node->low.z);
+        assert_true(child->high.x <= node->high.x && child->high.y <= node->high.y && child->high.z <= node->high.z);
+      }
+      if (node->count == 0) continue;
+      assert_in_range(node->count, 2, 4);
+      leaves++;
+      extent += (node->high.x - node->low.x) / wide + (node->high.y - node->low.y) / deep;
+    }
+    for (int i = 0; i < m->n_triangles; i++) assert_int_equal(seen[i], 1);
+    assert_int_equal(m->n_nodes, 2 * leaves - 1);
+    assert_true(extent / leaves < 6.5); /* cells, along x and y together; of a leaf of any four triangles about 40 */
+    for (int k = 0; k < 20; k++) {
+      const ss_vec3 low =
+          v3(uniform(-17, 16) * wide, uniform(-17, 16) * deep, uniform(-0.3, 0.2) + (trial == 3 ? 50 : 0));
+      const ss_vec3 high = v3_add(low, v3(uniform(0, 2), uniform(0, 2), uniform(0, 0.2)));
+      memset(seen, 0, sizeof seen);
+      ss_mesh_visit(m, low, high, count_triangle, seen);
+      int visited = 0, needed = 0;
+      for (int i = 0; i < m->n_triangles; i++) {
+        const bool meets = box_meets_triangle_box(m, i, low, high);
+        assert_true(seen[i] <= 1 && (seen[i] == 1 || !meets));
+        visited += seen[i], needed += meets;
+      }
+      assert_true(visited <= 4 * needed + 40);
+    }
+  }
+}
+
+/* A staircase of two steps, closed: its edges are sharp or hollow, as is known, and corners are touched where sharp edges meet. */
+static void test_edges_of_a_staircase(void **state) {
+  (void)state;
+  /* the profile in x and z, counterclockwise seen along -y; extruded from y = 0 to y = 1 */
+  static const double x[] = {0, 2, 2, 1, 1, 0}, z[] = {0, 0, 1, 1, 2, 2};
+  static const int caps[][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}, {0, 4, 5}};
+  ss_vec3 points[12];
+  int triangles[20][3], n = 0;
+  for (int i = 0; i < 6; i++) points[i] = v3(x[i], 0, z[i]), points[6 + i] = v3(x[i], 1, z[i]);
+  for (int i = 0; i < 6; i++) {
+    const int j = (i + 1) % 6;
+    const int one[3] = {i, i + 6, j}, two[3] = {j, i + 6, j + 6};
+    memcpy(triangles[n++], one, sizeof one), memcpy(triangles[n++], two, sizeof two);
+  }
+  for (int i = 0; i < 4; i++) {
+    const int front[3] = {caps[i][0], caps[i][1], caps[i][2]},
+              back[3] = {6 + caps[i][0], 6 + caps[i][2], 6 + caps[i][1]};
+    memcpy(triangles[n++], front, sizeof front), memcpy(triangles[n++], back, sizeof back);
+  }
+  ss_shape_def d = shape_definition(SS_SHAPE_MESH);
+  d.points = points, d.n_points = 12, d.triangles = triangles[0], d.n_triangles = n;
+  const struct ss_mesh *m = compiled(&d).mesh;
+  assert_true(m->solid);
+  assert_int_equal(m->n_facets, 8);
+  assert_int_equal(m->n_triangles, 20);
+  assert_int_equal(m->n_edges, 30);
+  assert_near(m->size, 3, 1e-15);
+  int sharp = 0, hollow = 0;
+  for (int i = 0; i < m->n_edges; i++) {
+    const ss_mesh_edge *e = &m->edge[i];
+    const ss_vec3 a = m->vertex[e->from], b = m->vertex[e->to];
+    const bool corner =
+        fabs(a.x - 1) < 1e-12 && fabs(b.x - 1) < 1e-12 && fabs(a.z - 1) < 1e-12 && fabs(b.z - 1) < 1e-12;
+    const bool flat = m->triangle[e->left].facet == m->triangle[e->right].facet;
+    assert_int_equal(e->hollow, corner);
+    assert_int_equal(e->sharp, !corner && !flat);
+    sharp += e->sharp, hollow += e->hollow;
+    /* contacts at a sharp edge: normals between those of its sides */
+    const ss_vec3 l = m->facet[m->triangle[e->left].facet].normal, r = m->facet[m->triangle[e->right].facet].normal;
+    if (!e->sharp) continue;
+    assert_true(ss_mesh_edge_admits(m, i, v3_normalize(v3_add(l, r)), 0));
+    assert_true(ss_mesh_edge_admits(m, i, l, 1e-9) && ss_mesh_edge_admits(m, i, r, 1e-9));
+    assert_false(ss_mesh_edge_admits(m, i, v3_neg(v3_normalize(v3_add(l, r))), 0));
+    assert_false(ss_mesh_edge_admits(m, i, v3_normalize(v3_axpy(l, -0.3, r)), 0.02));
+    assert_false(ss_mesh_edge_admits(m, i, v3_normalize(v3_axpy(r, -0.3, l)), 0.02));
+    assert_true(ss_mesh_edge_admits(m, i, v3_normalize(v3_axpy(r, -0.01, l)), 0.02));
+  }
+  assert_int_equal(hollow, 1);
+  assert_int_equal(sharp, 5 + 12);
+  for (int v = 0; v < 12; v++) {
+    const ss_vec3 p = m->vertex[v], side = v3(0, p.y > 0.5 ? 1 : -1, 0);
+    const bool inner = fabs(p.x - 1) < 1e-12 && fabs(p.z - 1) < 1e-12;
+    const int edges = m->first_end[v + 1] - m->first_end[v];
+    assert_true(edges >= 3);
+    for (int k = m->first_end[v]; k < m->first_end[v + 1]; k++) { /* the other ends of edges that exist */
+      bool exists = false;
+      for (int i = 0; i < m->n_edges; i++)
+        exists |= (m->edge[i].from == v && m->edge[i].to == m->end[k]) ||
+                  (m->edge[i].to == v && m->edge[i].from == m->end[k]);
+      assert_true(exists);
+    }
+    assert_true(v3_dot(m->outward[v], side) > 0);
+    if (!inner) assert_true(m->owner[v] >= 0);
+    /* a normal along the mean of the faces is admitted where it is a corner; into the solid it is not */
+    if (!inner) assert_true(ss_mesh_vertex_admits(m, v, v3_normalize(m->outward[v]), 0.02));
+    assert_false(ss_mesh_vertex_admits(m, v, v3_neg(v3_normalize(m->outward[v])), 0.02));
+  }
+  /* signed distances: the union of two boxes */
+  for (int trial = 0; trial < 500; trial++) {
+    const ss_vec3 p = v3(uniform(-1, 3), uniform(-1, 2), uniform(-1, 3));
+    ss_vec3 normal, surface;
+    const double found = ss_mesh_distance(m, p, HUGE_VAL, &normal, &surface);
+    double out = HUGE_VAL;
+    for (int k = 0; k < 2; k++) {
+      const ss_vec3 half = k ? v3(0.5, 0.5, 1) : v3(1, 0.5, 0.5), q = v3_sub(p, k ? v3(0.5, 0.5, 1) : v3(1, 0.5, 0.5));
+      out = fmin(out, v3_norm(v3_sub(q, v3(clamped(q.x, half.x), clamped(q.y, half.y), clamped(q.z, half.z)))));
+    }
+    if (out > 0) assert_near(found, out, 1e-12);
+    if (out == 0) assert_true(found <= 0);
+    assert_near3(v3_axpy(surface, found, normal), p, 1e-12);
+    if (out > 0) assert_true(isinf(ss_mesh_distance(m, p, 0.9 * out, &normal, &surface)));
+    if (out > 0) assert_near(ss_mesh_distance(m, p, 1.1 * out, &normal, &surface), out, 1e-12);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rising_root),
@@ -326,6 +479,8 @@ int main(void) {
       cmocka_unit_test(test_segments_beside_cylinders),
       cmocka_unit_test(test_minima_on_rims),
       cmocka_unit_test(test_hulls),
+      cmocka_unit_test(test_trees_of_boxes),
+      cmocka_unit_test(test_edges_of_a_staircase),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,6 @@ static ss_status begin_search(ss_sim *sim, int n_pairs, double reach, bool *know
   const size_t size = sizeof(double) * (size_t)sim->model->n_q;
   *known = found->n_pairs > 0 && found->reach == reach && memcmp(found->q, sim->state.q, size) == 0;
   if (*known) return SS_OK;
-  found->n_pairs = found->n_points = 0;
   found->reach = reach;
   ss_status status = ss_grow((void **)&found->q, &found->q_capacity, sim->model->n_q, sizeof *found->q, error);
   if (status == SS_OK)
