@@ -69,6 +69,41 @@ static void test_axis_is_the_longest(void **state) {
   }
 }
 
+/* Another axis is taken where boxes are scattered along it more than twice as far, wherever they are; what has no end does not count. */
+static void test_axis_does_not_change_for_little(void **state) {
+  (void)state;
+  enum { N = 5 };
+  static const double places[N] = {0, 1, -1, 3, 0.5}, shifts[] = {0, 1000, -50};
+  for (int other = 1; other < 3; other++)
+    for (int s = 0; s < 3; s++)
+      for (int far = 0; far < 2; far++) {
+        double boxes[N + 1][6];
+        for (int i = 0; i < N; i++)
+          for (int k = 0; k < 3; k++) {
+            const double width = k == 0 ? 1 : k == other ? (far ? 2.01 : 1.99) : 0.5;
+            boxes[i][k] = width * places[(i + k) % N] + (k == s ? shifts[s] : shifts[2 - s]);
+            boxes[i][3 + k] = boxes[i][k] + 7 * (i + k); /* only where they begin counts */
+          }
+        for (int k = 0; k < 6; k++) boxes[N][k] = k < 3 ? -HUGE_VAL : HUGE_VAL;
+        boxes[N][other] = 0; /* bounded on one side */
+        assert_int_equal(ss_sweep_axis(boxes[0], N + 1, 0), far ? other : 0);
+        assert_int_equal(ss_sweep_axis(boxes[0], N + 1, other), other);
+        assert_int_equal(ss_sweep_axis(boxes[0], N + 1, 3 - other), other);
+      }
+}
+
+/* A box without an end along one axis alone says nothing about the others either. */
+static void test_axis_without_boxes_that_have_no_end(void **state) {
+  (void)state;
+  for (int endless = 0; endless < 3; endless++)
+    for (int far = 0; far < 3; far++) {
+      double boxes[4][6] = {{0}};
+      for (int i = 0; i < 3; i++) boxes[i][far] = 10 * i;
+      for (int k = 0; k < 3; k++) boxes[3][k] = k == endless ? -HUGE_VAL : k == far ? 0 : 1e6;
+      assert_int_equal(ss_sweep_axis(boxes[0], 4, (far + 1) % 3), far);
+    }
+}
+
 /* A grid of balls; two pairs overlap, and the message names the one whose bodies come first. */
 static void test_overlap_of_the_first_pair_is_told(void **state) {
   (void)state;
@@ -137,9 +172,14 @@ static void test_pairs_set_aside_are_found_again(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pairs_are_those_that_meet),     cmocka_unit_test(test_sorting_is_stable),
-      cmocka_unit_test(test_axis_is_the_longest),           cmocka_unit_test(test_overlap_of_the_first_pair_is_told),
-      cmocka_unit_test(test_a_name_given_twice_is_refused), cmocka_unit_test(test_pairs_set_aside_are_found_again),
+      cmocka_unit_test(test_pairs_are_those_that_meet),
+      cmocka_unit_test(test_sorting_is_stable),
+      cmocka_unit_test(test_axis_is_the_longest),
+      cmocka_unit_test(test_axis_does_not_change_for_little),
+      cmocka_unit_test(test_axis_without_boxes_that_have_no_end),
+      cmocka_unit_test(test_overlap_of_the_first_pair_is_told),
+      cmocka_unit_test(test_a_name_given_twice_is_refused),
+      cmocka_unit_test(test_pairs_set_aside_are_found_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,114 @@ static void test_refusals(void **unused) {
   refused(&plane, "type");
 }
 
+static void refused_with(const ss_shape_def *d, const char *words) {
+  ss_shape shape;
+  ss_error error = {0};
+  assert_int_equal(ss_shape_compile(geom_arena(), d, &shape, &error), SS_ERROR_INPUT);
+  if (!strstr(error.message, words)) print_error("%s\n", error.message);
+  assert_non_null(strstr(error.message, words));
+}
+
+/* Where the message says which of many numbers is wrong, and what the most are. */
+static void test_refusals_of_large_ones(void **unused) {
+  (void)unused;
+  ss_vec3 ball[240], plane[240];
+  for (int i = 0; i < 240; i++) {
+    const double z = (i + 0.5) / 120 - 1, angle = 2.4 * i;
+    ball[i] = v3(sqrt(1 - z * z) * cos(angle), sqrt(1 - z * z) * sin(angle), z);
+    plane[i] = v3(ball[i].x, ball[i].y, 0);
+  }
+  ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+  d.points = ball;
+  d.n_points = 240;
+  refused_with(&d, "the hull of these 240 points has more than 200 corners");
+  d.n_points = 201;
+  refused_with(&d, "the hull of these 201 points has more than 200 corners");
+  d.n_points = 200;
+  ss_shape whole = compiled(&d);
+  assert_int_equal(whole.hull->n_vertices, 200);
+  d.n_points = 240;
+  static const int wrong[] = {7, 201, -1, 1}, right[] = {8, 64, 200};
+  for (int i = 0; i < 4; i++) {
+    d.corners = wrong[i];
+    refused_with(&d, "8 to 200");
+  }
+  for (int i = 0; i < 3; i++) {
+    d.corners = right[i];
+    const ss_shape shape = compiled(&d);
+    assert_true(shape.hull->n_vertices <= right[i] && shape.hull->n_vertices >= right[i] / 2);
+    assert_true(shape.reach > 0.9 && shape.reach < 1.2);
+  }
+  d.corners = 0;
+  d.points = plane;
+  refused_with(&d, "points that do not lie in one plane");
+  static const int corner[][3] = {{0, 1, 8}, {0, -1, 2}, {8, 0, 1}};
+  for (int i = 0; i < 3; i++) {
+    ss_shape_def mesh = shape_definition(SS_SHAPE_MESH);
+    const int triangles[6] = {0, 2, 1, corner[i][0], corner[i][1], corner[i][2]};
+    char words[100];
+    (void)snprintf(words, sizeof words, "triangle 1 (from 0) has corner %d, but the vertices are 0 to 7",
+                   i == 1 ? -1 : 8);
+    mesh.triangles = triangles;
+    mesh.n_triangles = 2;
+    refused_with(&mesh, words);
+    mesh.n_triangles = 1;
+    (void)compiled(&mesh);
+  }
+  ss_shape_def field = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+  field.rows = field.columns = 1 << 12;
+  refused_with(&field, "4096 x 4096 heights are too many");
+  for (int i = 0; i < 9; i++) {
+    ss_shape_def egg = shape_definition(SS_SHAPE_ELLIPSOID);
+    double *axis = i % 3 == 0 ? &egg.semi_axes.x : i % 3 == 1 ? &egg.semi_axes.y : &egg.semi_axes.z;
+    *axis = i < 3 ? 0 : i < 6 ? -1 : (double)NAN;
+    refused(&egg, "semi_axes");
+  }
+}
+
+/* How far the surface x.A x = 1 (A diagonal, in the shape's frame) lies below the plane through its point p with normal m, at the
+ * offset r in it. */
+static double falls_away(const double a[3], ss_vec3 p, ss_vec3 m, ss_vec3 r) {
+  const double x[3] = {p.x + r.x, p.y + r.y, p.z + r.z}, n[3] = {m.x, m.y, m.z};
+  double two = 0, one = 0, zero = -1; /* (x - t n).A (x - t n) = 1 */
+  for (int i = 0; i < 3; i++) two += a[i] * n[i] * n[i], one -= 2 * a[i] * x[i] * n[i], zero += a[i] * x[i] * x[i];
+  return 2 * zero / (-one + sqrt(one * one - 4 * two * zero));
+}
+
+/* Second fundamental forms: the surface itself at a small offset. */
+static void test_curvatures(void **unused) {
+  (void)unused;
+  static const double size = 1e-4;
+  for (int trial = 0; trial < 200; trial++) {
+    const ss_pose pose = random_pose(1);
+    const ss_vec3 radii = v3(uniform(0.5, 2), uniform(0.5, 2), uniform(0.5, 2));
+    const double radius = uniform(0.5, 2);
+    const ss_vec3 any = random_direction(), side = v3_normalize(v3(0, any.y, any.z));
+    ss_shape_def d = shape_definition(SS_SHAPE_ELLIPSOID);
+    d.semi_axes = radii, d.radius = radius;
+    for (int kind = 0; kind < 6; kind++) {
+      static const ss_shape_type types[] = {SS_SHAPE_ELLIPSOID, SS_SHAPE_SPHERE,   SS_SHAPE_CAPSULE,
+                                            SS_SHAPE_CAPSULE,   SS_SHAPE_CYLINDER, SS_SHAPE_CYLINDER};
+      d.type = types[kind];
+      const ss_shape shape = compiled(&d);
+      const double round = 1 / (radius * radius); /* kinds 3 and 5 are met at their ends */
+      double a[3] = {round, round, round};
+      if (kind == 0) a[0] = 1 / (radii.x * radii.x), a[1] = 1 / (radii.y * radii.y), a[2] = 1 / (radii.z * radii.z);
+      if (kind == 2 || kind == 4) a[0] = 0;
+      const ss_vec3 m = kind == 2 || kind == 4 ? side : any;
+      const ss_vec3 b = v3(m.x * (a[0] > 0 ? 1 / a[0] : 0), m.y / a[1], m.z / a[2]); /* the point with this normal */
+      const ss_vec3 p = v3_scale(1 / sqrt(v3_dot(m, b)), b);
+      const ss_vec3 r = v3_scale(size, v3_normalize(v3_cross(m, random_direction())));
+      const double expected = kind == 5 ? 0 : 2 * falls_away(a, p, m, r);
+      const double found =
+          ss_shape_curvature(&shape, &pose, quat_rotate(pose.orientation, m), quat_rotate(pose.orientation, r));
+      assert_near(found / (size * size), expected / (size * size), 1e-2);
+    }
+    const ss_shape box = random_shape(SS_SHAPE_BOX);
+    assert_true(ss_shape_curvature(&box, &pose, any, v3_cross(any, side)) == 0);
+  }
+}
+
 /* The plane normal . x = offset of the shape's frame, moved by the shape's pose. */
 static void test_half_space(void **unused) {
   (void)unused;
@@ -195,8 +303,14 @@ static void test_few_corners(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),      cmocka_unit_test(test_refusals), cmocka_unit_test(test_half_space),
-      cmocka_unit_test(test_exact_axes), cmocka_unit_test(test_bounds),   cmocka_unit_test(test_few_corners),
+      cmocka_unit_test(test_names),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_refusals_of_large_ones),
+      cmocka_unit_test(test_curvatures),
+      cmocka_unit_test(test_half_space),
+      cmocka_unit_test(test_exact_axes),
+      cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_few_corners),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

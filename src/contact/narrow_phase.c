@@ -6,15 +6,16 @@
 void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
   const ss_touch *touch = ss_touch_find(&sim->state, contact->key);
   if (touch) {
+    contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
+    const bool gave = v3_norm(contact->pressed) > 0;
     contact->closed = touch->closed;
-    contact->met = !touch->closed && touch->hits == 0 && touch->hops == 0 &&
-                   (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0);
+    contact->met = !touch->closed && touch->hits == 0 && touch->hops == 0 && gave;
     contact->was_stuck = touch->stuck;
     contact->last_face = touch->face;
     contact->hits = touch->hits;
     contact->hops = touch->hops;
     contact->pressed_before =
-        touch->closed && (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0) &&
+        touch->closed && gave &&
         (touch->load > 0 || touch->patch >= 0 || isnan(touch->when)); /* or an impact, which has no load */
     contact->last_load = touch->load;
     contact->last_ratio = touch->ratio;
@@ -23,7 +24,6 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     for (int i = 0; i < SS_MOTIONS; i++) contact->last_moment_ratio[i] = touch->moments[i];
     contact->grip = touch->grip;
     contact->turn = v3(touch->turn[0], touch->turn[1], touch->turn[2]);
-    contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
     if (touch->closed) contact->force = v3(touch->force[0], touch->force[1], touch->force[2]);
     contact->twisted = v3(touch->moment[0], touch->moment[1], touch->moment[2]);
   }
@@ -93,7 +93,6 @@ static ss_status begin_search(ss_sim *sim, int n_pairs, double reach, bool *know
   const size_t size = sizeof(double) * (size_t)sim->model->n_q;
   *known = found->n_pairs > 0 && found->reach == reach && memcmp(found->q, sim->state.q, size) == 0;
   if (*known) return SS_OK;
-  found->n_pairs = found->n_points = 0;
   found->reach = reach;
   ss_status status = ss_grow((void **)&found->q, &found->q_capacity, sim->model->n_q, sizeof *found->q, error);
   if (status == SS_OK)

@@ -10,7 +10,7 @@ int ss_sweep_axis(const double *boxes, int n, int present) {
   int finite = 0;
   for (int i = 0; i < n; i++) {
     const double *b = boxes + 6 * (size_t)i;
-    if (!isfinite(b[0]) || !isfinite(b[1]) || !isfinite(b[2])) continue;
+    if (!isfinite(b[0] + b[1] + b[2])) continue;
     finite++;
     for (int k = 0; k < 3; k++) {
       const double d = b[k] - mean[k];

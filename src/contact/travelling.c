@@ -28,10 +28,12 @@ static bool travels(const ss_sim *sim, const ss_contact *c) {
   return isfinite(reach) && fmax(travel(sim, c, c->direction[1]), travel(sim, c, c->direction[2])) > fast * reach;
 }
 
-/* Contacts of the same two shapes stand side by side in the list. */
+/* Contacts of the same two shapes stand side by side in the list, in which no limits are yet. */
 static bool same_shapes(const ss_contact *a, const ss_contact *b) {
-  return a->pair && b->pair && a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1];
+  return a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1];
 }
+
+static bool touches(const ss_contact *c) { return c->at.gap <= 0 || c->closed; }
 
 void ss_patch_drop_travelling(ss_sim *sim) {
   int kept = 0;
@@ -39,12 +41,10 @@ void ss_patch_drop_travelling(ss_sim *sim) {
     int touching = 0;
     for (last = first;
          last < sim->trial.n_contacts && same_shapes(&sim->trial.contacts[first], &sim->trial.contacts[last]); last++)
-      touching += sim->trial.contacts[last].at.gap <= 0 || sim->trial.contacts[last].closed;
-    if (last == first) last++; /* not of two shapes */
+      touching += touches(&sim->trial.contacts[last]);
     for (int i = first; i < last; i++) {
       const ss_contact *c = &sim->trial.contacts[i];
-      const bool own = c->at.gap <= 0 || c->closed;
-      if (touching - own >= 3 && travels(sim, c)) continue;
+      if (touching - touches(c) >= 3 && travels(sim, c)) continue;
       sim->trial.contacts[kept++] = sim->trial.contacts[i];
     }
   }

@@ -55,14 +55,13 @@ static double cubic_slope(const sample *a, const sample *b) {
   return 1.5 * (b->gap - a->gap) - (b->tau - a->tau) * (a->rate + b->rate) / 4;
 }
 
-/* Where the cubic's derivative vanishes inside (0, 1), in ascending order; how many. */
+/* Where the cubic's derivative vanishes inside (0, 1), in ascending order; how many. Where it does not vanish, where it is least. */
 static int stationary(const sample *a, const sample *b, double at[2]) {
   const double width = b->tau - a->tau, d = b->gap - a->gap;
   const double c1 = width * a->rate, c2 = 3 * d - width * (2 * a->rate + b->rate);
   const double c3 = width * (a->rate + b->rate) - 2 * d; /* gap = .. + c1 x + c2 x^2 + c3 x^3 */
-  const double root = c2 * c2 - 3 * c3 * c1;
-  if (root <= 0) return 0;
-  const double s = -(c2 + (c2 >= 0 ? sqrt(root) : -sqrt(root)));
+  const double root = sqrt(fmax(c2 * c2 - 3 * c3 * c1, 0));
+  const double s = -(c2 + (c2 >= 0 ? root : -root));
   double x[2] = {c3 != 0 ? s / (3 * c3) : -1, s != 0 ? c1 / s : -1};
   if (x[0] > x[1]) {
     const double swap = x[0];
@@ -118,21 +117,25 @@ static double polish(const track *t, sample a, sample b) {
   return b.tau;
 }
 
-/* A cubic's root between samples a and b, confirmed on the gap; negative: none. */
+/* A cubic's root between samples a (positive) and b, confirmed on the gap: with a sample on the other side of zero, the nearest of a few;
+ * negative: none. */
 static double confirm(const track *t, sample a, sample b) {
+  static const double margins[] = {1e-6, 1e-3, 0.25, 1};
   const double x = first_descent(&a, &b);
   if (x < 0) return -1;
   const double width = b.tau - a.tau;
-  for (int k = 0; k < 3; k++) { /* brackets that close in on the cubic's root from both sides */
-    const double margin = width * (k == 0 ? 1e-6 : k == 1 ? 1e-3 : 0.25);
-    const double before = a.tau + x * width - margin, after = a.tau + x * width + margin;
-    const sample low = before > a.tau ? look(t, before) : a;
-    const sample high = after < b.tau ? look(t, after) : b;
-    if (low.gap > 0 && high.gap <= 0) return polish(t, low, high);
-  }
-  if (a.gap > 0 && b.gap <= 0) return polish(t, a, b);
   const sample there = look(t, a.tau + x * width);
-  return there.gap <= 0 && there.rate < 0 ? there.tau : -1;
+  for (int k = 0; k < 4; k++) {
+    const double before = there.tau - margins[k] * width, after = there.tau + margins[k] * width;
+    if (there.gap > 0) {
+      const sample high = after < b.tau ? look(t, after) : b;
+      if (high.gap <= 0) return polish(t, there, high);
+    } else {
+      const sample low = before > a.tau ? look(t, before) : a;
+      if (low.gap > 0) return polish(t, low, there);
+    }
+  }
+  return -1;
 }
 
 static double search(const track *t, sample a, sample b, int depth) {

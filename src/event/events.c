@@ -150,9 +150,16 @@ ss_status ss_locate_events(ss_sim *sim, ss_error *error) {
   return status;
 }
 
+/* The part ends where a slip does. */
+static bool ends_in_arrest(const ss_sim *sim) {
+  return sim->part.end == sim->part.h && (sim->part.ends & SS_ENDS_ARREST);
+}
+
 void ss_events_happen(ss_sim *sim) {
   for (int i = 0; i < ROWS && sim->part.end == sim->part.h; i++)
     if (table[i].happens && (sim->part.ends & table[i].ends)) table[i].happens(sim);
+  for (int i = 0; i < sim->trial.n_contacts && ends_in_arrest(sim); i++)
+    if (sim->trial.contacts[i].slip_ends) ss_emit(sim, SS_STICK, &sim->trial.contacts[i], 0);
 }
 
 /* ---- what is told ---- */
@@ -190,13 +197,13 @@ static bool collides(const verdict *v) {
 static bool changes(const verdict *v) {
   return v->carries && v->c->pressed_before && v->c->n_rows > 1 && v->c->stuck != v->c->was_stuck;
 }
-static bool sticks(const verdict *v) { return changes(v) && v->c->stuck; }
+static bool stops(const verdict *v) { return changes(v) && v->c->stuck; }
+static bool sticks(const verdict *v) { return stops(v) && !ends_in_arrest(v->sim); }
 static bool slips(const verdict *v) { return changes(v) && !v->c->stuck; }
 
 static bool changes_face(const verdict *v) {
   const ss_contact *c = v->c;
-  return !changes(v) && c->fixed && v->carries && c->pressed_before && c->face && c->last_face &&
-         c->face != c->last_face;
+  return !changes(v) && c->pressed_before && c->face && c->last_face && c->face != c->last_face;
 }
 
 static bool begins(const verdict *v, ss_contact_motion motion) {
@@ -239,6 +246,8 @@ void ss_tell_contacts(ss_sim *sim) {
     const verdict v = judge(sim, c);
     for (size_t k = 0; k < sizeof told / sizeof *told; k++)
       if (told[k].holds(&v)) ss_emit(sim, told[k].kind, c, 0);
+    c->slip_ends =
+        stops(&v); /* told at the part's end where it is what ends it: with alpha = 1 the part sticks that ends there */
     if (collides(&v)) sim->report.solves.split_blows += splits_a_blow(sim, c);
     if (sim->crowd.dense && v.carries && !v.closed && c->bounce == 0) c->hops++; /* so that it is remembered */
     c->closed = v.closed;

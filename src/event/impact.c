@@ -153,7 +153,7 @@ static bool decompress(ss_sim *sim) {
   for (int i = 0; i < p->n; i++) p->z[i] *= most;
   for (int k = 0; k < sim->trial.n_contacts; k++) {
     const ss_contact *c = &sim->trial.contacts[k];
-    if (c->row >= 0 && most > 0) p->z[c->row] = fmax(p->z[c->row] - c->returned, 0);
+    if (c->row >= 0) p->z[c->row] = fmax(p->z[c->row] - c->returned, 0);
   }
   return any;
 }

@@ -14,7 +14,7 @@ double ss_edge_distance(const ss_segment *a, const ss_segment *b, ss_vec3 outwar
   return length_and_direction(v3_sub(segment_point(a, *s), segment_point(b, *t)), fallback, n);
 }
 
-/* Regula falsi (Illinois) with bisections in between. */
+/* Regula falsi (Illinois); bisections once three steps did not halve the interval, three times: where a slope has a kink at its root. */
 double ss_rising_root(ss_slope slope, const void *context, double low, double high, double start) {
   const double width = high - low, middle = slope(context, start);
   if (fabs(middle) <= 1e-14 || !(width > 0)) return start;
@@ -25,10 +25,15 @@ double ss_rising_root(ss_slope slope, const void *context, double low, double hi
   double f_low = middle < 0 ? middle : slope(context, low), f_high = middle < 0 ? slope(context, high) : middle;
   if (f_low >= 0) return low;
   if (f_high <= 0) return high;
-  int side = 0;
+  int side = 0, slow = 0;
+  double before = high - low; /* three steps ago */
   for (int k = 1; k <= 100 && high - low > 1e-16 * width; k++) {
     double s = low + (high - low) * f_low / (f_low - f_high);
-    if (k % 5 == 0 || !(s > low) || !(s < high)) s = (low + high) / 2;
+    if (k % 3 == 0) {
+      slow += high - low > before / 2;
+      before = high - low;
+    }
+    if (slow > 2 || !(s > low) || !(s < high)) s = (low + high) / 2;
     if (!(s > low) || !(s < high)) break;
     const double f = slope(context, s);
     if (f == 0) return s;

@@ -63,10 +63,10 @@ typedef struct ss_contact {
   unsigned held, was_held;         /* bits of the motions with moments that friction holds, now and in the last part */
   double moment_ratio[SS_MOTIONS]; /* over their limits, of this part */
   double last_moment_ratio[SS_MOTIONS];
-  bool opens;                /* without a force; one of several feet that carry may have none and stay */
-  bool spin_ends, roll_ends; /* with the solved part (event/transition.c) */
-  double bounce, returned;   /* impact: restitution of this collision, impulse e c_n that it returns */
-  ss_vec3 total;             /* impact: impulse of all phases, on body a */
+  bool opens;                           /* without a force; one of several feet that carry may have none and stay */
+  bool slip_ends, spin_ends, roll_ends; /* with the solved part (event/events.c, event/transition.c) */
+  double bounce, returned;              /* impact: restitution of this collision, impulse e c_n that it returns */
+  ss_vec3 total;                        /* impact: impulse of all phases, on body a */
 } ss_contact;
 
 /* Motions that the contact's friction opposes, as bits. */

@@ -1,0 +1,203 @@
+/* The earliest collision along a path (event/collision.c), for gaps that are functions of time which are known: polynomials, waves, and the
+ * kinks of thin bodies. The mechanics behind the search are replaced by these functions. */
+#include "scene_runner.h"
+#include "step/step.h"
+
+enum { MOST = 4, SAMPLES = 4000 };
+static const double h = 0.02;
+
+/* gap(x), x = tau/h in [0, 1]: a polynomial and a wave, or the distance from a thin body. */
+typedef struct path {
+  double c[4], wave, frequency, phase;
+  double kink, slope, thick; /* slope > 0: slope |x - kink| - thick */
+} path;
+
+static path paths[MOST];
+
+static double gap_at(const path *p, double x) {
+  if (p->slope > 0) return p->slope * fabs(x - p->kink) - p->thick;
+  return p->c[0] + x * (p->c[1] + x * (p->c[2] + x * p->c[3])) + p->wave * sin(p->frequency * x + p->phase);
+}
+
+static double rate_at(const path *p, double x) {
+  if (p->slope > 0) return (x < p->kink ? -p->slope : p->slope) / h;
+  return (p->c[1] + x * (2 * p->c[2] + x * 3 * p->c[3]) + p->wave * p->frequency * cos(p->frequency * x + p->phase)) /
+         h;
+}
+
+static void place_on_path(const ss_sim *sim, const ss_contact *c, const double *delta, double tau, double fraction,
+                          ss_contact_place *out) {
+  (void)sim, (void)delta;
+  check_near(fraction, tau / h, 1e-15, "fraction");
+  *out = (ss_contact_place){.at = {.gap = gap_at(&paths[c->key], tau / h), .normal = {1, 0, 0}},
+                            .drive = {rate_at(&paths[c->key], tau / h), 0, 0}};
+}
+
+static void path_velocity(ss_sim *sim, const ss_contact *c, double fraction) { (void)sim, (void)c, (void)fraction; }
+
+static double no_rate(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const double *v) {
+  (void)sim, (void)c, (void)place, (void)v;
+  return 0;
+}
+
+static double closing_speed(const ss_sim *sim, const ss_contact *c) {
+  (void)sim;
+  double most = 0;
+  for (int i = 0; i <= 200; i++) most = fmax(most, fabs(rate_at(&paths[c->key], i / 200.)));
+  return 1.1 * most;
+}
+
+static const ss_mechanics known = {
+    .place_on_path = place_on_path, .path_velocity = path_velocity, .rate = no_rate, .closing_speed = closing_speed};
+
+static void open_paths(run *r, int n) {
+  run_parse(r,
+            "gravity: [0, 0, 0]\n"
+            "bodies: [{name: a, mass: 1, shapes: [{type: sphere, radius: 0.5}]}]\n"
+            "simulation: {step: 0.02, duration: 1}\n",
+            NULL);
+  ss_error error = {0};
+  ss_trial *t = &r->sim->trial;
+  run_require(ss_grow((void **)&t->contacts, &t->contact_capacity, MOST, sizeof *t->contacts, &error), &error, "room");
+  t->n_contacts = n;
+  for (int i = 0; i < n; i++)
+    t->contacts[i] = (ss_contact){.key = (uint64_t)i,
+                                  .at = {.gap = gap_at(&paths[i], 0), .normal = {1, 0, 0}},
+                                  .rate = rate_at(&paths[i], 0),
+                                  .lands_at = 1};
+  r->sim->mechanics = &known;
+}
+
+/* The first x at which the gap comes down through `level`, by looking at many places; 2: none. *clear: it is so by a margin. */
+static double first_descent(const path *p, double level, bool *clear) {
+  *clear = true;
+  double least = INFINITY, before = gap_at(p, 0) - level, first = 2;
+  for (int i = 1; i <= SAMPLES && first > 1; i++) {
+    const double now = gap_at(p, (double)i / SAMPLES) - level;
+    if (before > 0 && now <= 0) {
+      double low = (i - 1.) / SAMPLES, high = (double)i / SAMPLES;
+      for (int k = 0; k < 60; k++) {
+        const double middle = (low + high) / 2;
+        if (gap_at(p, middle) - level > 0)
+          low = middle;
+        else
+          high = middle;
+      }
+      first = high;
+      *clear = fabs(rate_at(p, high)) * h > 0.02 && high < 0.999;
+    }
+    before = now;
+    least = fmin(least, fabs(now));
+  }
+  if (first > 1) *clear = least > 1e-3;
+  return first;
+}
+
+static double uniform(uint64_t *seed, double low, double high) {
+  return low + (high - low) * (random_next(seed) + 1) / 2;
+}
+
+static path random_path(uint64_t *seed, int kind) {
+  path p = {.c = {uniform(seed, 0.01, 1), uniform(seed, -2, 2), uniform(seed, -2, 2), uniform(seed, -2, 2)}};
+  if (kind == 1) p.wave = uniform(seed, 0, 1), p.frequency = uniform(seed, 0, 25), p.phase = uniform(seed, 0, 6);
+  p.c[0] -= p.wave * sin(p.phase); /* apart at the start */
+  if (kind == 2) {
+    p = (path){.kink = uniform(seed, 0.05, 0.95), .slope = uniform(seed, 1, 2)};
+    p.thick = p.slope * pow(10, uniform(seed, -8, -1.5));
+  }
+  return p;
+}
+
+static void test_one_path(void **state) {
+  (void)state;
+  uint64_t seed = 7;
+  int collisions = 0, clears = 0;
+  for (int trial = 0; trial < 1500; trial++) {
+    paths[0] = random_path(&seed, trial % 3);
+    const path *p = &paths[0];
+    bool clear = true, found = false;
+    const double first = p->slope > 0 ? p->kink - p->thick / p->slope : first_descent(p, 0, &clear);
+    if (!clear) continue;
+    clears++;
+    run r;
+    open_paths(&r, 1);
+    const double tau = ss_first_collision(r.sim, h, true, &found);
+    if (found != (first <= 1))
+      print_error("trial %d: %g, found %g with gap %g\n", trial, first, tau / h, gap_at(p, tau / h));
+    assert_int_equal(found, first <= 1);
+    assert_int_equal(r.sim->part.hit, found ? 0 : -1);
+    assert_true(r.sim->trial.contacts[0].lands_at == HUGE_VAL);
+    assert_int_equal(r.sim->trial.contacts[0].hops, 0);
+    if (found) check_near(tau, first * h, 1e-11 * h + (p->slope > 0 ? 1e-12 * h : 0), "collision");
+    if (!found) assert_true(tau == h);
+    collisions += found;
+    run_close(&r);
+  }
+  assert_true(collisions > 500 && clears - collisions > 200);
+}
+
+/* The first of several; what is held is not watched; one that starts at the surface, or under it, and separates, comes back to where it
+ * was; a collision at once is counted as a hop. */
+static void test_several_paths(void **state) {
+  (void)state;
+  static const double at[MOST] = {0.8, 0.3, 0.5, 0.2};
+  run r;
+  bool found;
+  for (int i = 0; i < MOST; i++) paths[i] = (path){.c = {at[i], -1}};
+  for (int out = 0; out < MOST; out++) { /* the contact `out` is held */
+    open_paths(&r, MOST);
+    r.sim->trial.contacts[out].active = true;
+    const int best = out == 3 ? 1 : 3;
+    check_near(ss_first_collision(r.sim, h, true, &found), at[best] * h, 1e-15, "first");
+    assert_true(found);
+    assert_int_equal(r.sim->part.hit, best);
+    run_close(&r);
+  }
+  for (int k = 0; k < 2; k++) { /* thrown up, and back: 4 x (1/2 - x) */
+    const double level = k == 0 ? 0 : -0.25;
+    paths[0] = (path){.c = {level, 2, -4}};
+    open_paths(&r, 1);
+    check_near(ss_first_collision(r.sim, h, true, &found), 0.5 * h, 1e-9 * h, "comes back");
+    assert_true(found);
+    run_close(&r);
+  }
+  static const double soon[] = {0.9e-6, 1.1e-6};
+  for (int k = 0; k < 2; k++) {
+    paths[0] = (path){.c = {soon[k], -1}};
+    open_paths(&r, 1);
+    check_near(ss_first_collision(r.sim, h, true, &found), soon[k] * h, 1e-15, "soon");
+    assert_int_equal(r.sim->trial.contacts[0].hops, k == 0);
+    run_close(&r);
+  }
+}
+
+/* Gentle landings are noted, and located only where all are to be. */
+static void test_landings_on_paths(void **state) {
+  (void)state;
+  run r;
+  bool found;
+  paths[0] = (path){.c = {0.3, -1}};           /* 1/h per unit of time */
+  paths[1] = (path){.c = {0.5 * 1e-3, -1e-3}}; /* gentle */
+  for (int all = 0; all < 2; all++)
+    for (int gentle = 0; gentle < 2; gentle++) {
+      open_paths(&r, 2);
+      paths[1].c[0] = gentle ? 0.1e-3 : 0.5e-3; /* before the other, or behind it */
+      r.sim->trial.contacts[1].at.gap = paths[1].c[0];
+      r.sim->crowd.landing_speed = 2e-3 / h;
+      const double tau = ss_first_collision(r.sim, h, all, &found);
+      check_near(tau, (all && gentle ? 0.1 : 0.3) * h, 1e-12 * h, "first");
+      assert_int_equal(r.sim->part.hit, all && gentle ? 1 : 0);
+      assert_true(r.sim->trial.contacts[0].lands_at == HUGE_VAL);
+      check_near(r.sim->trial.contacts[1].lands_at, (gentle ? 0.1 : 0.5) * h, 1e-12 * h, "lands");
+      r.sim->crowd.landing_speed = 0.9e-3 / h; /* now it is too fast */
+      (void)ss_first_collision(r.sim, h, all, &found);
+      assert_true(r.sim->trial.contacts[1].lands_at == HUGE_VAL);
+      run_close(&r);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_path), cmocka_unit_test(test_several_paths),
+                                     cmocka_unit_test(test_landings_on_paths)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
