@@ -24,7 +24,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     contact->grip = touch->grip;
     contact->turn = v3(touch->turn[0], touch->turn[1], touch->turn[2]);
     contact->pressed = v3(touch->impulse[0], touch->impulse[1], touch->impulse[2]);
-    if (touch->closed) contact->force = v3(touch->force[0], touch->force[1], touch->force[2]);
+    if (touch->closed || contact->met) contact->force = v3(touch->force[0], touch->force[1], touch->force[2]);
     contact->twisted = v3(touch->moment[0], touch->moment[1], touch->moment[2]);
   }
 }

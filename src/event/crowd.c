@@ -229,7 +229,8 @@ void ss_rest_begin(ss_sim *sim) {
   }
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
-    if (c->row >= 0 && (c->lands || c->at.gap > ss_touch_gap(sim) || p->pushed[c->row] != 0))
+    const bool moves = c->at.gap > ss_touch_gap(sim) && !ss_gap_stays(sim, c);
+    if (c->row >= 0 && (c->lands || moves || p->pushed[c->row] != 0))
       s->rests[s->island[c->block]] = false;
   }
   for (int b = 0; b < p->n_blocks; b++)
