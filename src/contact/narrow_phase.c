@@ -10,6 +10,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     contact->met = !touch->closed && touch->hits == 0 && touch->hops == 0 &&
                    (touch->impulse[0] != 0 || touch->impulse[1] != 0 || touch->impulse[2] != 0);
     contact->was_stuck = touch->stuck;
+    contact->rested = touch->rests;
     contact->last_face = touch->face;
     contact->hits = touch->hits;
     contact->hops = touch->hops;

@@ -12,6 +12,11 @@ static int by_key(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
+static bool rests(const ss_sim *sim, const ss_contact *c) {
+  const int body = c->body[0] >= 0 ? c->body[0] : c->body[1];
+  return c->row >= 0 && sim->part.h == sim->step.h && sim->trial.rests[body];
+}
+
 ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
   ss_state *state = &sim->state;
   ss_status status =
@@ -29,6 +34,7 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .hops = c->hops,
                         .closed = c->closed,
                         .stuck = c->stuck,
+                        .rests = !sim->system && !c->limit && rests(sim, c),
                         .face = c->face,
                         .patch = -1,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},

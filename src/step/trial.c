@@ -57,12 +57,32 @@ static void share_ratios(ss_sim *sim) {
   }
 }
 
+/* What rests, and did in the step before, keeps all that is remembered of it: forces do not drift by rounding errors, and a step that
+ * is not computed (sim/sleep.c) leaves the same behind. */
+static bool keep_memory(const ss_sim *sim, ss_contact *c) {
+  const ss_problem *p = &sim->trial.problem;
+  const int body = c->body[0] >= 0 ? c->body[0] : c->body[1];
+  if (!c->rested || c->row < 0 || p->h != sim->step.h || !sim->trial.rests[body]) return false;
+  for (int k = 0; k < c->n_rows; k++) c->impulse[k] = p->z[c->row + k];
+  memcpy(c->moment_ratio, c->last_moment_ratio, sizeof c->moment_ratio);
+  c->stuck = c->was_stuck;
+  c->held = c->was_held;
+  c->face = c->last_face;
+  c->load = c->last_load;
+  c->ratio = c->last_ratio;
+  c->when = sim->state.t + p->h / 2;
+  c->blur = p->blur * p->unit / p->scale[c->row];
+  c->opens = false;
+  return true;
+}
+
 /* Impulses and slip of every active contact, from z and w. */
 static void distribute(ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
   const double *w = p->slack;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
+    if (keep_memory(sim, c)) continue;
     c->stuck = c->opens = false;
     c->face = 0;
     c->when = (double)NAN;
