@@ -294,6 +294,20 @@ bool ss_gap_stays(const ss_sim *sim, const ss_contact *c) {
   return fabs(c->at.gap) <= fmax(share * size, ss_touch_gap(sim));
 }
 
+/* A slack that is wrong by 4 residual unit/scale (trial.c) makes a gap wrong by that times h. */
+double ss_crowd_residual(const ss_sim *sim, double unit) {
+  static const double share = 8e-5; /* of the smaller shape */
+  const ss_problem *p = &sim->trial.problem;
+  const ss_shape *shapes = sim->model->shapes;
+  double least = HUGE_VAL;
+  for (int i = 0; i < sim->trial.n_contacts && sim->crowd.dense; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    const double size = c->pair ? fmin(shapes[c->shape[0]].reach, shapes[c->shape[1]].reach) : 0;
+    if (c->row >= 0 && size > 0) least = fmin(least, size * p->scale[c->row]);
+  }
+  return sim->crowd.dense ? share * least / (4 * p->h * unit) : HUGE_VAL;
+}
+
 /* A whole step of a crowd at once (event/crowd.c). */
 static double crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->bounce > 0) return c->bounce * c->rate;

@@ -317,9 +317,9 @@ static inline void ss_lap(ss_sim *sim, ss_stage stage) {
 
 /* ---- sleep (sleep.c) ---- */
 
-bool ss_sleeps(const ss_sim *sim, double h); /* a step of this size need not be computed */
-void ss_sleep_on(ss_sim *sim, double end);   /* the state at its end */
-void ss_sleep_begin(ss_sim *sim);            /* after a step that was: whether everything rests */
+bool ss_sleep_on(ss_sim *sim,
+                 double end);     /* goes on to the end of a step that need not be computed; false: it must be */
+void ss_sleep_begin(ss_sim *sim); /* after a step that was: whether everything rests */
 
 /* ---- inputs and outputs (sim_signals.c) ---- */
 

@@ -24,20 +24,23 @@ static bool is_still(const ss_sim *sim) {
   return memcmp(sim->state.q, sim->saved.q, sizeof(double) * (size_t)sim->model->n_q) == 0;
 }
 
-bool ss_sleeps(const ss_sim *sim, double h) {
+/* A step of this size need not be computed. */
+static bool sleeps(const ss_sim *sim, double h) {
   static const double rounding = 1e-9; /* of the step's size: ends are multiples of it */
   return sim->crowd.asleep > 0 && fabs(h - sim->crowd.asleep) <= rounding * h && sim->dealt.done &&
          !sim->inputs.pulled && !sim->inputs.has_push_force && !is_watched(sim) && is_still(sim);
 }
 
-void ss_sleep_on(ss_sim *sim, double end) {
+bool ss_sleep_on(ss_sim *sim, double end) {
   ss_state *s = &sim->state;
+  if (!sleeps(sim, end - s->t)) return false;
   const double middle = s->t + (end - s->t) / 2;
   for (int i = 0; i < s->n_touch; i++)
     if (s->touch[i].rests) s->touch[i].when = middle;
   sim->saved.t = s->t;
   s->t = end;
   sim->crowd.slept++;
+  return true;
 }
 
 void ss_sleep_begin(ss_sim *sim) {

@@ -1,5 +1,6 @@
 /* One step. Start reading here. What happens, in this order, and where:
  *
+ *     a scene at rest: only time goes on                                          sim/sleep.c
  *     the state is saved; expressions and inputs are held                         ss_sim_step
  *     while time is left, a part of the step (ss_step_advance):
  *         contacts are found, and which of them are held or collide               contact/, event/active_set.c
@@ -288,10 +289,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   const double end = cut ? duration : whole;
   bool collided = false;
   if (sim->clock.on) sim->clock.last = ss_seconds();
-  if (ss_sleeps(sim, end - sim->state.t)) {
-    ss_sleep_on(sim, end);
-    return observe(sim, false, error);
-  }
+  if (ss_sleep_on(sim, end)) return observe(sim, false, error);
   ss_clear_impulses(sim);
   ss_deal_begin(sim);
   ss_status status = ss_step_save(sim, error);

@@ -57,32 +57,13 @@ static void share_ratios(ss_sim *sim) {
   }
 }
 
-/* What rests, and did in the step before, keeps all that is remembered of it: forces do not drift by rounding errors, and a step that
- * is not computed (sim/sleep.c) leaves the same behind. */
-static bool keep_memory(const ss_sim *sim, ss_contact *c) {
-  const ss_problem *p = &sim->trial.problem;
-  const int body = c->body[0] >= 0 ? c->body[0] : c->body[1];
-  if (!c->rested || c->row < 0 || p->h != sim->step.h || !sim->trial.rests[body]) return false;
-  for (int k = 0; k < c->n_rows; k++) c->impulse[k] = p->z[c->row + k];
-  memcpy(c->moment_ratio, c->last_moment_ratio, sizeof c->moment_ratio);
-  c->stuck = c->was_stuck;
-  c->held = c->was_held;
-  c->face = c->last_face;
-  c->load = c->last_load;
-  c->ratio = c->last_ratio;
-  c->when = sim->state.t + p->h / 2;
-  c->blur = p->blur * p->unit / p->scale[c->row];
-  c->opens = false;
-  return true;
-}
-
 /* Impulses and slip of every active contact, from z and w. */
 static void distribute(ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
   const double *w = p->slack;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
-    if (keep_memory(sim, c)) continue;
+    if (ss_touch_keeps(sim, c)) continue;
     c->stuck = c->opens = false;
     c->face = 0;
     c->when = (double)NAN;
@@ -239,8 +220,10 @@ static ss_status solve_contacts(ss_sim *sim, ss_solving how, bool *certified, ss
   ss_status status = p->divided && !p->joined ? look_at_guess(sim, error) : SS_OK;
   if (status != SS_OK) return status;
   const double s = to_natural_units(sim, how.speed), start = ss_seconds();
-  const ss_cp_options options = {
-      .solver = how.solver, .tolerance = how.residual, .stop = has_to_stop, .stop_user = sim};
+  const ss_cp_options options = {.solver = how.solver,
+                                 .tolerance = fmin(how.residual, ss_crowd_residual(sim, s)),
+                                 .stop = has_to_stop,
+                                 .stop_user = sim};
   ss_cp problem = ss_problem_view(p);
   problem.compliance = p->weight;
   ss_cp_result result = {0};
