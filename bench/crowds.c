@@ -1,6 +1,6 @@
 /* crowds: walls, pyramids and balls in a bin, timed. Usage:
  *
- *     crowds SCENE [--threads N] [--residual R] [--scheme S] [--seconds T] [--limit CPU]
+ *     crowds SCENE [--threads N] [--residual R] [--scheme S] [--seconds T] [--limit CPU] [--sleep 0|1]
  *
  * SCENE is wallWxH (running bond, T = 2 s), pyramidN (2 s) or ballsN (N balls, a cube of them, fall into a bin, 4 s): step 1/240,
  * friction 0.5, no restitution, Coulomb's disc. Prints one line: CPU time of all threads and of the calling one, and wall time, per simulated second, time of a step in its last tenth over
@@ -197,8 +197,8 @@ static void print(const char *name, const crowd *c, ss_sim *sim, const timing *t
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    (void)fprintf(stderr,
-                  "usage: crowds SCENE [--threads N] [--residual R] [--scheme S] [--seconds T] [--limit CPU]\n");
+    (void)fprintf(stderr, "usage: crowds SCENE [--threads N] [--residual R] [--scheme S] [--seconds T] [--limit CPU] "
+                          "[--sleep 0|1]\n");
     return 2;
   }
   crowd c = {0};
@@ -215,6 +215,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--residual")) options->residual = strtod(value, NULL);
     if (!strcmp(argv[i], "--scheme")) options->scheme = value;
     if (!strcmp(argv[i], "--seconds")) duration = strtod(value, NULL);
+    if (!strcmp(argv[i], "--sleep")) options->sleep = *value != '0';
     if (!strcmp(argv[i], "--limit")) limit = strtod(value, NULL);
   }
   options->duration = duration;

@@ -23,7 +23,7 @@ static void put(writer *w, const char *format, ...) {
 
 static void put_head(writer *w) {
   put(w, "materials: [{name: default, friction: 0.8, restitution: 0}]\n"
-         "simulation: {scheme: anitescu-potra, step: 0.01, duration: 10}\n"
+         "simulation: {scheme: anitescu-potra, step: 0.01, duration: 10, sleep: false}\n"
          "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\nbodies:\n");
 }
 

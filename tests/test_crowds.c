@@ -234,9 +234,8 @@ static void a_tower_comes_to_rest(void **state) {
   run_check(&r);
   const ss_report *report = ss_sim_report(r.sim);
   check_below(report->energy.kinetic, 1e-12 * report->energy.initial, "kinetic energy");
-  assert_int_equal(report->solves.count - before.count, LAST);
+  assert_int_equal(report->solves.count - before.count, 0); /* it sleeps */
   assert_true(report->solves.calmed > 0);
-  check_below((double)(report->solves.iterations - before.iterations), 2.5 * LAST, "iterations at rest");
   run_close(&r);
 }
 
@@ -306,7 +305,8 @@ static void a_wall_at_rest_is_not_solved_again(void **state) {
         add(text,
             "  - {name: r%dc%d, density: 1000, position: [%g, 0, %g], shapes: [{type: box, size: [0.2, 0.1, 0.1]}]}\n",
             k, i, 0.202 * i + 0.101 * k, 0.05 + 0.1 * k);
-    add(text, "simulation: {scheme: %s, step: 2^-8, duration: 1, friction: {cone: quadratic}}\n", schemes[scheme]);
+    add(text, "simulation: {scheme: %s, step: 2^-8, duration: 1, sleep: false, friction: {cone: quadratic}}\n",
+        schemes[scheme]);
     run_parse(&r, text, NULL);
     for (int k = 0; k < FIRST; k++) run_step(&r);
     const ss_report before = *ss_sim_report(r.sim);
@@ -325,6 +325,77 @@ static void a_wall_at_rest_is_not_solved_again(void **state) {
     run_check(&r);
     run_close(&r);
   }
+}
+
+/* Whether two simulations are in the same state, to the last bit: positions, velocities, and the forces of all contacts. */
+static void check_same(const ss_sim *a, const ss_sim *b) {
+  enum { MOST = 512 };
+  static ss_contact_report contacts[2][MOST];
+  const int bodies = ss_model_bodies(ss_sim_model(a)), n = ss_sim_contacts(a, contacts[0], MOST);
+  for (int i = 0; i < bodies; i++) {
+    const ss_motion x = ss_sim_motion(a, i), y = ss_sim_motion(b, i);
+    assert_memory_equal(&x, &y, sizeof x);
+  }
+  assert_int_equal(ss_sim_contacts(b, contacts[1], MOST), n);
+  assert_true(n <= MOST);
+  for (int i = 0; i < n; i++) {
+    assert_memory_equal(&contacts[0][i].impulse, &contacts[1][i].impulse, sizeof contacts[0][i].impulse);
+    assert_true(contacts[0][i].stuck == contacts[1][i].stuck && contacts[0][i].gap == contacts[1][i].gap);
+  }
+}
+
+/* A scene at rest sleeps: its steps cost no problem, and it is where it would be without. It wakes for a shove and goes on from there to
+ * the last bit as it would have; so does a run that is resumed while it sleeps. 0.003: sizes of steps differ by rounding. */
+static void a_scene_at_rest_sleeps(void **state) {
+  (void)state;
+  enum { LINES = 4, FIRST = 12, ASLEEP = 60, LAST = 100, TOP = 9 };
+  char text[2][TEXT];
+  run sleeps, wakes, resumed;
+  ss_error error = {0};
+  for (int k = 0; k < 2; k++) {
+    begin(text[k], "[0, 0, -9.81]", "0", 0.5);
+    add(text[k], "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\nbodies:\n");
+    for (int i = 0; i < LINES * LINES; i++)
+      if (i % LINES < LINES - i / LINES)
+        add(text[k],
+            "  - {name: b%d, density: 1000, position: [%g, 0, %g], shapes: [{type: box, size: [0.2, 0.1, 0.1]}]}\n", i,
+            0.202 * column(i, LINES) + 0.101 * line(i, LINES), 0.05 + 0.1 * line(i, LINES));
+    add(text[k],
+        "simulation: {scheme: trapezoidal, step: 0.003, duration: 1, sleep: %s, friction: {cone: quadratic}}\n",
+        k == 0 ? "true" : "false");
+  }
+  run_parse(&sleeps, text[0], NULL);
+  run_parse(&wakes, text[1], NULL);
+  for (int k = 0; k < ASLEEP; k++) {
+    const long solves = ss_sim_report(sleeps.sim)->solves.count;
+    run_step(&sleeps);
+    run_step(&wakes);
+    if (k >= FIRST) assert_int_equal(ss_sim_report(sleeps.sim)->solves.count, solves);
+    check_same(sleeps.sim, wakes.sim);
+  }
+  assert_int_equal(ss_sim_report(wakes.sim)->solves.count, ASLEEP);
+  void *bytes;
+  size_t size;
+  assert_int_equal(ss_checkpoint_save(sleeps.sim, &bytes, &size, &error), SS_OK);
+  run_parse(&resumed, text[0], NULL);
+  assert_int_equal(ss_checkpoint_load(resumed.sim, bytes, size, &error), SS_OK);
+  ss_checkpoint_free(bytes);
+  run *const all[] = {&sleeps, &wakes, &resumed};
+  for (int k = ASLEEP; k < LAST; k++) {
+    for (int i = 0; i < 3; i++) {
+      if (k >= ASLEEP + 10 && k < ASLEEP + 15)
+        assert_int_equal(ss_sim_apply(all[i]->sim, TOP, v3(60, 0, 0), v3(0, 0, 0), &error), SS_OK);
+      run_step(all[i]);
+    }
+    check_same(sleeps.sim, wakes.sim);
+    check_same(sleeps.sim, resumed.sim);
+  }
+  assert_true(run_position(&sleeps, TOP).x > 0.303 + 1e-4);
+  run_check(&sleeps);
+  run_check(&wakes);
+  run_close(&sleeps);
+  run_close(&wakes);
+  run_close(&resumed);
 }
 
 /* Balls thrown into a bin so densely that nothing is located: one problem per step, or few, no overlap, and no energy from nowhere. */
@@ -440,17 +511,13 @@ static void a_step_can_be_stopped(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(balls_settle_in_a_bin),
-                                     cmocka_unit_test(spinning_balls_meet_as_masses),
-                                     cmocka_unit_test(a_swarm_keeps_its_momentum),
-                                     cmocka_unit_test(a_break_keeps_its_energy),
-                                     cmocka_unit_test(what_rests_elsewhere_stays),
-                                     cmocka_unit_test(a_tower_comes_to_rest),
-                                     cmocka_unit_test(dominoes_take_few_problems),
-                                     cmocka_unit_test(a_ball_falls_on_a_wall),
-                                     cmocka_unit_test(a_step_can_be_stopped),
-                                     cmocka_unit_test(a_wall_at_rest_is_not_solved_again),
-                                     cmocka_unit_test(a_dense_crowd_takes_a_problem_per_step),
-                                     cmocka_unit_test(a_dense_crowd_of_boxes_is_sound)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(balls_settle_in_a_bin),          cmocka_unit_test(spinning_balls_meet_as_masses),
+      cmocka_unit_test(a_swarm_keeps_its_momentum),     cmocka_unit_test(a_break_keeps_its_energy),
+      cmocka_unit_test(what_rests_elsewhere_stays),     cmocka_unit_test(a_tower_comes_to_rest),
+      cmocka_unit_test(dominoes_take_few_problems),     cmocka_unit_test(a_ball_falls_on_a_wall),
+      cmocka_unit_test(a_step_can_be_stopped),          cmocka_unit_test(a_wall_at_rest_is_not_solved_again),
+      cmocka_unit_test(a_scene_at_rest_sleeps),         cmocka_unit_test(a_dense_crowd_takes_a_problem_per_step),
+      cmocka_unit_test(a_dense_crowd_of_boxes_is_sound)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

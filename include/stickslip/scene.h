@@ -304,6 +304,7 @@ typedef struct ss_simulation {
   ss_stabilization stabilization;
   const char *solver;
   double residual; /* of the complementarity problem, up to which a step counts as certified */
+  bool sleep;      /* steps of a scene at rest, which are all the same, are not computed */
   ss_mark mark;
 } ss_simulation;
 

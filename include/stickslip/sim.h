@@ -57,6 +57,7 @@ typedef struct ss_touch {
   int hops;           /* those of them that did not bounce, or took no time */
   bool closed;        /* carries force, or would */
   bool stuck;         /* friction holds it */
+  bool rests;         /* with all bodies of its island, since the start of a whole step (event/crowd.c) */
   int64_t face;       /* of a friction set that does not turn: which corners carry (scheme/friction_faces.c) */
   double impulse[3];  /* on the first body, world frame: warm start */
   double moment[3];   /* of torsion and rolling resistance, likewise */

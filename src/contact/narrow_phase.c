@@ -11,6 +11,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     contact->closed = touch->closed;
     contact->met = !touch->closed && touch->hits == 0 && touch->hops == 0 && gave;
     contact->was_stuck = touch->stuck;
+    contact->rested = touch->rests;
     contact->last_face = touch->face;
     contact->hits = touch->hits;
     contact->hops = touch->hops;
@@ -24,7 +25,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     for (int i = 0; i < SS_MOTIONS; i++) contact->last_moment_ratio[i] = touch->moments[i];
     contact->grip = touch->grip;
     contact->turn = v3(touch->turn[0], touch->turn[1], touch->turn[2]);
-    if (touch->closed) contact->force = v3(touch->force[0], touch->force[1], touch->force[2]);
+    if (touch->closed || contact->met) contact->force = v3(touch->force[0], touch->force[1], touch->force[2]);
     contact->twisted = v3(touch->moment[0], touch->moment[1], touch->moment[2]);
   }
 }

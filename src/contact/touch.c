@@ -12,6 +12,30 @@ static int by_key(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
+/* What rests, and did in the step before, keeps all that is remembered of it: forces do not drift by rounding errors, and a step that
+ * is not computed (sim/sleep.c) leaves the same behind. */
+bool ss_touch_keeps(const ss_sim *sim, ss_contact *c) {
+  const ss_problem *p = &sim->trial.problem;
+  const int body = c->body[0] >= 0 ? c->body[0] : c->body[1];
+  if (!c->rested || c->row < 0 || p->h != sim->step.h || !sim->trial.rests[body]) return false;
+  for (int k = 0; k < c->n_rows; k++) c->impulse[k] = p->z[c->row + k];
+  memcpy(c->moment_ratio, c->last_moment_ratio, sizeof c->moment_ratio);
+  c->stuck = c->was_stuck;
+  c->held = c->was_held;
+  c->face = c->last_face;
+  c->load = c->last_load;
+  c->ratio = c->last_ratio;
+  c->when = sim->state.t + p->h / 2;
+  c->blur = p->blur * p->unit / p->scale[c->row];
+  c->opens = false;
+  return true;
+}
+
+static bool rests(const ss_sim *sim, const ss_contact *c) {
+  const int body = c->body[0] >= 0 ? c->body[0] : c->body[1];
+  return c->row >= 0 && sim->part.h == sim->step.h && sim->trial.rests[body];
+}
+
 ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
   ss_state *state = &sim->state;
   ss_status status =
@@ -29,6 +53,7 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
                         .hops = c->hops,
                         .closed = c->closed,
                         .stuck = c->stuck,
+                        .rests = !sim->system && !c->limit && rests(sim, c),
                         .face = c->face,
                         .patch = -1,
                         .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},

@@ -50,7 +50,8 @@
  * An island is at rest where its bodies are slower than what the residual leaves open (16 residual g h), where the impulses of
  * the last part change that by no more, and where these impulses solve the problem of bodies at rest, by the judge. Its
  * velocities are then set to zero, and positions stay as they are, to the last bit: the next step has the same problem, and
- * the same answer. The error is a momentum of at most m 16 residual g h per body and step.
+ * the same answer. The error is a momentum of at most m 16 residual g h per body and step. What is remembered of its contacts stays as it
+ * is, too; where everything rests, steps are not computed at all (sim/sleep.c).
  *
  * == A whole step at once ==
  *
@@ -66,7 +67,11 @@
  * The gaps of contacts that carried force are left as they are while they are within 1e-5 of the shapes' size: n.v+ >= 0. A step leaves
  * gaps of (v h)^2/2r where bodies roll over each other, and in a heap whose contacts stick the rows depend on each other: to close such
  * gaps exactly contradicts sticking, and is possible only after forces have grown along the heap's self-stresses until something slips.
- * Sweeps need as many iterations for that as the gap is small.
+ * Sweeps need as many iterations for that as the gap is small. So do other steps of a crowd with closed contacts: heaps could not rest.
+ *
+ * The residual is relative to the largest speed: it leaves millimetres per second open where blows are fast. The problem is solved so that
+ * no gap errs by more than 8e-5 of the smaller shape's size (ss_crowd_residual), if that is less than the scene's residual, which decides
+ * as ever. Impulses start from the last step's, those of contacts that have just met and still approach among them.
  *
  * Gyroscopic torques act on free bodies (A of forces.c); impulses change velocities by M. With A = M - h [Iw]x for both, G would
  * not be symmetric, and what is redundant (a ball on the floor and at a wall) would only nearly be so. Impulses then take energy in
@@ -229,8 +234,8 @@ void ss_rest_begin(ss_sim *sim) {
   }
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
-    if (c->row >= 0 && (c->lands || c->at.gap > ss_touch_gap(sim) || p->pushed[c->row] != 0))
-      s->rests[s->island[c->block]] = false;
+    const bool moves = c->at.gap > ss_touch_gap(sim) && !ss_gap_stays(sim, c);
+    if (c->row >= 0 && (c->lands || moves || p->pushed[c->row] != 0)) s->rests[s->island[c->block]] = false;
   }
   for (int b = 0; b < p->n_blocks; b++)
     for (int i = p->blocks[b].first; s->rests[s->island[b]] && i < p->blocks[b].first + p->blocks[b].size; i++)
@@ -280,7 +285,8 @@ static bool may_be_dense(const ss_sim *sim) {
 bool ss_crowd_is_dense(const ss_sim *sim, double h) {
   enum { FEW = 16, MANY = 64, COLLISIONS = 8 };
   if (!may_be_dense(sim)) return false;
-  int busy = 0, pairs = 0, last = -1;
+  int busy = 0, pairs = 0;
+  const ss_contact *last = NULL; /* that collides */
   bool elastic = false;
   for (int i = 0; i < sim->trial.n_contacts && busy < MANY; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
@@ -289,10 +295,8 @@ bool ss_crowd_is_dense(const ss_sim *sim, double h) {
     busy++;
     if (!collides) continue;
     elastic |= c->restitution >= 1;
-    const bool same =
-        last >= 0 && sim->trial.contacts[last].body[0] == c->body[0] && sim->trial.contacts[last].body[1] == c->body[1];
-    pairs += !same;
-    last = i;
+    pairs += !last || last->body[0] != c->body[0] || last->body[1] != c->body[1];
+    last = c;
   }
   return busy >= MANY || (busy >= FEW && pairs >= COLLISIONS && !elastic);
 }

@@ -213,6 +213,7 @@ static const ss_key simulation_keys[] = {
     {"largest_step", ss_read_positive, offsetof(ss_simulation, largest_step), false, 0},
     {"estimate", read_estimate, offsetof(ss_simulation, estimate), false, 0},
     {"residual", ss_read_positive, offsetof(ss_simulation, residual), false, 0},
+    {"sleep", ss_read_boolean, offsetof(ss_simulation, sleep), false, 0},
     {NULL, NULL, 0, false, 0},
 };
 const ss_section ss_section_simulation = {"simulation", simulation_keys};

@@ -24,7 +24,8 @@ ss_simulation ss_simulation_default(void) {
                          .restitution = SS_RESTITUTION_POISSON,
                          .stabilization = SS_STABILIZATION_EXACT,
                          .solver = "auto",
-                         .residual = 1e-8};
+                         .residual = 1e-8,
+                         .sleep = true};
 }
 
 ss_status ss_scene_create(ss_scene **out, ss_error *error) {

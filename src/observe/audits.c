@@ -44,7 +44,7 @@ static void tell(ss_sim *sim, const ss_overlap *found) {
 
 ss_status ss_audit_step(ss_sim *sim, ss_error *error) {
   ss_audit *audit = sim->watch.audit;
-  if (!audit) return SS_OK;
+  if (!audit || sim->crowd.slept > ss_audit_stride(audit)) return SS_OK; /* what sleeps has been looked at */
   const bool due = is_due(sim);
   ss_overlap worst;
   ss_status status = SS_OK;

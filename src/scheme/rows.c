@@ -298,26 +298,42 @@ static void contact_rows(ss_sim *sim, ss_contact *c, double h, double normal_off
   add_contact_block(sim, c);
 }
 
-/* Whether a crowd's contact carried force in the last part, and its gap needs no correction (event/crowd.c). */
-static bool stays(const ss_sim *sim, const ss_contact *c) {
+bool ss_gap_stays(const ss_sim *sim, const ss_contact *c) {
   static const double share = 1e-5;
-  if (!c->pair || !(c->closed || c->met || c->hops > 0)) return false;
-  return fabs(c->at.gap) <= share * fmin(sim->model->shapes[c->shape[0]].reach, sim->model->shapes[c->shape[1]].reach);
+  const ss_shape *shapes = sim->model->shapes;
+  if (!sim->crowd.dense && !(sim->crowd.landing_speed > 0)) return false;
+  if (!c->closed && !(sim->crowd.dense && (c->met || c->hops > 0))) return false;
+  const double size = c->pair ? fmin(shapes[c->shape[0]].reach, shapes[c->shape[1]].reach) : 0;
+  return fabs(c->at.gap) <= fmax(share * size, ss_touch_gap(sim));
+}
+
+/* A slack that is wrong by 4 residual unit/scale (trial.c) makes a gap wrong by that times h. */
+double ss_crowd_residual(const ss_sim *sim, double unit) {
+  static const double share = 8e-5; /* of the smaller shape */
+  const ss_problem *p = &sim->trial.problem;
+  const ss_shape *shapes = sim->model->shapes;
+  double least = HUGE_VAL;
+  for (int i = 0; i < sim->trial.n_contacts && sim->crowd.dense; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    const double size = c->pair ? fmin(shapes[c->shape[0]].reach, shapes[c->shape[1]].reach) : 0;
+    if (c->row >= 0 && size > 0) least = fmin(least, size * p->scale[c->row]);
+  }
+  return sim->crowd.dense ? share * least / (4 * p->h * unit) : HUGE_VAL;
 }
 
 /* A whole step of a crowd at once (event/crowd.c). */
 static double crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (c->bounce > 0) return c->bounce * c->rate;
-  if (stays(sim, c)) return 0;
+  if (ss_gap_stays(sim, c)) return 0;
   if (c->at.gap < 0) return sim->trial.asked.push * c->at.gap / fmax(sim->step.drift_time, h);
-  return c->closed && c->at.gap <= ss_touch_gap(sim) ? 0 : c->at.gap / h;
+  return c->at.gap / h;
 }
 
 /* Position level: Phi/h. Velocity level: zero, but a closed contact whose gap has drifted open may close it again; where
  * transitions are located over a full step, so that a short part does not find it without load. A penetration is drift. */
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (sim->crowd.dense) return crowd_offset(sim, c, h);
-  if (sim->crowd.landing_speed > 0 && c->closed && c->at.gap >= 0 && c->at.gap <= ss_touch_gap(sim)) return 0;
+  if (c->at.gap >= 0 && ss_gap_stays(sim, c)) return 0;
   const bool gently = c->closed && sim->chosen.solves_to_collisions && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->step.drift_time : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;

@@ -7,7 +7,11 @@
 #include "system/system.h"
 
 ss_status ss_rows_step(ss_sim *sim, double h, ss_error *error);
-void ss_keep_guess(ss_sim *sim); /* free_guess, from the problem as it stands */
+/* Whether a crowd's contact carried force in the last part, and its gap needs no correction (event/crowd.c). */
+bool ss_gap_stays(const ss_sim *sim, const ss_contact *c);
+double ss_crowd_residual(const ss_sim *sim,
+                         double unit); /* of its problem, in natural units, from which gaps err little */
+void ss_keep_guess(ss_sim *sim);       /* free_guess, from the problem as it stands */
 ss_status ss_rows_impact(ss_sim *sim, ss_error *error);
 ss_status ss_rows_projection(ss_sim *sim, bool again, ss_error *error);
 ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error);

@@ -35,6 +35,7 @@ typedef struct ss_contact {
   bool lands;                                /* gently: active before it touches (event/crowd.c) */
   double lands_at;                           /* when in the part it would, infinite: it does not, or not gently */
   bool was_stuck, pressed_before;            /* in the last (part of a) step */
+  bool rested;                               /* at rest in the last step, a whole one */
   int hits;                                  /* collisions in this step so far */
   int hops;                                  /* those of them that did not bounce, or took no time */
   ss_vec3 turn;                              /* acceleration of its slip by the forces of constraints */

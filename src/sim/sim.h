@@ -86,6 +86,8 @@ typedef struct ss_crowd {
   bool dense;           /* the part is a whole step */
   bool overlooked;      /* and shapes end in each other by features that it could not hold: it is too long */
   bool calm_fails;      /* bodies at rest are not stopped: that would give them energy */
+  double asleep;        /* size of the step in which everything rested (sim/sleep.c); 0: something moves */
+  long slept;           /* steps since then that were not computed */
 } ss_crowd;
 
 /* A trial: one problem for a part of a step, what was asked and what came out. There are a few of them: the one in hand, and those
@@ -312,6 +314,12 @@ static inline void ss_lap(ss_sim *sim, ss_stage stage) {
   sim->clock.seconds[stage] += now - sim->clock.last;
   sim->clock.last = now;
 }
+
+/* ---- sleep (sleep.c) ---- */
+
+bool ss_sleep_on(ss_sim *sim,
+                 double end);     /* goes on to the end of a step that need not be computed; false: it must be */
+void ss_sleep_begin(ss_sim *sim); /* after a step that was: whether everything rests */
 
 /* ---- inputs and outputs (sim_signals.c) ---- */
 

@@ -18,7 +18,7 @@
  *
  * It fails where the smallest step, 2^-30 of the largest, does not do: where the tolerance is below what rounding leaves.
  * Observers hear nothing of what may be rejected: where there is something to hear, the accepted step is taken again. */
-#include "step/estimate.h"
+#include "step/step.h"
 
 #include <string.h>
 

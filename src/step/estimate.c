@@ -19,7 +19,7 @@
  * velocities are not part of this: they are of the same order in h, and so errors at the end stay proportional.
  *
  * (2) needs three parts of one smooth motion, without an impact or a located event among them; ss_pair_error says so. */
-#include "step/estimate.h"
+#include "step/step.h"
 #include "system/system.h"
 
 #include <string.h>

@@ -95,6 +95,7 @@ static void begin_anew(ss_sim *sim) {
   const size_t size = sizeof(double) * (size_t)sim->model->n_v;
   ss_automatic_start(sim);
   sim->state.n_touch = sim->state.n_patch = 0;
+  sim->crowd.asleep = 0;
   memcpy(sim->observed.weighted, sim->state.v, size);
   memcpy(sim->observed.previous_v, sim->state.v, size);
   memcpy(sim->observed.previous_weighted, sim->state.v, size);

@@ -1,5 +1,6 @@
 /* One step. Start reading here. What happens, in this order, and where:
  *
+ *     a scene at rest: only time goes on                                          sim/sleep.c
  *     the state is saved; expressions and inputs are held                         ss_sim_step
  *     while time is left, a part of the step (ss_step_advance):
  *         contacts are found, and which of them are held or collide               contact/, event/active_set.c
@@ -177,7 +178,7 @@ void ss_step_restore(ss_sim *sim) {
 static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_report *report = &sim->report;
   ss_ledger_step(sim);
-  ss_certify_position(sim);
+  if (sim->crowd.slept == 0) ss_certify_position(sim);
   ss_measure_variation(sim, collided);
   if (sim->trial.n_active > report->contacts_maximum) report->contacts_maximum = sim->trial.n_active;
   sim->state.step++;
@@ -288,6 +289,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   const double end = cut ? duration : whole;
   bool collided = false;
   if (sim->clock.on) sim->clock.last = ss_seconds();
+  if (ss_sleep_on(sim, end)) return observe(sim, false, error);
   ss_clear_impulses(sim);
   ss_deal_begin(sim);
   ss_status status = ss_step_save(sim, error);
@@ -304,6 +306,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   ss_forget_pushes(sim);
   ss_keep_guess(sim);
   ss_deal_end(sim);
+  ss_sleep_begin(sim);
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
   status = observe(sim, collided, error);

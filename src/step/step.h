@@ -20,6 +20,15 @@ void ss_automatic_start(ss_sim *sim);
 void ss_estimate_note(ss_sim *sim, double tau, double fraction);
 void ss_estimate_save(ss_sim *sim);
 void ss_estimate_restore(ss_sim *sim);
+double ss_order_of(const ss_sim *sim); /* power of h in the error at the end */
+/* How far positions are from whole_q, as a length; a system's coordinates count by their scales. */
+double ss_distance_from_whole(const ss_sim *sim);
+/* Of the part that was accepted last: its error as a length, and the change of velocity in it; whether the pair tells that error;
+ * whether it will of the next one, if no impact comes first. */
+double ss_pair_error(const ss_sim *sim);
+const double *ss_last_change(const ss_sim *sim);
+bool ss_pair_tells(const ss_sim *sim);
+bool ss_pair_may_tell(const ss_sim *sim);
 
 /* Puts positions and velocities back on the joints and contacts, in the mass norm. */
 ss_status ss_project(ss_sim *sim, ss_error *error);

@@ -63,6 +63,7 @@ static void distribute(ss_sim *sim) {
   const double *w = p->slack;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
+    if (ss_touch_keeps(sim, c)) continue;
     c->stuck = c->opens = false;
     c->face = 0;
     c->when = (double)NAN;
@@ -219,8 +220,10 @@ static ss_status solve_contacts(ss_sim *sim, ss_solving how, bool *certified, ss
   ss_status status = p->divided && !p->joined ? look_at_guess(sim, error) : SS_OK;
   if (status != SS_OK) return status;
   const double s = to_natural_units(sim, how.speed), start = ss_seconds();
-  const ss_cp_options options = {
-      .solver = how.solver, .tolerance = how.residual, .stop = has_to_stop, .stop_user = sim};
+  const ss_cp_options options = {.solver = how.solver,
+                                 .tolerance = fmin(how.residual, ss_crowd_residual(sim, s)),
+                                 .stop = has_to_stop,
+                                 .stop_user = sim};
   ss_cp problem = ss_problem_view(p);
   problem.compliance = p->weight;
   ss_cp_result result = {0};
