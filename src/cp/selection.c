@@ -171,7 +171,7 @@ static void close_edges(const ss_cp *problem, const double *slack, double larges
 bool select_directly(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
                      ss_cp_result *result) {
   enum { PROXIMAL = 4, MOST = 400 };
-  static const double shares[] = {1e-5, 1e-7, 1e-9}, exact = 1e-14;
+  static const double shares[] = {1e-5, 1e-7, 1e-9}, exact = 1e-13;
   const size_t n = (size_t)problem->n, bytes = sizeof(double) * n;
   if (!problem->G || problem->n > MOST) return false;
   const scratch_mark mark = scratch_now(w);

@@ -81,6 +81,11 @@ static ss_status factorise(ss_sim *sim, ss_error *error) {
   return status;
 }
 
+/* out += factor x */
+static inline void add(double *restrict out, double factor, const double *restrict x, int n) {
+  for (int i = 0; i < n; i++) out[i] += factor * x[i];
+}
+
 /* X and S */
 static ss_status condense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
@@ -96,8 +101,7 @@ static ss_status condense(ss_sim *sim, ss_error *error) {
     for (int k = 0; k < f; k++) {
       const double factor = s->coupling[(ptrdiff_t)f * c + k];
       const double *x = s->response + (ptrdiff_t)m * k;
-      if (factor == 0) continue;
-      for (int d = 0; d < m; d++) s->S[(ptrdiff_t)m * c + d] -= factor * x[d];
+      if (factor != 0) add(s->S + (ptrdiff_t)m * c, -factor, x, m);
     }
   s->condensed = true;
   return SS_OK;
@@ -114,13 +118,12 @@ static void soften(const ss_sim *sim, double unit, const double *y, double *offs
   memset(offset, 0, sizeof(double) * (size_t)m);
   for (int k = 0; k < f; k++) {
     const double *x = s->response + (ptrdiff_t)m * k;
-    for (int c = 0; c < m; c++) {
-      if (x[c] == 0) continue;
-      offset[c] += x[c] * y[k] * d[c] / unit;
-      for (int e = 0; e <= c; e++) C[(ptrdiff_t)m * c + e] += x[c] * x[e];
-    }
+    add(offset, y[k], x, m);
+    for (int c = 0; c < m; c++)
+      if (x[c] != 0) add(C + (ptrdiff_t)m * c, x[c], x, c + 1);
   }
   for (int c = 0; c < m; c++) {
+    offset[c] *= d[c] / unit;
     for (int e = 0; e <= c; e++) C[(ptrdiff_t)m * c + e] *= d[c] * d[e];
     for (int e = 0; e < c; e++) C[(ptrdiff_t)m * e + c] = C[(ptrdiff_t)m * c + e];
     C[(ptrdiff_t)(m + 1) * c] += p->weight[f + c];
