@@ -464,6 +464,44 @@ static void joints_share_with_redundant_contacts(void **state) {
   }
 }
 
+/* A gripper: two pads on prismatic joints, each pressed by a motor, hold a bar by four corners each. Grip forces of 40 N on each side carry 6 N
+ * and a couple, because the bar is held at one end. */
+static void grips_share_the_load(void **state) {
+  (void)state;
+  static const char *const cones[] = {"quadratic", "polyhedral", "pyramid"};
+  for (size_t k = 0; k < 3; k++) {
+    char scene[2000];
+    (void)snprintf(
+        scene, sizeof scene,
+        "materials: [{name: default, friction: 0.6, restitution: 0}]\n"
+        "bodies:\n"
+        "  - {name: left, mass: 0.3, position: [0, -0.05, 0], shapes: [{type: box, size: [0.04, 0.02, 0.03]}]}\n"
+        "  - {name: right, mass: 0.3, position: [0, 0.05, 0], shapes: [{type: box, size: [0.04, 0.02, 0.03]}]}\n"
+        "  - {name: bar, mass: 0.6, position: [0.04, 0, 0], shapes: [{type: box, size: [0.2, 0.08, 0.05]}]}\n"
+        "joints:\n"
+        "  - {type: prismatic, between: [world, left], at: [0, -0.05, 0], axis: [0, 1, 0]}\n"
+        "  - {type: prismatic, between: [world, right], at: [0, 0.05, 0], axis: [0, 1, 0]}\n"
+        "forces:\n"
+        "  - {type: applied, on: left, force: [0, 40, 0]}\n"
+        "  - {type: applied, on: right, force: [0, -40, 0]}\n"
+        "simulation: {scheme: moreau, step: 0.005, duration: 0.05, friction: {cone: %s}}\n",
+        cones[k]);
+    run r;
+    ss_error error = {0};
+    watched w = {0};
+    run_require(ss_cp_workspace_create(&w.workspace, &error), &error, "workspace");
+    run_parse(&r, scene, NULL);
+    const ss_observer watch = {.user = &w, .step = run_ignore_step, .problem = watch_selection};
+    run_require(ss_sim_observe(r.sim, &watch, &error), &error, "observe");
+    run_finish(&r);
+    assert_int_equal(w.problems, 10);
+    check_below(w.residual, 1e-9, cones[k]);
+    check_below(w.uneven, 1e-7, cones[k]);
+    run_close(&r);
+    ss_cp_workspace_destroy(w.workspace);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(disc_rolls_in_a_circle),
@@ -485,6 +523,7 @@ int main(void) {
       cmocka_unit_test(bennett_linkage_moves),
       cmocka_unit_test(redundant_hinges_share_the_load),
       cmocka_unit_test(joints_share_with_redundant_contacts),
+      cmocka_unit_test(grips_share_the_load),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

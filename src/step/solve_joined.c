@@ -11,7 +11,7 @@
  *
  * which is least C_c z_c^2 + C_f z_f^2 where nothing slides; where something slides and A is not symmetric (gyroscopic terms), X^T stands for
  * G_cf G_ff^-1. The answer is judged as a whole, from J and A and not from the factors, after one step of iterative
- * refinement of z_f. Where joints depend on each other, where nothing is found, and where the selection needs to follow its path, the
+ * refinement of z_f. Where joints depend on each other and where nothing is found, the
  * whole problem is left to the solver (trial.c).
  * X and S serve all phases of an impact. */
 #include "step/step.h"
@@ -186,7 +186,7 @@ ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options
   ss_lu_solve(lu, g, y);
   const ss_cp condensed = pose(sim, unit, g, y, g_c, offset);
   const ss_status status = ss_cp_solve(&condensed, options, true, p->z + f, sim->solver.cp, result, error);
-  if (status != SS_OK || (result->outcome == SS_SOLVED && !result->selected)) return status;
+  if (status != SS_OK) return status;
   for (int k = 0; k < f; k++) y[k] /= unit;
   for (int c = 0; c < m; c++) off[c] = p->scale[f + c] * p->z[f + c];
   for (int k = 0; k < f; k++) {
