@@ -398,17 +398,132 @@ static void redundant_hinges_share_the_load(void **state) {
   run_close(&r);
 }
 
+/* ---- joints beside redundant contacts ---- */
+
+typedef struct watched {
+  ss_cp_workspace *workspace;
+  double residual, uneven; /* the worst */
+  int problems, most_rows;
+} watched;
+
+static ss_status watch_selection(void *user, const ss_sim *sim, const ss_cp *problem, const double *z,
+                                 ss_error *error) {
+  (void)sim;
+  (void)error;
+  watched *w = user;
+  w->residual = fmax(w->residual, ss_cp_judge(problem, z, NULL));
+  w->uneven = fmax(w->uneven, ss_cp_judge_selection(problem, z, w->workspace));
+  w->problems++;
+  if (problem->n > w->most_rows) w->most_rows = problem->n;
+  return SS_OK;
+}
+
+/* Three planks in a row, hinged to each other, lie on the floor with four corners each: of 36 impulses of contacts and 10 of joints the
+ * motion determines 18. Joints are eliminated before the contacts' problem is solved, and share the load all the same as if
+ * all of it were one problem. Pushed along they slide, and turn a little. */
+static void joints_share_with_redundant_contacts(void **state) {
+  (void)state;
+  const struct {
+    const char *cone;
+    double speed;
+  } cases[] = {{"quadratic", 0}, {"polyhedral", 0}, {"pyramid", 0}, {"quadratic", 0.5}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char scene[2000];
+    (void)snprintf(scene, sizeof scene,
+                   "materials: [{name: default, friction: 0.4, restitution: 0}]\n"
+                   "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+                   "contacts: [{between: [a, b], collide: false}, {between: [b, c], collide: false}]\n"
+                   "bodies:\n"
+                   "  - {name: a, mass: 2, position: [-1, 0, 0.1], velocity: [%g, %g, 0],"
+                   " shapes: [{type: box, size: [0.9, 0.4, 0.2]}]}\n"
+                   "  - {name: b, mass: 1, position: [0, 0, 0.1], velocity: [%g, %g, 0],"
+                   " shapes: [{type: box, size: [0.9, 0.5, 0.2]}]}\n"
+                   "  - {name: c, mass: 3, position: [1, 0.05, 0.1], velocity: [%g, %g, 0],"
+                   " shapes: [{type: box, size: [0.9, 0.3, 0.2]}]}\n"
+                   "joints:\n"
+                   "  - {type: revolute, between: [a, b], at: [-0.5, 0, 0.12], axis: [0, 1, 0]}\n"
+                   "  - {type: revolute, between: [b, c], at: [0.5, 0.1, 0.08], axis: [0, 1, 0]}\n"
+                   "simulation: {scheme: moreau, step: 0.01, duration: 0.05, friction: {cone: %s}}\n",
+                   cases[k].speed, cases[k].speed / 3, cases[k].speed, cases[k].speed / 3, cases[k].speed,
+                   cases[k].speed / 3, cases[k].cone);
+    run r;
+    ss_error error = {0};
+    watched w = {0};
+    run_require(ss_cp_workspace_create(&w.workspace, &error), &error, "workspace");
+    run_parse(&r, scene, NULL);
+    const ss_observer watch = {.user = &w, .step = run_ignore_step, .problem = watch_selection};
+    run_require(ss_sim_observe(r.sim, &watch, &error), &error, "observe");
+    run_finish(&r);
+    assert_int_equal(w.problems, 5);
+    assert_int_equal(w.most_rows, 46);
+    check_below(w.residual, 1e-9, cases[k].cone);
+    check_below(w.uneven, 1e-7, cases[k].cone);
+    assert_int_equal(ss_sim_report(r.sim)->solves.fallbacks, 0); /* nothing needed the whole problem */
+    run_close(&r);
+    ss_cp_workspace_destroy(w.workspace);
+  }
+}
+
+/* A gripper: two pads on prismatic joints, each pressed by a motor, hold a bar by four corners each. Grip forces of 40 N on each side carry 6 N
+ * and a couple, because the bar is held at one end. */
+static void grips_share_the_load(void **state) {
+  (void)state;
+  static const char *const cones[] = {"quadratic", "polyhedral", "pyramid"};
+  for (size_t k = 0; k < 3; k++) {
+    char scene[2000];
+    (void)snprintf(
+        scene, sizeof scene,
+        "materials: [{name: default, friction: 0.6, restitution: 0}]\n"
+        "bodies:\n"
+        "  - {name: left, mass: 0.3, position: [0, -0.05, 0], shapes: [{type: box, size: [0.04, 0.02, 0.03]}]}\n"
+        "  - {name: right, mass: 0.3, position: [0, 0.05, 0], shapes: [{type: box, size: [0.04, 0.02, 0.03]}]}\n"
+        "  - {name: bar, mass: 0.6, position: [0.04, 0, 0], shapes: [{type: box, size: [0.2, 0.08, 0.05]}]}\n"
+        "joints:\n"
+        "  - {type: prismatic, between: [world, left], at: [0, -0.05, 0], axis: [0, 1, 0]}\n"
+        "  - {type: prismatic, between: [world, right], at: [0, 0.05, 0], axis: [0, 1, 0]}\n"
+        "forces:\n"
+        "  - {type: applied, on: left, force: [0, 40, 0]}\n"
+        "  - {type: applied, on: right, force: [0, -40, 0]}\n"
+        "simulation: {scheme: moreau, step: 0.005, duration: 0.05, friction: {cone: %s}}\n",
+        cones[k]);
+    run r;
+    ss_error error = {0};
+    watched w = {0};
+    run_require(ss_cp_workspace_create(&w.workspace, &error), &error, "workspace");
+    run_parse(&r, scene, NULL);
+    const ss_observer watch = {.user = &w, .step = run_ignore_step, .problem = watch_selection};
+    run_require(ss_sim_observe(r.sim, &watch, &error), &error, "observe");
+    run_finish(&r);
+    assert_int_equal(w.problems, 10);
+    check_below(w.residual, 1e-9, cones[k]);
+    check_below(w.uneven, 1e-7, cones[k]);
+    run_close(&r);
+    ss_cp_workspace_destroy(w.workspace);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(disc_rolls_in_a_circle),         cmocka_unit_test(ball_circles_on_the_turntable),
-      cmocka_unit_test(wheel_rolls_down_an_incline),    cmocka_unit_test(wheel_rolls_on_a_moving_plank),
-      cmocka_unit_test(skate_drifts_across_the_slope),  cmocka_unit_test(nut_runs_down_the_screw),
-      cmocka_unit_test(planet_runs_round_the_sun),      cmocka_unit_test(gears_divide_the_torque),
-      cmocka_unit_test(springs_in_joints_swing),        cmocka_unit_test(stiff_spring_holds),
-      cmocka_unit_test(cardan_shafts_have_their_rates), cmocka_unit_test(bead_is_thrown_outwards),
-      cmocka_unit_test(sleeve_slides_and_spins),        cmocka_unit_test(puck_flies_a_parabola),
-      cmocka_unit_test(four_bar_follows_the_benchmark), cmocka_unit_test(redundant_joints_change_nothing),
-      cmocka_unit_test(bennett_linkage_moves),          cmocka_unit_test(redundant_hinges_share_the_load),
+      cmocka_unit_test(disc_rolls_in_a_circle),
+      cmocka_unit_test(ball_circles_on_the_turntable),
+      cmocka_unit_test(wheel_rolls_down_an_incline),
+      cmocka_unit_test(wheel_rolls_on_a_moving_plank),
+      cmocka_unit_test(skate_drifts_across_the_slope),
+      cmocka_unit_test(nut_runs_down_the_screw),
+      cmocka_unit_test(planet_runs_round_the_sun),
+      cmocka_unit_test(gears_divide_the_torque),
+      cmocka_unit_test(springs_in_joints_swing),
+      cmocka_unit_test(stiff_spring_holds),
+      cmocka_unit_test(cardan_shafts_have_their_rates),
+      cmocka_unit_test(bead_is_thrown_outwards),
+      cmocka_unit_test(sleeve_slides_and_spins),
+      cmocka_unit_test(puck_flies_a_parabola),
+      cmocka_unit_test(four_bar_follows_the_benchmark),
+      cmocka_unit_test(redundant_joints_change_nothing),
+      cmocka_unit_test(bennett_linkage_moves),
+      cmocka_unit_test(redundant_hinges_share_the_load),
+      cmocka_unit_test(joints_share_with_redundant_contacts),
+      cmocka_unit_test(grips_share_the_load),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

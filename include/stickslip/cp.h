@@ -89,6 +89,9 @@ typedef struct ss_cp {
   const ss_sparse *sparse;
   const ss_cp_operator *factors;
   const double *compliance; /* [n] positive weights of the selection; NULL: all one */
+  /* The same where rows that give have been eliminated, beside a dense G: C is a symmetric matrix [n][n], and the limit is that of
+   * w = (G + eps C) z + g + eps c, c [n]. */
+  const double *compliance_matrix, *compliance_offset;
 } ss_cp;
 
 /* What a solver says of itself; whether to believe it is the judge's affair. */
@@ -117,7 +120,6 @@ typedef struct ss_cp_options {
   bool (*stop)(void *user);
   void *stop_user;
   bool any;         /* any solution will do: no selection */
-  bool determine;   /* says whether it is the only solution with its states even where that costs a factorisation */
   unsigned without; /* bits of rows of "auto" that are left out, and who is told of every attempt: for bench/strategy */
   void (*trace)(void *user, int row, ss_outcome outcome);
   void *trace_user;
@@ -132,7 +134,6 @@ typedef struct ss_cp_result {
   int fallbacks;      /* how many methods failed before the one that solved */
   const char *solver; /* the one that produced z */
   bool selected;      /* z is the limit of vanishing compliance */
-  bool determined;    /* it is the only solution with its states: nothing was to be selected */
   bool no_solution;   /* proved, up to rounding: the inequalities contradict each other */
 } ss_cp_result;
 

@@ -67,6 +67,27 @@ bool is_determined(const ss_cp *problem, const double *z, ss_cp_workspace *w) {
   return determined;
 }
 
+static double softness(const ss_cp *problem, int row) {
+  if (problem->compliance_matrix) return problem->compliance_matrix[(size_t)row * ((size_t)problem->n + 1)];
+  return problem->compliance ? problem->compliance[row] : 1;
+}
+
+/* What eps is measured by: the mean of G_ii / C_ii over the rows that G does something for. */
+static double typical_stiffness(const ss_cp *problem) {
+  static const double idle = 1e-9;
+  const size_t n = (size_t)problem->n;
+  double largest = 0, sum = 0;
+  int count = 0;
+  for (size_t i = 0; i < n; i++) largest = fmax(largest, problem->G[i * (n + 1)] / softness(problem, (int)i));
+  for (size_t i = 0; i < n; i++) {
+    const double own = problem->G[i * (n + 1)] / softness(problem, (int)i);
+    if (!(own > idle * largest)) continue;
+    sum += log(own);
+    count++;
+  }
+  return count ? exp(sum / count) : 1;
+}
+
 /* Whether a contact of the rigid solution z, w is in the state of the compliant one ze, we, or on its edge. `small`: slacks of the
  * compliant problem below are zero. */
 static bool keeps_friction(const ss_block *block, const double *ze, const double *we, const double *z, const double *w,
@@ -98,7 +119,7 @@ bool states_are_kept(const ss_cp *problem, const double *ze, const double *we, c
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     const int row = block->first;
-    const double c = problem->compliance ? problem->compliance[row] : 1, small = share * eps * c * size_z;
+    const double small = share * eps * softness(problem, row) * size_z;
     if (block->kind == SS_BLOCK_FRICTION &&
         !keeps_friction(block, ze + row, we + row, z + row, w + row, small, size_z, size_w))
       return false;
@@ -108,7 +129,7 @@ bool states_are_kept(const ss_cp *problem, const double *ze, const double *we, c
   return true;
 }
 
-/* w = (G + eps C) z + g - eps C a, and its solution from z. */
+/* w = (G + eps C) z + g - eps C a, and its solution from z; where a is NULL: without it, or with + eps c. */
 static bool solve_compliant(ss_cp *posed, const ss_cp *problem, double eps, const double *a, double *z,
                             ss_cp_workspace *w) {
   static const double exact = 1e-14, enough = 1e-11;
@@ -117,10 +138,19 @@ static bool solve_compliant(ss_cp *posed, const ss_cp *problem, double eps, cons
   ss_cp_result result = {0};
   double *g = (double *)posed->g, *G = (double *)posed->G;
   const size_t n = (size_t)problem->n;
-  for (size_t i = 0; i < n; i++) {
-    const double soft = eps * (problem->compliance ? problem->compliance[i] : 1);
+  for (size_t i = 0; i < n && !problem->compliance_matrix; i++) {
+    const double soft = eps * softness(problem, (int)i);
     g[i] = problem->g[i] - (a ? soft * a[i] : 0);
     G[i * (n + 1)] = problem->G[i * (n + 1)] + soft;
+  }
+  for (size_t i = 0; i < n && problem->compliance_matrix; i++) {
+    const double *C = problem->compliance_matrix + i * n;
+    double sum = a || !problem->compliance_offset ? 0 : -problem->compliance_offset[i];
+    for (size_t j = 0; j < n; j++) {
+      G[i * n + j] = problem->G[i * n + j] + eps * C[j];
+      sum += a ? C[j] * a[j] : 0;
+    }
+    g[i] = problem->g[i] - eps * sum;
   }
   const ss_status status = solve_active_set(posed, &options, true, z, w, &result, NULL);
   scratch_release(w, mark);
@@ -140,19 +170,16 @@ static void close_edges(const ss_cp *problem, const double *slack, double larges
 
 bool select_directly(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *w,
                      ss_cp_result *result) {
-  enum { PROXIMAL = 3, MOST = 400 };
-  static const double shares[] = {1e-5, 1e-7, 1e-9};
+  enum { PROXIMAL = 4, MOST = 400 };
+  static const double shares[] = {1e-5, 1e-7, 1e-9}, exact = 1e-13;
   const size_t n = (size_t)problem->n, bytes = sizeof(double) * n;
   if (!problem->G || problem->n > MOST) return false;
   const scratch_mark mark = scratch_now(w);
-  double *G = SCRATCH(w, double, n *n), *g = SCRATCH(w, double, 6 * n), sum = 0, largest = 0, residual = HUGE_VAL;
+  double *G = SCRATCH(w, double, n *n), *g = SCRATCH(w, double, 6 * n), largest = 0, residual = HUGE_VAL;
   if (!G || !g) return false;
   double *x = g + n, *slack = x + n, *a = slack + n, *ze = a + n, *we = ze + n;
-  for (size_t i = 0; i < n; i++) {
-    const double own = problem->G[i * (n + 1)];
-    sum += own > 0 ? log(own / (problem->compliance ? problem->compliance[i] : 1)) : 0;
-    largest = fmax(largest, fabs(z[i]));
-  }
+  const double typical = typical_stiffness(problem);
+  for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(z[i]));
   memcpy(G, problem->G, bytes * n);
   ss_cp posed = *problem;
   posed.G = G;
@@ -161,7 +188,7 @@ bool select_directly(const ss_cp *problem, const ss_cp_options *options, double 
   memcpy(x, z, bytes);
   close_edges(problem, slack, largest, x);
   for (size_t level = 0; level < sizeof shares / sizeof *shares && going && !selected; level++) {
-    const double eps = shares[level] * exp(sum / (double)n);
+    const double eps = shares[level] * typical;
     residual = HUGE_VAL;
     going = solve_compliant(&posed, problem, eps, NULL, x, w);
     memcpy(ze, x, bytes);
@@ -171,7 +198,7 @@ bool select_directly(const ss_cp *problem, const ss_cp_options *options, double 
       memcpy(a, x, bytes);
       rigid = solve_compliant(&posed, problem, eps, a, x, w);
       residual = rigid ? ss_cp_judge(problem, x, slack) : HUGE_VAL;
-      if (residual <= 0.01 * options->tolerance) break;
+      if (residual <= exact) break;
     }
     selected = residual <= options->tolerance && states_are_kept(problem, ze, we, x, slack, eps);
     if (!selected) memcpy(x, ze, bytes);

@@ -123,8 +123,8 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
                         ss_cp_result *result, ss_error *error) {
   static const double exact = 1e-13, nearly = 10;
   enum { NEWTONS = 20 }; /* from states that are right it takes some ten; a crowd would pay in every step for more */
-  result->determined = (!result->selected || options->determine) && is_determined(problem, z, workspace);
-  result->selected = result->selected || result->determined;
+  if (problem->compliance_matrix) result->selected = false; /* by the diagonal of it alone */
+  result->selected = result->selected || is_determined(problem, z, workspace);
   if (result->selected) return sharpen(problem, options, z, workspace, result, error);
   if (is_coarse(options) && is_large_and_sparse(problem)) return SS_OK;
   const scratch_mark mark = scratch_now(workspace);
@@ -136,14 +136,15 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
   ss_status status = SS_OK;
   if (!(bounded.work > 0)) bounded.work = first_work(problem);
   if (is_large_and_sparse(problem)) bounded.iteration_limit = NEWTONS;
-  if (!select_directly(problem, options, x, workspace, &own))
+  if (!select_directly(problem, options, x, workspace, &own) && !problem->compliance_matrix)
     status = select_solution(problem, &bounded, x, workspace, &own, error);
   if (!status && own.selected && is_same(x, z, problem->n)) { /* and the one that was found has no noise */
     result->selected = true;
     own.selected = false;
   }
   if (!status && own.selected) status = sharpen(problem, options, x, workspace, &own, error);
-  if (!status && own.selected && own.residual <= fmin(options->tolerance, fmax(exact, nearly * result->residual))) {
+  const double enough = problem->compliance_matrix ? options->tolerance / 10 : fmax(exact, nearly * result->residual);
+  if (!status && own.selected && own.residual <= fmin(options->tolerance, enough)) {
     memcpy(z, x, sizeof(double) * (size_t)problem->n);
     own.solver = result->solver;
     *result = own;
@@ -204,8 +205,8 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   *result = nothing;
   if (has_generated(problem)) return solve_generated(problem, options, warm, z, workspace, result, error);
   if (automatic && !warm && solve_at_once(problem, options, z, workspace, result)) {
-    result->determined = is_zero(z, problem->n);
-    return options->any || result->determined ? SS_OK : select(problem, options, z, workspace, result, error);
+    result->selected = is_zero(z, problem->n) && !problem->compliance_offset;
+    return options->any || result->selected ? SS_OK : select(problem, options, z, workspace, result, error);
   }
   *result = nothing;
   if (problem->n > 0 && !storage_finite(problem)) {

@@ -65,7 +65,11 @@ ss_status units_change(const ss_cp *problem, cp_units u, ss_cp_workspace *w, ss_
     blocks[b].upper /= u.z;
     blocks[b].extra /= u.z;
   }
+  double *offset = problem->compliance_offset ? SCRATCH(w, double, n) : NULL;
+  if (problem->compliance_offset && !offset) return out_of_memory(error);
+  for (size_t i = 0; i < n && offset; i++) offset[i] = problem->compliance_offset[i] / u.z;
   *out = *problem;
+  out->compliance_offset = offset;
   out->g = g;
   out->blocks = blocks;
   if (problem->G) {

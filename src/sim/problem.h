@@ -99,8 +99,8 @@ typedef struct ss_joined {
   bool condensed;   /* what follows is that of the present problem */
   double *coupling; /* [m][f] G_cf */
   double *response; /* [f][m] G_ff^-1 G_fc; and as much working space */
-  double *S;        /* [m][m] what is left of G; and as much in natural units */
-  double *numbers;  /* [5 n] */
+  double *S;        /* [3][m][m] what is left of G; in natural units; compliance in them */
+  double *numbers;  /* [6 n] */
   ss_block *blocks; /* of the others */
   int capacity[4], block_capacity;
 } ss_joined;

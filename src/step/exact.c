@@ -116,7 +116,16 @@ static void spread(const ss_model *model, const ss_row *row, double *w) {
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < 0) continue;
     const ss_body *b = &model->bodies[row->body[side]];
-    for (int k = 0; k < b->n; k++) w[6 * side + k] = ss_short_dot(b->minv + (ptrdiff_t)k * b->n, row->j[side], b->n);
+    const double *j = row->j[side];
+    double *out = w + (ptrdiff_t)6 * side;
+    if (b->n == 6) { /* about the centre of mass: translation and rotation apart */
+      for (int k = 0; k < 3; k++) {
+        out[k] = b->minv[7 * k] * j[k];
+        out[3 + k] = ss_short_dot(b->minv + (ptrdiff_t)6 * (3 + k) + 3, j + 3, 3);
+      }
+      continue;
+    }
+    for (int k = 0; k < b->n; k++) out[k] = ss_short_dot(b->minv + (ptrdiff_t)k * b->n, j, b->n);
   }
 }
 
@@ -276,18 +285,23 @@ static ss_status hold_positions(ss_sim *sim, bool *held, ss_error *error) {
   ss_exact *x = &sim->exact;
   const double small = 1e-11 * sim->model->length, near = 1e-9 * sim->model->length, poor = 0.5;
   double worst = evaluate(sim, true), last = HUGE_VAL;
+  bool rows = true; /* are those of the present position, or of one so near that they do not change */
   ss_status status = SS_OK;
   x->factorised = false;
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS && worst > small; k++) {
     if (k > 0 && worst > poor * last && (worst <= 10 * small || k > 3)) break;
-    const bool slow = k > 0 && worst > slow_convergence * last && last > near; /* the rows are from here */
+    const bool slow = k > 0 && worst > slow_convergence * last && last > near;
+    if (slow && !rows) (void)evaluate(sim, true);
     if (slow || !x->factorised) status = factorise(sim, error);
     if (status != SS_OK) break;
     last = worst;
     shift(sim);
-    worst = fmax(evaluate(sim, last > near), deviate(sim, false)); /* so near the rows do not change */
+    const bool turned = last > near, ends = last <= 1e3 * near; /* so near this is mostly the last time */
+    worst = fmax(evaluate(sim, turned && ends), deviate(sim, false));
+    if (turned) rows = ends;
   }
   *held = worst <= 10 * small;
+  if (*held && !rows) (void)evaluate(sim, true);
   if (*held || status != SS_OK) return status;
   memcpy(sim->state.q, x->q, sizeof(double) * (size_t)sim->model->n_q);
   (void)evaluate(sim, true);

@@ -4,9 +4,15 @@
  *     z_f = -(y + X z_c),   y = G_ff^-1 g_f,   X = G_ff^-1 G_fc                       a tree costs O(n) per row of c
  *     w_c = S z_c + g_c - G_cf y,              S = G_cc - G_cf X
  *
- * A robot of 60 joint rows that stands on four feet is a problem of 12 rows then. The answer is judged as a whole, from J and A
- * and not from the factors, after one step of iterative refinement of z_f. Where joints depend on each other, where nothing is found, and
- * where contacts are redundant, so that joints give like them in the selection (cp.h), the whole problem is left to the solver (trial.c).
+ * A robot of 60 joint rows that stands on four feet is a problem of 12 rows then. Where contacts are redundant, joints give like them in
+ * the selection (cp.h): G_ff + eps C_f eliminated instead of G_ff gives
+ *
+ *     w_c = (S + eps C^) z_c + g_c - G_cf y + eps c + O(eps^2),      C^ = C_c + X^T C_f X,   c = X^T C_f y
+ *
+ * which is least C_c z_c^2 + C_f z_f^2 where nothing slides; where something slides and A is not symmetric (gyroscopic terms), X^T stands for
+ * G_cf G_ff^-1. The answer is judged as a whole, from J and A and not from the factors, after one step of iterative
+ * refinement of z_f. Where joints depend on each other and where nothing is found, the
+ * whole problem is left to the solver (trial.c).
  * X and S serve all phases of an impact. */
 #include "step/step.h"
 
@@ -18,8 +24,8 @@ static ss_status reserve(ss_sim *sim, ss_error *error) {
   const int n = p->n, f = p->n_free, m = n - f;
   ss_status status = ss_grow((void **)&s->coupling, &s->capacity[0], m * f, sizeof(double), error);
   if (status == SS_OK) status = ss_grow((void **)&s->response, &s->capacity[1], 2 * m * f, sizeof(double), error);
-  if (status == SS_OK) status = ss_grow((void **)&s->S, &s->capacity[2], 2 * m * m, sizeof(double), error);
-  if (status == SS_OK) status = ss_grow((void **)&s->numbers, &s->capacity[3], 5 * n, sizeof(double), error);
+  if (status == SS_OK) status = ss_grow((void **)&s->S, &s->capacity[2], 3 * m * m, sizeof(double), error);
+  if (status == SS_OK) status = ss_grow((void **)&s->numbers, &s->capacity[3], 6 * n, sizeof(double), error);
   if (status == SS_OK) status = ss_grow((void **)&s->blocks, &s->block_capacity, p->n_blocks, sizeof *s->blocks, error);
   return status;
 }
@@ -75,6 +81,11 @@ static ss_status factorise(ss_sim *sim, ss_error *error) {
   return status;
 }
 
+/* out += factor x */
+static inline void add(double *restrict out, double factor, const double *restrict x, int n) {
+  for (int i = 0; i < n; i++) out[i] += factor * x[i];
+}
+
 /* X and S */
 static ss_status condense(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
@@ -90,15 +101,37 @@ static ss_status condense(ss_sim *sim, ss_error *error) {
     for (int k = 0; k < f; k++) {
       const double factor = s->coupling[(ptrdiff_t)f * c + k];
       const double *x = s->response + (ptrdiff_t)m * k;
-      if (factor == 0) continue;
-      for (int d = 0; d < m; d++) s->S[(ptrdiff_t)m * c + d] -= factor * x[d];
+      if (factor != 0) add(s->S + (ptrdiff_t)m * c, -factor, x, m);
     }
   s->condensed = true;
   return SS_OK;
 }
 
+/* C^ and c in natural units; C_f is one in the user's. */
+static void soften(const ss_sim *sim, double unit, const double *y, double *offset) {
+  const ss_problem *p = &sim->trial.problem;
+  const ss_joined *s = &sim->solver.joined;
+  const int f = p->n_free, m = p->n - f;
+  const double *d = p->scale + f;
+  double *C = s->S + (ptrdiff_t)2 * m * m;
+  memset(C, 0, sizeof(double) * (size_t)m * (size_t)m);
+  memset(offset, 0, sizeof(double) * (size_t)m);
+  for (int k = 0; k < f; k++) {
+    const double *x = s->response + (ptrdiff_t)m * k;
+    add(offset, y[k], x, m);
+    for (int c = 0; c < m; c++)
+      if (x[c] != 0) add(C + (ptrdiff_t)m * c, x[c], x, c + 1);
+  }
+  for (int c = 0; c < m; c++) {
+    offset[c] *= d[c] / unit;
+    for (int e = 0; e <= c; e++) C[(ptrdiff_t)m * c + e] *= d[c] * d[e];
+    for (int e = 0; e < c; e++) C[(ptrdiff_t)m * e + c] = C[(ptrdiff_t)m * c + e];
+    C[(ptrdiff_t)(m + 1) * c] += p->weight[f + c];
+  }
+}
+
 /* The condensed problem in natural units. g: of the whole one, in the user's; y: G_ff^-1 g_f. */
-static ss_cp pose(const ss_sim *sim, double unit, const double *g, const double *y, double *g_c) {
+static ss_cp pose(const ss_sim *sim, double unit, const double *g, const double *y, double *g_c, double *offset) {
   const ss_problem *p = &sim->trial.problem;
   const ss_joined *s = &sim->solver.joined;
   const int f = p->n_free, m = p->n - f;
@@ -116,7 +149,15 @@ static ss_cp pose(const ss_sim *sim, double unit, const double *g, const double 
     s->blocks[blocks] = p->blocks[b];
     s->blocks[blocks++].first -= f;
   }
-  return (ss_cp){.n = m, .n_blocks = blocks, .G = S, .g = g_c, .blocks = s->blocks, .compliance = p->weight + f};
+  soften(sim, unit, y, offset);
+  return (ss_cp){.n = m,
+                 .n_blocks = blocks,
+                 .G = S,
+                 .g = g_c,
+                 .blocks = s->blocks,
+                 .compliance = p->weight + f,
+                 .compliance_matrix = S + (ptrdiff_t)m * m,
+                 .compliance_offset = offset};
 }
 
 /* w = G z + g in natural units, through the bodies. */
@@ -140,14 +181,12 @@ ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options
     if (status != SS_OK || !s->condensed) return status;
   }
   const ss_lu *lu = ss_problem_lu(sim);
-  double *g = s->numbers + n, *y = g + n, *g_c = y + f, *off = g_c + m;
+  double *g = s->numbers + n, *y = g + n, *g_c = y + f, *off = g_c + m, *offset = off + n;
   for (int i = 0; i < n; i++) g[i] = p->g[i] * unit / p->scale[i];
   ss_lu_solve(lu, g, y);
-  const ss_cp condensed = pose(sim, unit, g, y, g_c);
-  ss_cp_options own = *options;
-  own.determine = true;
-  const ss_status status = ss_cp_solve(&condensed, &own, true, p->z + f, sim->solver.cp, result, error);
-  if (status != SS_OK || (result->outcome == SS_SOLVED && !result->determined)) return status;
+  const ss_cp condensed = pose(sim, unit, g, y, g_c, offset);
+  const ss_status status = ss_cp_solve(&condensed, options, true, p->z + f, sim->solver.cp, result, error);
+  if (status != SS_OK) return status;
   for (int k = 0; k < f; k++) y[k] /= unit;
   for (int c = 0; c < m; c++) off[c] = p->scale[f + c] * p->z[f + c];
   for (int k = 0; k < f; k++) {
