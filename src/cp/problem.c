@@ -1,13 +1,8 @@
-/* Checks, names and the plain-text form of a complementarity problem (docs/problem-format.md). */
+/* Checks and names of a complementarity problem. */
 #include "cp/storage.h"
 
-#include "io/output_file.h"
-
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 const char *ss_outcome_name(ss_outcome outcome) {
   static const char *const names[] = {"solved", "limit", "ray", "stalled", "not-admitted"};
@@ -80,89 +75,4 @@ ss_status ss_cp_validate(const ss_cp *problem, ss_error *error) {
         return ss_fail(error, SS_ERROR_INPUT, "G[%d, %d] is not finite", i, j);
   }
   return SS_OK;
-}
-
-static void write_block(FILE *file, const ss_block *block) {
-  static const char *const cones[] = {"polyhedral", "pyramid", "quadratic", "generated"};
-  switch (block->kind) {
-  case SS_BLOCK_FREE:
-    fprintf(file, "free %d\n", block->size);
-    break;
-  case SS_BLOCK_NONNEGATIVE:
-    fprintf(file, "nonnegative %d\n", block->size);
-    break;
-  case SS_BLOCK_BOX:
-    fprintf(file, "box %a %a\n", block->lower, block->upper);
-    break;
-  case SS_BLOCK_FRICTION:
-    fprintf(file, "friction %d %s %d %a %a", block->size, cones[block->cone], block->directions, block->mu,
-            block->extra);
-    for (int i = 0; block->cone == SS_CONE_GENERATED && i < block->directions * (block->size - 1); i++)
-      fprintf(file, " %a", block->generators[i]);
-    fputc('\n', file);
-    break;
-  }
-}
-
-static void write_row(FILE *file, const double *row, int n) {
-  for (int j = 0; j < n; j++) fprintf(file, "%a%c", row[j], j + 1 < n ? ' ' : '\n');
-}
-
-static void write_sparse(FILE *file, const char *name, const ss_sparse *m) {
-  fprintf(file, "%s %d\n", name, m->start[m->rows]);
-  for (int i = 0; i < m->rows; i++)
-    for (int k = m->start[i]; k < m->start[i + 1]; k++) fprintf(file, "%d %d %a\n", i, m->col[k], m->value[k]);
-}
-
-static void write_bodies(FILE *file, const ss_cp_operator *o) {
-  fprintf(file, "factors %d\n", o->n_bodies);
-  const double *A = o->A;
-  for (int b = 0; b < o->n_bodies; b++) {
-    const int size = o->first[b + 1] - o->first[b];
-    fprintf(file, "%d ", size);
-    write_row(file, A, size * size);
-    A += (ptrdiff_t)size * size;
-  }
-}
-
-static void write_operator(FILE *file, const ss_cp_operator *o) {
-  if (o->whole.start) fprintf(file, "whole %d ", o->whole.rows);
-  if (o->whole.start) write_sparse(file, "A", &o->whole);
-  if (!o->whole.start) write_bodies(file, o);
-  write_sparse(file, "J", &o->J);
-  if (o->R.start) write_sparse(file, "R", &o->R);
-}
-
-static void write_matrix(FILE *file, const ss_cp *problem) {
-  if (problem->sparse) {
-    write_sparse(file, "sparse", problem->sparse);
-  } else if (problem->factors) {
-    write_operator(file, problem->factors);
-  } else {
-    fprintf(file, "G\n");
-    for (int i = 0; i < problem->n; i++) write_row(file, problem->G + (size_t)i * (size_t)problem->n, problem->n);
-  }
-}
-
-static void write_problem(FILE *file, const ss_cp *problem) {
-  fprintf(file, "stickslip-problem 1\nrows %d\nblocks %d\n", problem->n, problem->n_blocks);
-  for (int b = 0; b < problem->n_blocks; b++) write_block(file, &problem->blocks[b]);
-  write_matrix(file, problem);
-  fprintf(file, "g\n");
-  write_row(file, problem->g, problem->n);
-}
-
-ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error) {
-  ss_output_file output;
-  ss_status status = ss_output_file_create(&output, path, error);
-  if (status) return status;
-  FILE *file = fopen(output.working, "w");
-  if (file) write_problem(file, problem);
-  const bool failed = !file || ferror(file);
-  if ((file && fclose(file)) || failed)
-    status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
-  if (!status) status = ss_output_file_publish(&output, error);
-  if (status) ss_output_file_discard(&output);
-  ss_output_file_release(&output);
-  return status;
 }

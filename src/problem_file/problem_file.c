@@ -1,12 +1,21 @@
-/* The project's own format (docs/problem-format.md), and plain LCPs: "n, M row by row, q" after a comment. */
-#include "cp/storage.h"
-#include "cp/tokens.h"
+/* Files of complementarity problems: the first bytes decide the format. Problems are written in the project's own one. */
+#include "problem_file/tokens.h"
 
+#include "cp/storage.h"
+#include "io/output_file.h"
+#include "io/text_file.h"
+
+#include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* The project's own format (docs/problem-format.md), and plain LCPs: "n, M row by row, q" after a comment. */
+
+static const char *const cones[] = {"polyhedral", "pyramid", "quadratic", "generated"};
 
 static ss_status read_block(tokens *t, ss_block *block, ss_error *error) {
-  static const char *const cones[] = {"polyhedral", "pyramid", "quadratic", "generated"};
   const bool is_free = tokens_word(t, "free");
   if (is_free || tokens_word(t, "nonnegative")) {
     block->kind = is_free ? SS_BLOCK_FREE : SS_BLOCK_NONNEGATIVE;
@@ -128,7 +137,7 @@ static ss_status place_failure(tokens *t, ss_status status, ss_error *error) {
   return tokens_fail(t, error, message);
 }
 
-ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error) {
+static ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error) {
   int version, n, n_blocks;
   if (!tokens_word(t, "stickslip-problem") || !tokens_integer(t, &version) || version != 1)
     return tokens_expected(t, error, "stickslip-problem 1");
@@ -158,7 +167,7 @@ ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error) {
   return status;
 }
 
-ss_status read_plain_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
+static ss_status read_plain_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
   int n;
   double *G, *g;
   if (!tokens_integer(t, &n)) return tokens_expected(t, error, "the number of rows");
@@ -171,4 +180,165 @@ ss_status read_plain_lcp(tokens *t, ss_cp_file *out, ss_error *error) {
   out->problem = (ss_cp){.n = n, .n_blocks = n > 0, .G = G, .g = g, .blocks = block};
   out->kind = "lcp";
   return SS_OK;
+}
+
+static void write_block(FILE *file, const ss_block *block) {
+  switch (block->kind) {
+  case SS_BLOCK_FREE:
+    fprintf(file, "free %d\n", block->size);
+    break;
+  case SS_BLOCK_NONNEGATIVE:
+    fprintf(file, "nonnegative %d\n", block->size);
+    break;
+  case SS_BLOCK_BOX:
+    fprintf(file, "box %a %a\n", block->lower, block->upper);
+    break;
+  case SS_BLOCK_FRICTION:
+    fprintf(file, "friction %d %s %d %a %a", block->size, cones[block->cone], block->directions, block->mu,
+            block->extra);
+    for (int i = 0; block->cone == SS_CONE_GENERATED && i < block->directions * (block->size - 1); i++)
+      fprintf(file, " %a", block->generators[i]);
+    fputc('\n', file);
+    break;
+  }
+}
+
+static void write_row(FILE *file, const double *row, int n) {
+  for (int j = 0; j < n; j++) fprintf(file, "%a%c", row[j], j + 1 < n ? ' ' : '\n');
+}
+
+static void write_sparse(FILE *file, const char *name, const ss_sparse *m) {
+  fprintf(file, "%s %d\n", name, m->start[m->rows]);
+  for (int i = 0; i < m->rows; i++)
+    for (int k = m->start[i]; k < m->start[i + 1]; k++) fprintf(file, "%d %d %a\n", i, m->col[k], m->value[k]);
+}
+
+static void write_bodies(FILE *file, const ss_cp_operator *o) {
+  fprintf(file, "factors %d\n", o->n_bodies);
+  const double *A = o->A;
+  for (int b = 0; b < o->n_bodies; b++) {
+    const int size = o->first[b + 1] - o->first[b];
+    fprintf(file, "%d ", size);
+    write_row(file, A, size * size);
+    A += (ptrdiff_t)size * size;
+  }
+}
+
+static void write_operator(FILE *file, const ss_cp_operator *o) {
+  if (o->whole.start) fprintf(file, "whole %d ", o->whole.rows);
+  if (o->whole.start) write_sparse(file, "A", &o->whole);
+  if (!o->whole.start) write_bodies(file, o);
+  write_sparse(file, "J", &o->J);
+  if (o->R.start) write_sparse(file, "R", &o->R);
+}
+
+static void write_matrix(FILE *file, const ss_cp *problem) {
+  if (problem->sparse) {
+    write_sparse(file, "sparse", problem->sparse);
+  } else if (problem->factors) {
+    write_operator(file, problem->factors);
+  } else {
+    fprintf(file, "G\n");
+    for (int i = 0; i < problem->n; i++) write_row(file, problem->G + (size_t)i * (size_t)problem->n, problem->n);
+  }
+}
+
+static void write_problem(FILE *file, const ss_cp *problem) {
+  fprintf(file, "stickslip-problem 1\nrows %d\nblocks %d\n", problem->n, problem->n_blocks);
+  for (int b = 0; b < problem->n_blocks; b++) write_block(file, &problem->blocks[b]);
+  write_matrix(file, problem);
+  fprintf(file, "g\n");
+  write_row(file, problem->g, problem->n);
+}
+
+ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error) {
+  ss_output_file output;
+  ss_status status = ss_output_file_create(&output, path, error);
+  if (status) return status;
+  FILE *file = fopen(output.working, "w");
+  if (file) write_problem(file, problem);
+  const bool failed = !file || ferror(file);
+  if ((file && fclose(file)) || failed)
+    status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
+  if (!status) status = ss_output_file_publish(&output, error);
+  if (status) ss_output_file_discard(&output);
+  ss_output_file_release(&output);
+  return status;
+}
+
+enum { SS_CP_FILE_LIMIT = 1 << 30 }; /* bytes; a dense matrix of SS_CP_DENSE_ROWS has some 200 MB */
+
+void ss_cp_file_release(ss_cp_file *file) {
+  ss_arena_destroy(file->memory);
+  *file = (ss_cp_file){0};
+}
+
+static const char signature[] = "\211HDF\r\n\032\n";
+
+/* Whether nothing follows but n, M, q and, as it may be, the number of known solutions and these. */
+static bool is_plain_lcp(tokens t) {
+  int n, known;
+  double x;
+  if (!tokens_integer(&t, &n) || n == 0) return false;
+  for (long long k = 0; k < (long long)n * (n + 1); k++)
+    if (!tokens_number(&t, &x)) return false;
+  if (tokens_end(&t)) return true;
+  if (!tokens_integer(&t, &known)) return false;
+  for (long long k = 0; k < (long long)known * n; k++)
+    if (!tokens_number(&t, &x)) return false;
+  return tokens_end(&t);
+}
+
+static ss_status read_format(tokens *t, ss_cp_file *out, ss_error *error) {
+  static const char byte_order_mark[] = "\xef\xbb\xbf";
+  if (strncmp(t->at, byte_order_mark, 3) == 0) t->at += 3;
+  char first[64] = "";
+  const bool commented = *t->at == '#';
+  (void)tokens_peek(t, first, sizeof first);
+  if (strcmp(first, "stickslip-problem") == 0) return read_own(t, out, error);
+  if (strcmp(first, "problem") == 0) return read_listing(t, out, error);
+  if (commented) return read_plain_lcp(t, out, error);
+  tokens again = *t;
+  const ss_status status = read_siconos(t, out, error);
+  return status == SS_ERROR_INPUT && is_plain_lcp(again) ? read_plain_lcp(&again, out, error) : status;
+}
+
+static ss_status read_text(const char *path, ss_cp_file *out, ss_error *error) {
+  char *text = NULL;
+  size_t length = 0;
+  ss_status status = ss_text_file_read(path, SS_CP_FILE_LIMIT, &text, &length, error);
+  if (status) return status;
+  tokens t = {.path = path, .text = text, .at = text, .arena = out->memory};
+  if (length >= 8 && memcmp(text, signature, 8) == 0)
+    status = ss_fail(error, SS_ERROR_UNSUPPORTED, "HDF5 files cannot be read from a pipe");
+  else if (strlen(text) < length)
+    status = ss_fail(error, SS_ERROR_INPUT, "not a problem file of a known format: it holds bytes that are not text");
+  else
+    status = read_format(&t, out, error);
+  ss_free(text);
+  return status;
+}
+
+/* Pipes are not opened: what is read from them is gone. */
+static bool is_hdf5(const char *path) {
+  struct stat about;
+  if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  FILE *file = fopen(path, "rb");
+  if (!file) return false;
+  char start[8] = "";
+  const bool same = fread(start, 1, 8, file) == 8 && memcmp(start, signature, 8) == 0;
+  (void)fclose(file);
+  return same;
+}
+
+ss_status ss_cp_read(const char *path, ss_cp_file *out, ss_error *error) {
+  *out = (ss_cp_file){.kind = "general", .memory = ss_arena_create()};
+  if (!out->memory) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  ss_status status = is_hdf5(path) ? read_fclib(path, out->memory, out, error) : read_text(path, out, error);
+  if (!status) status = ss_cp_validate(&out->problem, error);
+  if (status) {
+    ss_cp_file_release(out);
+    if (error && !error->file[0]) (void)snprintf(error->file, sizeof error->file, "%s", path);
+  }
+  return status;
 }

@@ -1,6 +1,6 @@
 /* White-space separated tokens of a problem file. */
-#ifndef SS_CP_TOKENS_H
-#define SS_CP_TOKENS_H
+#ifndef SS_TOKENS_H
+#define SS_TOKENS_H
 
 #include "core/arena.h"
 
@@ -33,7 +33,7 @@ ss_status tokens_vector(tokens *t, size_t n, double **out, ss_error *error);
 ss_status tokens_coefficients(tokens *t, size_t n, double **out, ss_error *error);
 ss_status tokens_bounds(tokens *t, size_t n, double **out, ss_error *error);
 
-/* A matrix: dense and row-major, or by its entries where it is too large for that (read_sparse.c). */
+/* A matrix: dense and row-major, or by its entries where it is too large for that (global_friction.c). */
 typedef struct matrix {
   int rows, cols;
   double *a;  /* NULL: by its entries */
@@ -52,14 +52,12 @@ ss_status matrix_rows(tokens *t, const matrix *m, ss_sparse *out, ss_error *erro
 ss_status file_problem(tokens *t, int n, int n_blocks, ss_cp_file *out, double **G, double **g, ss_block **blocks,
                        ss_error *error);
 
-/* Friction contacts of dimension d with w = W r + q; with equations beside them: joined.h. */
+/* Friction contacts of dimension d with w = W r + q; with equations beside them: global_friction.h. */
 ss_status file_friction(tokens *t, int d, int contacts, const matrix *W, const double *q, const double *mu,
                         ss_cp_file *out, ss_error *error);
 void friction_blocks(ss_block *blocks, int first, int d, int contacts, const double *mu);
 
 /* The formats; each one has its file. */
-ss_status read_own(tokens *t, ss_cp_file *out, ss_error *error);
-ss_status read_plain_lcp(tokens *t, ss_cp_file *out, ss_error *error);
 ss_status read_siconos(tokens *t, ss_cp_file *out, ss_error *error);
 ss_status read_listing(tokens *t, ss_cp_file *out, ss_error *error);
 ss_status read_fclib(const char *path, ss_arena *arena, ss_cp_file *out, ss_error *error);

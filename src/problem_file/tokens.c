@@ -1,4 +1,4 @@
-#include "cp/tokens.h"
+#include "problem_file/tokens.h"
 
 #include "core/words.h"
 
@@ -183,6 +183,73 @@ ss_status matrix_create(tokens *t, int rows, int cols, matrix *out, ss_error *er
   if (count > largest_matrix) return tokens_fail(t, error, "the matrix is too large");
   out->a = SS_ARENA_ARRAY(t->arena, double, count);
   return out->a ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+}
+
+ss_status matrix_create_entries(tokens *t, int rows, int cols, size_t entries, matrix *out, ss_error *error) {
+  static const size_t dense = (size_t)1 << 20, most = (size_t)1 << 28;
+  if ((size_t)rows * (size_t)cols <= dense) return matrix_create(t, rows, cols, out, error);
+  if (entries > most) return tokens_fail(t, error, "the matrix is too large");
+  *out = (matrix){.rows = rows,
+                  .cols = cols,
+                  .i = SS_ARENA_ARRAY(t->arena, int, entries + 1),
+                  .j = SS_ARENA_ARRAY(t->arena, int, entries + 1),
+                  .x = SS_ARENA_ARRAY(t->arena, double, entries + 1),
+                  .capacity = entries};
+  return out->i && out->j && out->x ? SS_OK : ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+}
+
+bool matrix_add(matrix *m, int i, int j, double x) {
+  if (i < 0 || i >= m->rows || j < 0 || j >= m->cols) return false;
+  if (m->a) {
+    m->a[(size_t)i * (size_t)m->cols + (size_t)j] += x;
+    return true;
+  }
+  if (m->count == m->capacity) return false;
+  m->i[m->count] = i;
+  m->j[m->count] = j;
+  m->x[m->count++] = x;
+  return true;
+}
+
+/* order: the entries sorted by key, equal ones in the order they had in `from` (NULL: their own). */
+static void sort_entries(const int *key, int keys, const int *from, int count, int *at, int *order) {
+  memset(at, 0, sizeof *at * ((size_t)keys + 1));
+  for (int k = 0; k < count; k++) at[key[k] + 1]++;
+  for (int k = 0; k < keys; k++) at[k + 1] += at[k];
+  for (int k = 0; k < count; k++) {
+    const int e = from ? from[k] : k;
+    order[at[key[e]]++] = e;
+  }
+}
+
+ss_status matrix_rows(tokens *t, const matrix *m, ss_sparse *out, ss_error *error) {
+  const int count = (int)m->count, most = m->rows > m->cols ? m->rows : m->cols;
+  int *start = SS_ARENA_ARRAY(t->arena, int, m->rows + 1), *col = SS_ARENA_ARRAY(t->arena, int, count + 1);
+  double *value = SS_ARENA_ARRAY(t->arena, double, count + 1);
+  int *work = ss_alloc(sizeof(int) * (2 * (size_t)count + (size_t)most + 2));
+  if (!start || !col || !value || !work) {
+    ss_free(work);
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  }
+  int *by_column = work, *by_row = work + count, *at = by_row + count;
+  sort_entries(m->j, m->cols, NULL, count, at, by_column);
+  sort_entries(m->i, m->rows, by_column, count, at, by_row);
+  int used = 0;
+  for (int k = 0, row = 0; k < count; k++) {
+    const int e = by_row[k];
+    while (row < m->i[e]) start[++row] = used;
+    if (used > start[row] && col[used - 1] == m->j[e]) {
+      value[used - 1] += m->x[e];
+    } else {
+      col[used] = m->j[e];
+      value[used++] = m->x[e];
+    }
+  }
+  const int last = count ? m->i[by_row[count - 1]] : 0;
+  for (int row = last; row < m->rows; row++) start[row + 1] = used;
+  ss_free(work);
+  *out = (ss_sparse){m->rows, m->cols, start, col, value};
+  return SS_OK;
 }
 
 ss_status file_problem(tokens *t, int n, int n_blocks, ss_cp_file *out, double **G, double **g, ss_block **blocks,

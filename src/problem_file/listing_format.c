@@ -7,7 +7,7 @@
  * KIND fclib_local: W, q, mu, and V, R, s where there are equations. fclib_global: M, H, f, w, mu with M v = H r + G l + f,
  * u = H^T v + w, and G, b where there are joints, G^T v + b = 0. fclib_global_rolling: mu_r besides. contactbench_ncp: G, g,
  * mu, the normal last in each contact. Other names are read and not used. */
-#include "cp/joined.h"
+#include "problem_file/global_friction.h"
 
 #include <string.h>
 

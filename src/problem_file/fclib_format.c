@@ -3,7 +3,7 @@
  *
  * A matrix has the datasets m, n (rows, columns), nz, p, i, x: nz >= 0 triplets with i the rows and p the columns, -1
  * compressed columns, -2 compressed rows. */
-#include "cp/joined.h"
+#include "problem_file/global_friction.h"
 
 #include "io/hdf5_file.h"
 
