@@ -1,6 +1,6 @@
 /* One proximal step in the range of G as a system of equations, and what the methods on it share.
  *
- * With G = L U^T (range.c), the anchor a, its slack w_a = G a + g and y = U^T (z - a),
+ * With G = L U^T (velocity_space.c), the anchor a, its slack w_a = G a + g and y = U^T (z - a),
  *
  *     F(y) = y - U^T (z(x) - a),   x = a - (w_a + L y) / eps,
  *
@@ -8,9 +8,9 @@
 #ifndef SS_CP_DESCENT_H
 #define SS_CP_DESCENT_H
 
-#include "cp/proximal.h"
-#include "cp/range.h"
-#include "cp/subproblem.h"
+#include "cp/compliant.h"
+#include "cp/velocity_space.h"
+#include "cp/reduce.h"
 
 typedef struct descent {
   subproblem sub;

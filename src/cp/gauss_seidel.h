@@ -1,9 +1,8 @@
 /* Over-relaxation and the order of the contacts in a Gauss-Seidel sweep. */
-#ifndef SS_CP_ORDERING_H
-#define SS_CP_ORDERING_H
+#ifndef SS_CP_GAUSS_SEIDEL_H
+#define SS_CP_GAUSS_SEIDEL_H
 
 #include "cp/workspace.h"
-
 #include "la/dissect.h"
 
 /* order[k]: the node that comes as the k-th; seen: [n] scratch. */

@@ -1,6 +1,6 @@
 /* Projections on the sets of the laws of contact, smoothed: differentiable for sigma > 0, the projections for sigma -> 0. */
-#ifndef SS_CP_SMOOTH_SETS_H
-#define SS_CP_SMOOTH_SETS_H
+#ifndef SS_CP_SMOOTHING_H
+#define SS_CP_SMOOTHING_H
 
 #include <stickslip/cp.h>
 

@@ -1,6 +1,6 @@
 /* What the judge knows that solvers may ask without an allocation or a product of the matrix. */
-#ifndef SS_CP_JUDGE_INSIDE_H
-#define SS_CP_JUDGE_INSIDE_H
+#ifndef SS_CP_JUDGE_H
+#define SS_CP_JUDGE_H
 
 #include <stickslip/cp.h>
 

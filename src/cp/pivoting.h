@@ -1,8 +1,8 @@
 /* The basis of a linear complementarity problem  y = M x + d x0 + q  as Lemke's and Keller's methods see it: which variables
  * are basic, their values, and the column of the one that is to enter. Two ways to keep it: a tableau of all columns
- * (tableau.c), or LU factors of the basis with updates (basis.c). */
-#ifndef SS_CP_PIVOTS_H
-#define SS_CP_PIVOTS_H
+ * (pivoting.c), or LU factors of the basis with updates (pivoting.c). */
+#ifndef SS_CP_PIVOTING_H
+#define SS_CP_PIVOTING_H
 
 #include "cp/reduce.h"
 
@@ -60,5 +60,19 @@ ss_status pivots_solution(const pivots *p, bool complementary, double *x, ss_cp_
 void pivots_ray(const pivots *p, double *direction);
 
 static const double pivot_tolerance = 1e-9, tie_tolerance = 1e-10;
+
+/* Both solve y = M x + q, 0 <= x perp y >= 0. Where the outcome is a ray, `ray` (n numbers, may be NULL) receives its
+ * direction in x. */
+
+/* `cover` is the covering vector (n positive numbers; NULL: ones). */
+ss_status lemke(const lcp *l, const double *cover, int limit, double *x, double *ray, ss_cp_workspace *w,
+                ss_outcome *outcome, int *pivots, ss_error *error);
+
+ss_status keller(const lcp *l, int limit, double *x, double *ray, ss_cp_workspace *w, ss_outcome *outcome, int *pivots,
+                 ss_error *error);
+
+/* Whether v shows that no x >= 0 has M x + q >= 0: v >= 0, M^T v <= 0, q . v < 0 (Farkas). Rounding errors below zero are taken
+ * out of v (infeasibility.c). */
+bool lcp_infeasible(const lcp *l, double *v, ss_cp_workspace *w);
 
 #endif
