@@ -2,7 +2,7 @@
  * such contacts for joints. */
 #include "cp_suite.h"
 
-#include "cp/self_stress.h"
+#include "cp/wedged.h"
 
 typedef struct cone_case {
   ss_cone cone;

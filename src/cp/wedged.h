@@ -1,5 +1,5 @@
-#ifndef SS_CP_SELF_STRESS_H
-#define SS_CP_SELF_STRESS_H
+#ifndef SS_CP_WEDGED_H
+#define SS_CP_WEDGED_H
 
 #include "cp/descent.h"
 
