@@ -191,18 +191,6 @@ WIDE void range_collect(const range *r, const double *z, double *y) {
 
 enum { MOST_RANK = 3000, REFRESH = 40 };
 
-typedef struct range_system {
-  pattern pattern;
-  range range;
-  int n;
-  double *none;                  /* [n] zeros */
-  double *K, *H, *T;             /* [rank][rank], [rows of a node][rank]; K = U^T D L */
-  double (*D)[SS_FRICTION_ROWS]; /* [n] what K has been made of */
-  int *first, *last;             /* [rank] envelope of H */
-  double stiffness;              /* of the factors in H; 0: there are none */
-  int updates;                   /* of K since it was made from nothing: their rounding errors stay */
-} range_system;
-
 /* The columns that the contacts connect. */
 static void bound_envelope(range_system *s) {
   const int rank = s->range.rank;
@@ -298,15 +286,16 @@ WIDE static bool update_node(range_system *s, const double (*D)[SS_FRICTION_ROWS
   return count > 0;
 }
 
-static bool range_factor(void *user, const double (*D)[SS_FRICTION_ROWS], double stiffness) {
-  range_system *s = user;
+void range_system_forget(range_system *s) {
+  const size_t rank = (size_t)s->range.rank;
+  memset(s->K, 0, sizeof(double) * rank * rank);
+  memset(s->D, 0, sizeof *s->D * (size_t)s->n);
+  s->updates = 0;
+  s->stiffness = 0;
+}
+
+bool range_system_factor(range_system *s, const double (*D)[SS_FRICTION_ROWS], double stiffness) {
   const int rank = s->range.rank;
-  if (++s->updates > REFRESH) {
-    memset(s->K, 0, sizeof(double) * (size_t)rank * (size_t)rank);
-    memset(s->D, 0, sizeof *s->D * (size_t)s->n);
-    s->updates = 0;
-    s->stiffness = 0;
-  }
   bool changed = s->stiffness != stiffness;
   for (int g = 0; g < s->pattern.n; g++) changed |= update_node(s, D, s->pattern.row[g], s->pattern.size[g]);
   if (!changed) return true;
@@ -320,21 +309,23 @@ static bool range_factor(void *user, const double (*D)[SS_FRICTION_ROWS], double
   return envelope_factor(s->H, rank, s->first, s->last);
 }
 
-static void range_solve(void *user, double *x) {
-  const range_system *s = user;
-  envelope_solve(s->H, s->range.rank, s->first, s->last, x);
+void range_system_solve(const range_system *s, double *x) { envelope_solve(s->H, s->range.rank, s->first, s->last, x); }
+
+static bool range_factor(void *user, const double (*D)[SS_FRICTION_ROWS], double stiffness) {
+  range_system *s = user;
+  if (++s->updates > REFRESH) range_system_forget(s);
+  return range_system_factor(s, D, stiffness);
 }
 
-ss_status range_system_create(const ss_cp *scaled, const node_list *nodes, double most, ss_cp_workspace *w,
-                              velocity_space *out, bool *admitted, ss_error *error) {
-  (void)nodes;
-  range_system *s = SCRATCH(w, range_system, 1);
+static void range_solve(void *user, double *x) { range_system_solve(user, x); }
+
+ss_status range_system_build(range_system *s, const ss_cp *scaled, int most, ss_cp_workspace *w, bool *admitted,
+                             ss_error *error) {
   const size_t n = (size_t)scaled->n;
   *admitted = false;
-  if (!s) return out_of_memory(error);
   *s = (range_system){.n = scaled->n};
   ss_status status = pattern_create(scaled, w, &s->pattern, error);
-  const int most_rank = (int)fmin(fmin(scaled->n, MOST_RANK), cbrt(most));
+  const int most_rank = most < MOST_RANK ? most : MOST_RANK;
   if (!status) status = range_create(scaled, &s->pattern, most_rank, w, &s->range, admitted, error);
   if (status || !*admitted) return status;
   const size_t rank = (size_t)s->range.rank;
@@ -347,9 +338,19 @@ ss_status range_system_create(const ss_cp *scaled, const node_list *nodes, doubl
   s->H = s->K + rank * rank;
   s->last = s->first + rank;
   memset(s->none, 0, sizeof(double) * n);
-  memset(s->K, 0, sizeof(double) * rank * rank);
-  memset(s->D, 0, sizeof *s->D * n);
+  range_system_forget(s);
   bound_envelope(s);
+  return SS_OK;
+}
+
+ss_status range_system_create(const ss_cp *scaled, const node_list *nodes, double most, ss_cp_workspace *w,
+                              velocity_space *out, bool *admitted, ss_error *error) {
+  (void)nodes;
+  range_system *s = SCRATCH(w, range_system, 1);
+  *admitted = false;
+  if (!s) return out_of_memory(error);
+  const ss_status status = range_system_build(s, scaled, (int)fmin(scaled->n, cbrt(most)), w, admitted, error);
+  if (status || !*admitted) return status;
   *out = (velocity_space){s->range.rank, factor_operations(s), s,          range_slack, range_balance,
                           range_load,    range_factor,         range_solve};
   return SS_OK;

@@ -32,12 +32,48 @@
  *
  * a convex function that is self-concordant: Newton's method with a line search takes about four steps for a tenth of eps. Contacts
  * that are not wedged end near the apex, with z about sqrt(eps). Rows with two bounds stay at zero. The Newton steps are those of the
- * range of G (descent.h), with the inverse of the barrier's second derivative in place of the law's derivative.
+ * range of G (velocity_space.h), with the inverse of the barrier's second derivative in place of the law's derivative.
  *
  * What is left at the end is made exact: the nearest impulses with U^T z = 0 (G = L U^T), in the metric of the barrier, which keeps them
  * inside the cones.
  *
  * Assumes a symmetric G; where it is not, the line search ends it early. */
+
+static const double rank_tolerance = 1e-12;
+
+ss_status wedges_create(wedges *d, const ss_cp *problem, ss_cp_workspace *w, bool *admitted, ss_error *error) {
+  *d = (wedges){0};
+  *admitted = false;
+  ss_status status = subproblem_create(problem, rank_tolerance, w, &d->sub, error);
+  if (status) return status;
+  d->cp = &d->sub.cp;
+  const size_t n = (size_t)d->cp->n;
+  status = range_system_build(&d->system, d->cp, d->cp->n, w, admitted, error);
+  if (status || !*admitted) return status;
+  const size_t rank = (size_t)d->system.range.rank;
+  d->anchor = SCRATCH(w, double, 10 * n);
+  d->y = SCRATCH(w, double, 2 * rank + 1);
+  d->E = (double(*)[SS_FRICTION_ROWS])SCRATCH(w, double, n *SS_FRICTION_ROWS);
+  if (!d->anchor || !d->y || !d->E) return out_of_memory(error);
+  d->slack = d->anchor + n;
+  d->best = d->slack + n;
+  d->w = d->best + n;
+  d->x = d->w + n;
+  d->change = d->x + n;
+  d->shift = d->change + n;
+  d->none = d->shift + n;
+  d->drift = d->none + n;
+  d->last_x = d->drift + n;
+  d->trial = d->y + rank;
+  for (size_t i = 0; i < n; i++) d->none[i] = d->shift[i] = d->drift[i] = 0;
+  return active_set_create_bare(d->cp, NULL, w, &d->set, error);
+}
+
+/* The factors of 1 + U^T E L / eps; false where a pivot is zero. Counts as a Newton step. */
+static bool factor(wedges *d, double (*E)[SS_FRICTION_ROWS]) {
+  d->newtons++;
+  return range_system_factor(&d->system, (const double(*)[SS_FRICTION_ROWS])E, 1 / d->eps);
+}
 
 /* - log of a z, its derivatives added; infinite outside. */
 static double add_side(const double *a, const double *z, int n, double *gradient, double *H) {
@@ -129,17 +165,17 @@ static double evaluate_site(const site *s, const double *z, double *gradient, do
 }
 
 /* The whole function at z; its gradient but for that of z G z; E likewise. */
-static double evaluate(descent *d, const double *z, double *gradient, double (*E)[SS_FRICTION_ROWS]) {
+static double evaluate(wedges *d, const double *z, double *gradient, double (*E)[SS_FRICTION_ROWS]) {
   double value = 0;
   for (int k = 0; k < d->set.n_sites && value < HUGE_VAL; k++) {
     const int row = d->set.sites[k].row;
     value += evaluate_site(&d->set.sites[k], z + row, gradient + row, E ? E + row : NULL);
   }
-  range_collect(&d->range, z, d->step.trial.y);
-  return value + dot(d->step.trial.y, d->step.trial.y, d->range.rank) / (2 * d->eps);
+  range_collect(&d->system.range, z, d->trial);
+  return value + dot(d->trial, d->trial, d->system.range.rank) / (2 * d->eps);
 }
 
-static void multiply(const descent *d, double (*E)[SS_FRICTION_ROWS], const double *b, double *out) {
+static void multiply(const wedges *d, double (*E)[SS_FRICTION_ROWS], const double *b, double *out) {
   memset(out, 0, sizeof *out * (size_t)d->cp->n);
   for (int k = 0; k < d->set.n_sites; k++) {
     const int row = d->set.sites[k].row, n = rows_of(&d->set.sites[k]);
@@ -149,21 +185,21 @@ static void multiply(const descent *d, double (*E)[SS_FRICTION_ROWS], const doub
 
 /* One Newton step from the anchor; returns Newton's decrement, which is small near the minimum, or -1 where there is no way
  * on. With t = U^T s / eps the step s solves  E^-1 s + L t = -q,  (1 + U^T E L / eps) t = -U^T E q / eps. */
-static double newton_step(descent *d) {
+static double newton_step(wedges *d) {
   static const double shorter = 0.6, shortest = 1e-5, part = 0.1, rounding = 1e-13;
   const int n = d->cp->n;
-  double *z = d->anchor, *q = d->x, *step = d->change, *y = d->step.now.y, inner = 0;
-  double(*E)[SS_FRICTION_ROWS] = d->step.now.z.D;
+  double *z = d->anchor, *q = d->x, *step = d->change, *y = d->y, inner = 0;
+  double(*E)[SS_FRICTION_ROWS] = d->E;
   const double value = evaluate(d, z, q, E);
   if (!(value < HUGE_VAL)) return -1;
-  range_apply(&d->range, d->none, d->step.trial.y, d->w);
+  range_apply(&d->system.range, d->none, d->trial, d->w);
   for (int i = 0; i < n; i++) q[i] += d->w[i] / d->eps;
-  if (!descent_factor(d, E)) return -1;
+  if (!factor(d, E)) return -1;
   multiply(d, E, q, step);
-  range_collect(&d->range, step, y);
-  for (int i = 0; i < d->range.rank; i++) y[i] *= -1 / d->eps;
-  descent_solve(d, y);
-  range_apply(&d->range, q, y, d->w);
+  range_collect(&d->system.range, step, y);
+  for (int i = 0; i < d->system.range.rank; i++) y[i] *= -1 / d->eps;
+  range_system_solve(&d->system, y);
+  range_apply(&d->system.range, q, y, d->w);
   multiply(d, E, d->w, step);
   for (int i = 0; i < n; i++) inner += step[i] * q[i];
   memcpy(d->slack, z, sizeof *z * (size_t)n);
@@ -175,14 +211,14 @@ static double newton_step(descent *d) {
   return -1;
 }
 
-static double largest_normal(const descent *d) {
+static double largest_normal(const wedges *d) {
   double largest = 0;
   for (int k = 0; k < d->set.n_sites; k++) largest = fmax(largest, d->anchor[d->set.sites[k].row]);
   return largest;
 }
 
 /* Leaves out the contacts that lose their impulses while eps falls by a factor; returns how many do, *left: how many do not. */
-static int leave_out(descent *d, int *left) {
+static int leave_out(wedges *d, int *left) {
   static const double keeps = 0.6; /* of what it was; 0.32 where it is not wedged */
   int count = 0;
   *left = 0;
@@ -200,7 +236,7 @@ static int leave_out(descent *d, int *left) {
   return count;
 }
 
-bool stress_is_inside(const descent *d, const double *z) {
+bool stress_is_inside(const wedges *d, const double *z) {
   double gradient[SS_FRICTION_ROWS], H[SS_FRICTION_ROWS * SS_FRICTION_ROWS];
   for (int k = 0; k < d->set.n_sites; k++)
     if (!(barrier_of(&d->set.sites[k], z + d->set.sites[k].row, gradient, H) < HUGE_VAL)) return false;
@@ -208,17 +244,17 @@ bool stress_is_inside(const descent *d, const double *z) {
 }
 
 /* E where the stress is, and the factors for share_among_wedged. */
-static bool load_metric(descent *d) {
-  double(*E)[SS_FRICTION_ROWS] = d->step.now.z.D;
+static bool load_metric(wedges *d) {
+  double(*E)[SS_FRICTION_ROWS] = d->E;
   memset(E, 0, sizeof *E * (size_t)d->cp->n);
-  descent_forget(d);
-  return evaluate(d, d->anchor, d->x, E) < HUGE_VAL && descent_factor(d, E);
+  range_system_forget(&d->system);
+  return evaluate(d, d->anchor, d->x, E) < HUGE_VAL && factor(d, E);
 }
 
-void share_among_wedged(descent *d, const double *z, double *out) {
+void share_among_wedged(wedges *d, const double *z, double *out) {
   enum { STEPS = 10 };
   static const double rounding = 1e-15;
-  double *y = d->step.now.y, *left = d->x, largest = 0;
+  double *y = d->y, *left = d->x, largest = 0;
   const int n = d->cp->n;
   for (int i = 0; i < n; i++) {
     out[i] = 0;
@@ -227,21 +263,21 @@ void share_among_wedged(descent *d, const double *z, double *out) {
   for (int k = 0; k < STEPS; k++) {
     double most = 0;
     for (int i = 0; i < n; i++) left[i] = z[i] - out[i];
-    range_collect(&d->range, left, y);
-    for (int i = 0; i < d->range.rank; i++) {
+    range_collect(&d->system.range, left, y);
+    for (int i = 0; i < d->system.range.rank; i++) {
       most = fmax(most, fabs(y[i]));
       y[i] /= d->eps;
     }
     if (most <= rounding * largest) break;
-    descent_solve(d, y);
-    range_apply(&d->range, d->none, y, d->w);
-    multiply(d, d->step.now.z.D, d->w, left);
+    range_system_solve(&d->system, y);
+    range_apply(&d->system.range, d->none, y, d->w);
+    multiply(d, d->E, d->w, left);
     for (int i = 0; i < n; i++) out[i] += left[i];
   }
 }
 
 /* Takes out of the stress what is not in balance; false where that leads out of the cones. */
-static bool balance(descent *d) {
+static bool balance(wedges *d) {
   if (!load_metric(d)) return false;
   share_among_wedged(d, d->anchor, d->change);
   for (int i = 0; i < d->cp->n; i++) d->anchor[i] -= d->change[i];
@@ -249,26 +285,26 @@ static bool balance(descent *d) {
 }
 
 /* Not where G has eigenvalues below eps that are not zero: nearly wedged. */
-static bool is_in_balance(const descent *d) {
+static bool is_in_balance(const wedges *d) {
   static const double rounding = 1e-14;
   double most = 0;
-  range_collect(&d->range, d->anchor, d->step.now.y);
-  for (int i = 0; i < d->range.rank; i++) most = fmax(most, fabs(d->step.now.y[i]));
+  range_collect(&d->system.range, d->anchor, d->y);
+  for (int i = 0; i < d->system.range.rank; i++) most = fmax(most, fabs(d->y[i]));
   return most <= rounding * largest_normal(d);
 }
 
-static void begin_inside(descent *d) {
+static void begin_inside(wedges *d) {
   const size_t n = (size_t)d->cp->n;
   memset(d->anchor, 0, sizeof *d->anchor * n);
   memset(d->x, 0, sizeof *d->x * n);
-  memset(d->step.now.z.D, 0, sizeof *d->step.now.z.D * n);
+  memset(d->E, 0, sizeof *d->E * n);
   for (int k = 0; k < d->set.n_sites; k++)
     if (rows_of(&d->set.sites[k]) > 0) d->anchor[d->set.sites[k].row] = 1;
 }
 
 /* Whether the contacts that keep their impulses are in balance already: what loses them will have none, and does not matter. If not,
  * everything is as before. */
-static bool is_settled(descent *d) {
+static bool is_settled(wedges *d) {
   const size_t n = (size_t)d->cp->n;
   int left, *before = d->set.row;
   memcpy(d->drift, d->anchor, sizeof *d->anchor * n);
@@ -283,7 +319,7 @@ static bool is_settled(descent *d) {
 typedef enum finding { NOTHING, SLOW, FOUND } finding;
 
 /* Lowers eps until the stress is found, or as far as numbers allow: SLOW, d->last_x are the impulses at the last eps but one. */
-static finding follow_center(descent *d) {
+static finding follow_center(wedges *d) {
   enum { MOST_STEPS = 20 };
   static const double first = 1e-2, last = 1e-14, near = 0.1; /* decrement that is near enough to go on */
   static const double early = 2e-4, falls = 0.5; /* the largest one, without wedges by the root of a tenth */
@@ -293,7 +329,7 @@ static finding follow_center(descent *d) {
     const double before = largest;
     double decrement = HUGE_VAL;
     memcpy(d->last_x, d->anchor, sizeof *d->anchor * (size_t)d->cp->n);
-    descent_forget(d);
+    range_system_forget(&d->system);
     for (int k = 0; k < MOST_STEPS && decrement > near; k++) decrement = newton_step(d);
     largest = largest_normal(d);
     if (decrement < 0 || (d->eps < early && largest < falls * before)) return NOTHING;
@@ -302,7 +338,7 @@ static finding follow_center(descent *d) {
   return SLOW;
 }
 
-bool find_self_stress(descent *d) {
+bool find_self_stress(wedges *d) {
   enum { ROUNDS = 6 };
   for (int k = 0; k < d->set.n_sites; k++) d->set.sites[k].state = SITE_OPEN + 1;
   /* What is nearly wedged loses its impulses slowly, and others with it: once more without */
@@ -321,7 +357,7 @@ static int stuck_rows(const site *s) {
 }
 
 /* The blocks of the problem with those that are wedged free; returns how many. */
-static int free_wedged(const descent *d, ss_block *blocks) {
+static int free_wedged(const wedges *d, ss_block *blocks) {
   int count = 0;
   for (int b = 0; b < d->cp->n_blocks; b++) /* joints that cannot be eliminated come first */
     if (d->cp->blocks[b].kind == SS_BLOCK_FREE) blocks[count++] = d->cp->blocks[b];
@@ -341,7 +377,7 @@ static int free_wedged(const descent *d, ss_block *blocks) {
 
 /* Puts what the wedged contacts carry, which their equations do not determine, inside their cones: x += c s with twice the least c that
  * does so. False: none does. */
-static bool add_stress(descent *d, const double *s, double *x) {
+static bool add_stress(wedges *d, const double *s, double *x) {
   static const double least = 0x1p-10, most = 0x1p30;
   const int n = d->cp->n;
   double *carried = d->shift, *shared = d->drift, *trial = d->slack;
@@ -362,9 +398,9 @@ static bool add_stress(descent *d, const double *s, double *x) {
 }
 
 /* What is left when the wedged contacts stick, by "auto"; x in the units of d. */
-static ss_status solve_rest(const descent *d, const ss_cp_options *options, double *x, ss_cp_workspace *w,
+static ss_status solve_rest(const wedges *d, const ss_cp_options *options, double *x, ss_cp_workspace *w,
                             ss_cp_result *result, ss_error *error) {
-  static const double rank_tolerance = 1e-12, share = 0.1; /* of the tolerance: units differ */
+  static const double share = 0.1; /* of the tolerance: units differ */
   ss_cp_options own = *options;
   own.solver = "auto";
   own.tolerance *= share;
@@ -391,7 +427,7 @@ ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool 
                        ss_cp_result *result, ss_error *error) {
   (void)warm;
   ss_cp dense;
-  descent d;
+  wedges d;
   bool admitted;
   result->outcome = SS_NOT_ADMITTED;
   if (!problem->G) {
@@ -400,12 +436,12 @@ ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool 
     if (made) return made;
     problem = &dense;
   }
-  ss_status status = descent_create(&d, problem, 1, 0, w, &admitted, error);
+  ss_status status = wedges_create(&d, problem, w, &admitted, error);
   if (status || !admitted) return status;
   if (!find_self_stress(&d)) return SS_OK;
   double *stress = d.anchor, *x = d.best;
   status = solve_rest(&d, options, x, w, result, error);
-  result->iterations += d.step.newtons;
+  result->iterations += d.newtons;
   if (status) return status;
   if (!add_stress(&d, stress, x)) result->outcome = SS_LIMIT;
   return subproblem_recover(&d.sub, x, z, w, error);
