@@ -3,7 +3,7 @@
 #include "cp_problems.h"
 #include "cp_random.h"
 
-#include "cp/judge_inside.h"
+#include "cp/judge.h"
 #include "cp/local.h"
 #include "cp/solver.h"
 

@@ -2,7 +2,7 @@
  * the smoothing method comes to the same end with either. */
 #include "cp_problems.h"
 
-#include "cp/node_system.h"
+#include "cp/large.h"
 #include "cp/storage.h"
 
 #include "../bench/heap.h"

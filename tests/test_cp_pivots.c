@@ -1,6 +1,6 @@
-/* The two ways to keep the basis of an LCP, tableau.c and basis.c, tell the same along any path of pivots, and Lemke's and
+/* The two ways to keep the basis of an LCP, a tableau and LU factors, tell the same along any path of pivots, and Lemke's and
  * Keller's methods solve problems that are large enough for the second. */
-#include "cp/pivots.h"
+#include "cp/pivoting.h"
 #include "cp_suite.h"
 
 enum { N = 30 };

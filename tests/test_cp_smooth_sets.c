@@ -2,7 +2,7 @@
  * differences, and for sigma -> 0 they are the projections. */
 #include "cp_suite.h"
 
-#include "cp/smooth_sets.h"
+#include "cp/smoothing.h"
 
 enum { MOST = 16 };
 

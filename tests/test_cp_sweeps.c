@@ -2,7 +2,7 @@
 #include "cp_problems.h"
 
 #include "../bench/packing.h"
-#include "cp/ordering.h"
+#include "cp/gauss_seidel.h"
 #include "cp/storage.h"
 
 /* w is unique where G is positive semi-definite and friction moderate: a heap at rest. */

@@ -14,6 +14,9 @@
 
 #include "cp/dense.h"
 #include "cp/reduce.h"
+#include "cp/solver.h"
+
+#include <math.h>
 
 enum { LARGE = 24 }; /* rows from which sparsity and the nearest solution are worth their administration */
 
@@ -366,4 +369,427 @@ int active_set_unknowns(active_set *a, double *z) {
     while (u->size > 1 && u->b[u->size - 1] == 0 && u->c[u->size - 1] == 0) u->size--;
   }
   return m;
+}
+
+/* The linear system of an active set: C^T [G B, w_ref - e] + D, scaled, and its solution by elimination with pivots.
+ *
+ * Assembling it costs as much as solving it where there are few rows, so the columns are taken from a row of G in pieces: those
+ * of contacts that stick as they are, the two of a contact that slides together. */
+
+static const double rank_tolerance = 1e-13;
+
+/* The rows in which the step from z to the reference, y, is not zero, in a->row; returns how many: mostly few. */
+static int list_moved(active_set *a) {
+  int count = 0;
+  for (int i = 0; i < a->problem->n; i++) {
+    a->row[count] = i;
+    count += a->y[i] != 0;
+  }
+  return count;
+}
+
+/* The slack of a row at the reference: that at z, and what the step to it changes. */
+static double reference_slack(const active_set *a, int moved, const double *w, int i) {
+  const double *row = a->problem->G + (size_t)i * (size_t)a->problem->n;
+  double sum = w[i];
+  for (int k = 0; k < moved; k++) sum += row[a->row[k]] * a->y[a->row[k]];
+  return sum;
+}
+
+/* How the columns hang together; the factors of single rows also go into a->w, one after the other. */
+static void list_columns(active_set *a, int m) {
+  enum { LONG = 4 };
+  system_column *next = NULL;
+  for (int k = m - 1, run = 0; k >= 0; k--) {
+    const unknown *u = &a->u[k];
+    system_column *v = &a->columns[k];
+    v->first = u->first;
+    for (int i = 0; i < u->size && i < 3; i++) v->b[i] = u->scale * u->b[i];
+    a->w[k] = v->b[0];
+    run = u->size > 1 ? 0 : run > 0 && next->first == u->first + 1 ? run + 1 : 1;
+    v->kind = u->size <= 3 ? u->size : COLUMN_LONG;
+    if (u->size == 3 && next && next->kind == 2 && next->first == u->first + 1) v->kind = COLUMN_PAIR;
+    v->run = run;
+    if (run >= LONG) v->kind = COLUMN_RUN;
+    next = v;
+  }
+}
+
+static double long_product(const unknown *u, const double *p) {
+  double sum = 0;
+  for (int i = 0; i < u->size; i++) sum += p[i] * u->b[i];
+  return u->scale * sum;
+}
+
+/* c times a row of G, in the unknowns: the row of the system, or what is added to it. */
+static inline void take_row(const active_set *a, int m, const double *restrict G, double c, bool add,
+                            double *restrict row) {
+  const system_column *restrict columns = a->columns;
+  for (int j = 0; j < m;) {
+    const system_column *v = columns + j;
+    const double *restrict p = G + v->first, *restrict factor = a->w + j;
+    double x;
+    switch (v->kind) {
+    case COLUMN_PAIR:
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
+      row[j] = add ? row[j] + x : x;
+      x = c * (p[1] * v[1].b[0] + p[2] * v[1].b[1]);
+      row[j + 1] = add ? row[j + 1] + x : x;
+      j += 2;
+      continue;
+    case COLUMN_RUN:
+      for (int l = 0; l < v->run; l++) row[j + l] = (add ? row[j + l] : 0) + c * (p[l] * factor[l]);
+      j += v->run;
+      continue;
+    case 1:
+      x = c * (p[0] * v->b[0]);
+      break;
+    case 2:
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1]);
+      break;
+    case 3:
+      x = c * (p[0] * v->b[0] + p[1] * v->b[1] + p[2] * v->b[2]);
+      break;
+    default:
+      x = c * long_product(&a->u[j], p);
+    }
+    row[j] = add ? row[j] + x : x;
+    j++;
+  }
+}
+
+/* Row k of the scaled system: c_k^T [G B, w_ref - e] + D. */
+static void assemble_row(active_set *a, int m, int k, int moved, const double *w) {
+  const size_t n = (size_t)a->problem->n;
+  const unknown *u = &a->u[k];
+  double *row = a->A + (size_t)k * ((size_t)m + 1), sum = 0;
+  bool begun = false;
+  for (int i = 0; i < u->size; i++) {
+    if (u->c[i] == 0) continue;
+    const double c = u->scale * u->c[i], *G = a->problem->G + (size_t)(u->first + i) * n;
+    if (begun)
+      take_row(a, m, G, c, true, row);
+    else
+      take_row(a, m, G, c, false, row);
+    begun = true;
+    sum += c * reference_slack(a, moved, w, u->first + i);
+  }
+  row[k] += u->scale * u->scale * u->diagonal + a->damping;
+  row[m] = sum - u->scale * u->value;
+  a->load = fabs(row[m]) > a->load ? fabs(row[m]) : a->load;
+}
+
+/* By elimination with pivots; undetermined unknowns keep their value, equations that contradict others are ignored. */
+static bool eliminate(active_set *a, double *z, const double *w) {
+  const int m = active_set_unknowns(a, z), stride = m + 1, moved = list_moved(a);
+  list_columns(a, m);
+  a->load = 0;
+  for (int k = 0; k < m; k++) assemble_row(a, m, k, moved, w);
+  const int rank = dense_eliminate(a->A, m, stride, stride, m, rank_tolerance, a->row, a->col);
+  a->unknowns = m;
+  a->rank = rank;
+  for (int k = 0; k < rank; k++) a->y[k] = -a->A[(size_t)k * (size_t)stride + (size_t)m];
+  dense_back(a->A, stride, rank, a->y);
+  double finite = 0;
+  for (int k = 0; k < rank; k++) {
+    const unknown *u = &a->u[a->col[k]];
+    const double y = u->scale * a->y[k];
+    finite += 0 * y;
+    for (int i = 0; i < u->size; i++) z[u->first + i] += u->b[i] * y;
+  }
+  return finite == 0;
+}
+
+bool active_set_solve(active_set *a, double *z, const double *w) {
+  const int n = a->problem->n;
+  a->loose = false;
+  if (a->large && !a->pivoting) {
+    for (int i = 0; i < n; i++) a->before[i] = z[i];
+    if (active_set_approach(a, active_set_unknowns(a, z), z)) return true;
+    for (int i = 0; i < n; i++) z[i] = a->before[i];
+  }
+  return eliminate(a, z, w);
+}
+
+/* The equations of an active set, solved with the least change of z.
+ *
+ * Redundant contacts leave the impulses undetermined: the system A y = -r is singular, but consistent where the states are
+ * right. Elimination with pivots picks one of its solutions, another one after the slightest change, and a resting pile
+ * never comes to rest. Instead
+ *
+ *     y <- y - (A + eps 1)^-1 (A y + r),
+ *
+ * the proximal point method, whose limit is the solution nearest to the start (exactly for symmetric A, closely
+ * otherwise); eigenvalues of size lambda converge by eps / (eps + lambda) per step. A + eps 1 needs no pivoting where
+ * the symmetric part of A is not negative, and is factored in its envelope (pattern.c). r is taken from the problem's
+ * data in every step, so that what has converged is exact up to rounding.
+ *
+ * Fails, and says so, where the equations are inconsistent or A is far from positive; then active.c eliminates. */
+
+static const double shift = 0x1p-27;
+static const double epsilon = 0x1p-52;
+
+/* Sorts the unknowns by the place of their group: order[k] stands at place k, those of a group from begin[group] on. */
+static void sort_unknowns(const active_set *a, int m, int *order, int *begin) {
+  const pattern *p = &a->pattern;
+  for (int g = 0; g <= p->n; g++) begin[g] = 0;
+  for (int k = 0; k < m; k++) begin[p->place[a->u[k].first]]++;
+  for (int g = 0, sum = 0; g <= p->n; g++) {
+    sum += begin[g];
+    begin[g] = sum;
+  }
+  for (int k = m - 1; k >= 0; k--) order[--begin[p->place[a->u[k].first]]] = k;
+}
+
+static double coupling(const ss_cp *problem, const unknown *u, const unknown *v) {
+  const size_t n = (size_t)problem->n;
+  const double *G = problem->G + (size_t)u->first * n + (size_t)v->first;
+  double total = 0;
+  for (int i = 0; i < u->size; i++, G += n) {
+    if (u->c[i] == 0) continue;
+    double sum = G[0] * v->b[0];
+    for (int l = 1; l < v->size; l++) sum += G[l] * v->b[l];
+    total += u->c[i] * sum;
+  }
+  return u->scale * v->scale * total;
+}
+
+/* Where rows and columns of the envelope start and end. */
+static void bound_rows(const active_set *a, int m, const int *begin, int *first, int *last) {
+  const pattern *p = &a->pattern;
+  for (int g = 0; g < p->n; g++)
+    for (int i = begin[g]; i < begin[g + 1]; i++) first[i] = begin[p->least[g]];
+  for (int i = 0; i < m; i++) last[i] = i;
+  for (int i = 0; i < m; i++)
+    if (last[first[i]] < i) last[first[i]] = i;
+  for (int i = 1; i < m; i++)
+    if (last[i] < last[i - 1]) last[i] = last[i - 1];
+}
+
+/* The scaled matrix with its shift. */
+static void assemble(active_set *a, int m, const int *order, const int *begin, const int *first, const int *last) {
+  const pattern *p = &a->pattern;
+  for (int i = 0; i < m; i++) {
+    const unknown *u = &a->u[order[i]];
+    const int g = p->place[u->first];
+    double *row = a->A + (size_t)i * (size_t)m;
+    for (int j = first[i]; j <= last[i]; j++) row[j] = 0;
+    for (int e = p->start[g]; e < p->start[g + 1]; e++)
+      for (int j = begin[p->meets[e]]; j < begin[p->meets[e] + 1]; j++)
+        row[j] = coupling(a->problem, u, &a->u[order[j]]);
+    row[i] += u->scale * u->scale * u->diagonal + shift + a->damping;
+  }
+}
+
+/* What the equations lack at z, in the order of elimination; returns the largest. */
+static double defects(active_set *a, int m, const int *order, const double *total, const double *z, double *r) {
+  pattern_apply(&a->pattern, a->problem, z, a->w);
+  double largest = 0, finite = 0;
+  for (int k = 0; k < m; k++) {
+    const unknown *u = &a->u[order[k]];
+    double sum = u->diagonal * total[k] - u->value;
+    for (int i = 0; i < u->size; i++) sum += u->c[i] * a->w[u->first + i];
+    r[k] = u->scale * sum;
+    finite += 0 * r[k];
+    largest = fmax(largest, fabs(r[k]));
+  }
+  return finite == 0 ? largest : HUGE_VAL;
+}
+
+static double magnitude(const double *x, int n) {
+  double largest = 0;
+  for (int i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
+  return largest;
+}
+
+static void take_step(const active_set *a, int m, const int *order, const double *r, double *total, double *z) {
+  for (int k = 0; k < m; k++) {
+    const unknown *u = &a->u[order[k]];
+    const double y = -u->scale * r[k];
+    total[k] += y;
+    for (int i = 0; i < u->size; i++) z[u->first + i] += u->b[i] * y;
+  }
+}
+
+static void solve_filtered(active_set *a, int m, double *r) {
+  double *t = a->filter;
+  for (int k = 0; k < m; k++) t[k] = r[k];
+  envelope_solve(a->A, m, a->col, a->last, t);
+  if (a->damping > 0) {
+    for (int k = 0; k < m; k++) r[k] = t[k];
+    return;
+  }
+  for (int k = 0; k < m; k++) r[k] -= shift * t[k];
+  envelope_solve(a->A, m, a->col, a->last, r);
+}
+
+bool active_set_approach(active_set *a, int m, double *z) {
+  enum { STEPS = 6 };
+  static const double enough = 1e-11, rough = 0.5, slow = 0.3;
+  const int n = a->problem->n;
+  int *order = a->row, *first = a->col, *last = a->last;
+  double *total = a->y, *r = a->r;
+  sort_unknowns(a, m, order, a->begin);
+  bound_rows(a, m, a->begin, first, last);
+  assemble(a, m, order, a->begin, first, last);
+  if (!envelope_factor(a->A, m, first, last)) return false;
+  for (int k = 0; k < m; k++) total[k] = 0;
+  const double size = magnitude(a->problem->g, n);
+  double start = 0, before = HUGE_VAL, now = 0;
+  for (int step = 0; step <= STEPS; step++, before = now) {
+    now = defects(a, m, order, total, z, r);
+    if (step == 0) start = now;
+    const double rounding = epsilon * (size + magnitude(z, n));
+    if (now <= rounding) return true;
+    if (step > 0 && a->damping > 0) return now < HUGE_VAL;
+    if (step == STEPS || !(now < slow * before)) {
+      a->loose = now > enough * start && now > 64 * rounding;
+      return now <= rough * start;
+    }
+    solve_filtered(a, m, r);
+    take_step(a, m, order, r, total, z);
+  }
+  return false;
+}
+
+/* Primal-dual active sets: guess the states by the natural map, solve their linear system, repeat. A
+ * semismooth Newton method without globalisation: very fast from a good start (the last step's z), and it may cycle
+ * from a bad one. For polyhedral sets it ends exactly, as soon as the states repeat. A start that is a solution already is
+ * left as it is. The best z of all is kept; the iteration ends early where states come back or nothing improves. */
+
+enum { DEFAULT_LIMIT = 10, MOST_VAIN = 4, SPARSE_ROWS = 64 };
+enum { FEW = 24 };                                /* rows that are solved as fast as the start is judged */
+static const double fine = 1e-13, nearly = 1e-10; /* from there only a wrong guess leads away */
+static const double promising = 1e-5;
+
+typedef struct search {
+  active_set a;
+  double *w, *best; /* [n] */
+  uint64_t *seen;   /* [limit] fingerprints of the states so far */
+  double lowest;    /* residual of best */
+  double rounding;  /* residual that rounding errors leave */
+  int patience;
+  int vain;       /* iterations since it was last halved */
+  bool z_is_best; /* and best may be older */
+  bool smooth;    /* the disc's equations change with z even where the states do not */
+  bool timid;     /* only where no contact seems to slide, and only while that looks right */
+  bool guessing;  /* many contacts, from nothing: where they are redundant, other solvers find the impulses faster */
+} search;
+
+static uint64_t fingerprint(const active_set *a) {
+  uint64_t h = 1469598103934665603u; /* FNV-1a */
+  for (int k = 0; k < a->n_sites; k++) h = (h ^ (uint64_t)(unsigned)a->sites[k].state) * 1099511628211u;
+  return h;
+}
+
+/* Whether solving these states again is in vain. If they are those of just now, and were not solved well, it is not: the
+ * solution is refined, with pivots where it was rough. */
+static bool seen_before(search *s, int iteration) {
+  if (s->smooth) return false;
+  s->seen[iteration] = fingerprint(&s->a);
+  const bool again = iteration > 0 && s->seen[iteration] == s->seen[iteration - 1];
+  if (again && s->a.loose) {
+    s->a.pivoting = true;
+    return false;
+  }
+  if (again) return !(s->vain == 0 && s->lowest > 10 * fine);
+  for (int k = 0; k < iteration; k++)
+    if (s->seen[k] == s->seen[iteration]) return true;
+  return false;
+}
+
+/* Returns whether to go on. */
+static bool keep(search *s, double residual, const double *z, int n) {
+  const bool much = residual <= s->lowest / 2;
+  const bool settled = residual <= s->rounding || (s->lowest <= nearly && residual > 10 * s->lowest) ||
+                       (residual <= fine && !(residual <= s->lowest / 10));
+  s->vain = much ? 0 : s->vain + 1;
+  const bool ends = settled || s->vain >= s->patience;
+  s->z_is_best = residual < s->lowest;
+  if (s->z_is_best) {
+    s->lowest = residual;
+    for (int i = 0; i < n && !ends; i++) s->best[i] = z[i];
+  }
+  return !ends;
+}
+
+/* Whether the states guessed say that no contact slides: a pile at rest. */
+static bool all_stick(const active_set *a) {
+  for (int k = 0; k < a->n_sites; k++) {
+    const site *s = &a->sites[k];
+    if (s->block->kind != SS_BLOCK_FRICTION || s->state == SITE_OPEN || s->block->mu == 0) continue;
+    const int slip = (s->state - 1) % s->slips;
+    const bool axes = s->block->size == 2 || s->block->cone == SS_CONE_PYRAMID;
+    if (slip != (axes ? (s->slips - 1) / 2 : SLIP_STICKS)) return false;
+  }
+  return true;
+}
+
+/* Iterations from z, whose slacks are in s->w; returns how many. */
+static int iterate(search *s, const ss_cp *problem, int limit, double *z, ss_outcome *outcome) {
+  for (int k = 0; k < limit; k++) {
+    (void)active_set_guess(&s->a, z, s->w);
+    if (k == 0 && s->timid && !all_stick(&s->a)) return 0;
+    if (seen_before(s, k)) return k; /* nothing new would come any more */
+    if (!active_set_solve(&s->a, z, s->w)) {
+      *outcome = SS_STALLED;
+      s->z_is_best = false;
+      return k;
+    }
+    if (!keep(s, ss_cp_judge(problem, z, s->w), z, problem->n)) return k + 1;
+    if (s->guessing && 2 * s->a.rank <= s->a.unknowns) return k + 1;
+    if (s->timid && problem->n > SPARSE_ROWS && s->lowest > promising) return k + 1;
+  }
+  return limit;
+}
+
+static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool warm, bool timid, double *z,
+                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  const int n = problem->n, limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
+  search s = {.smooth = has_disc(problem)};
+  s.guessing = !warm && s.smooth && n > FEW;
+  s.timid = timid;
+  s.patience = timid               ? 1
+               : warm || !s.smooth ? MOST_VAIN
+                                   : 2; /* directions that are guessed from nothing seldom settle */
+  s.w = SCRATCH(workspace, double, 2 * (size_t)n);
+  if (!s.w) return out_of_memory(error);
+  s.best = s.w + n;
+  s.lowest = HUGE_VAL;
+  if (warm && n >= FEW)
+    s.lowest = ss_cp_judge(problem, z, s.w);
+  else if (warm)
+    active_apply(problem, z, s.w);
+  else
+    for (int i = 0; i < n; i++) s.w[i] = problem->g[i];
+  result->outcome = SS_LIMIT;
+  s.rounding = 1e-14 * fmax(1, n / 96.0);
+  if (s.lowest > s.rounding) {
+    ss_status status = active_set_create(problem, workspace, &s.a, error);
+    if (!status && timid) { /* before anything that costs time; from nothing rounding errors decide no state */
+      (void)active_set_guess(&s.a, z, s.w);
+      if (!all_stick(&s.a)) {
+        result->outcome = SS_NOT_ADMITTED;
+        return SS_OK;
+      }
+    }
+    if (!status && (warm || n > SPARSE_ROWS)) status = active_set_seek_nearest(&s.a, workspace, error);
+    s.seen = status ? NULL : SCRATCH(workspace, uint64_t, limit);
+    if (!s.seen) return status ? status : out_of_memory(error);
+    for (int i = 0; i < n && warm; i++) s.best[i] = z[i];
+    active_set_blur(&s.a, z);
+    result->iterations = iterate(&s, problem, limit, z, &result->outcome);
+    for (int i = 0; i < n && !s.z_is_best && s.lowest < HUGE_VAL; i++) z[i] = s.best[i];
+  }
+  result->residual = s.lowest;
+  if (s.lowest <= options->tolerance) result->outcome = SS_SOLVED;
+  if (timid && s.lowest == HUGE_VAL) result->outcome = SS_NOT_ADMITTED;
+  return SS_OK;
+}
+
+ss_status solve_active_set(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                           ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  if (!warm)
+    for (int i = 0; i < problem->n; i++) z[i] = 0;
+  return run(problem, options, warm, false, z, workspace, result, error);
 }

@@ -60,9 +60,9 @@ typedef struct active_set {
   bool pivoting;          /* given: eliminate with pivots nevertheless */
   bool loose;             /* solve: the equations are solved roughly only */
   pattern pattern;
-  double *r, *before, *filter; /* [n] nearest.c; z to go back to */
+  double *r, *before, *filter; /* [n] active.c; z to go back to */
   double *blur;                /* [n] rounding errors of z - rho w, below which a state is not left */
-  int *last, *begin;           /* [n], [n + 1] nearest.c */
+  int *last, *begin;           /* [n], [n + 1] active.c */
   int unknowns,
       rank;    /* of the last system solved with pivots; A, row and col hold its factors (dense.h), stride unknowns
                          + 1 */
@@ -72,7 +72,7 @@ typedef struct active_set {
 } active_set;
 
 ss_status active_set_create(const ss_cp *problem, ss_cp_workspace *w, active_set *out, ss_error *error);
-/* From now on large sets are solved with the least change of z (nearest.c), which is for redundant contacts and for sparse
+/* From now on large sets are solved with the least change of z (active.c), which is for redundant contacts and for sparse
  * problems. */
 ss_status active_set_seek_nearest(active_set *a, ss_cp_workspace *w, ss_error *error);
 /* The same without a matrix: problem->G is not read, and active_set_solve not to be called. */

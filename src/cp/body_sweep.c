@@ -10,7 +10,7 @@
 #include "cp/body_sweep.h"
 
 #include "cp/islands.h"
-#include "cp/ordering.h"
+#include "cp/gauss_seidel.h"
 
 #include <math.h>
 #include <string.h>

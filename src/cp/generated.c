@@ -11,7 +11,6 @@
  *
  * Which solution: the compliances of cp.h are those of z, not of beta. So they are added to G before the rows are written out, eps falls
  * in steps until the proximal steps that follow keep the contacts' states (selection.c does the same for small problems). */
-#include "cp/generated.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
 

@@ -3,13 +3,184 @@
  * Natural residual, MATH section 5: w = G z + g, and per block |w| (free), |min(z, w)| (nonnegative), |z - clamp(z -
  * w)| (box), |min(z_n, w_n)| and |z_t - P(z_t - w_t)| (friction), where P is the projection on mu (max(z_n, 0) + extra) S. All of
  * them vanish together exactly at the solutions. The largest is divided by 1 + max |g|. */
-#include "cp/judge_inside.h"
+#include "cp/judge.h"
 
 #include "core/arena.h"
 #include "core/wide.h"
 #include "la/sparse_factors.h"
 
 #include <math.h>
+#include <string.h>
+
+/* What the judge knows of friction sets S = conv(0, d_1 .. d_m): nearest point, support, gauge.
+ *
+ * The nearest point is that of least norm in the hull of the corners seen from p (Wolfe 1976): an affinely independent set of corners, the
+ * corral, is kept whose affine hull has its point of least norm inside; while a corner lies below the plane through that point, it is
+ * added, and corners with a weight below zero are dropped. Finite, and exact up to rounding: the affine problem is solved by orthonormal
+ * edges. */
+
+enum { TANGENTS = SS_FRICTION_ROWS - 1, CORRAL = TANGENTS + 1 };
+
+static double dot(const double *a, const double *b, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* Corner i as seen from p, of the set scaled by r; corner number `directions` is the origin. */
+static void seen(const ss_block *block, const double *p, double r, int i, double *out) {
+  const int n = block->size - 1;
+  for (int k = 0; k < n; k++) out[k] = (i < block->directions ? r * block->generators[i * n + k] : 0) - p[k];
+}
+
+typedef struct corral {
+  int n, count;
+  int corner[CORRAL];
+  double q[CORRAL][TANGENTS]; /* seen from p */
+  double weight[CORRAL];
+  double x[TANGENTS]; /* the point of least norm of its affine hull */
+} corral;
+
+/* Weights of the affine hull's point of least norm; false: the corners are not independent. */
+static bool minimise(const corral *c, double *weight) {
+  static const double flat = 1e-13;
+  double edge[CORRAL][TANGENTS], r[CORRAL][CORRAL] = {{0}}, along[CORRAL];
+  for (int i = 1; i < c->count; i++) {
+    double size = 0;
+    for (int k = 0; k < c->n; k++) edge[i][k] = c->q[i][k] - c->q[0][k];
+    size = sqrt(dot(edge[i], edge[i], c->n));
+    for (int pass = 0; pass < 2; pass++)
+      for (int j = 1; j < i; j++) {
+        const double part = dot(edge[j], edge[i], c->n);
+        r[j][i] += part;
+        for (int k = 0; k < c->n; k++) edge[i][k] -= part * edge[j][k];
+      }
+    r[i][i] = sqrt(dot(edge[i], edge[i], c->n));
+    if (!(r[i][i] > flat * size)) return false;
+    for (int k = 0; k < c->n; k++) edge[i][k] /= r[i][i];
+    along[i] = -dot(edge[i], c->q[0], c->n);
+  }
+  weight[0] = 1;
+  for (int i = c->count - 1; i >= 1; i--) {
+    double sum = along[i];
+    for (int j = i + 1; j < c->count; j++) sum -= r[i][j] * weight[j];
+    weight[i] = sum / r[i][i];
+    weight[0] -= weight[i];
+  }
+  return true;
+}
+
+static void mix(corral *c) {
+  memset(c->x, 0, sizeof c->x);
+  for (int i = 0; i < c->count; i++)
+    for (int k = 0; k < c->n; k++) c->x[k] += c->weight[i] * c->q[i][k];
+}
+
+static void drop(corral *c, int i) {
+  c->count--;
+  for (; i < c->count; i++) {
+    c->corner[i] = c->corner[i + 1];
+    c->weight[i] = c->weight[i + 1];
+    memcpy(c->q[i], c->q[i + 1], sizeof c->q[i]);
+  }
+}
+
+/* From weights that are positive to those of the affine minimum, dropping corners on the way. */
+static bool descend(corral *c) {
+  for (;;) {
+    double goal[CORRAL], length = 1;
+    int leaves = -1;
+    if (!minimise(c, goal)) return false;
+    for (int i = 0; i < c->count; i++) {
+      if (goal[i] > 0 || c->weight[i] - goal[i] <= 0) continue;
+      const double reach = c->weight[i] / (c->weight[i] - goal[i]);
+      if (reach <= length) {
+        length = reach;
+        leaves = i;
+      }
+    }
+    for (int i = 0; i < c->count; i++) c->weight[i] += length * (goal[i] - c->weight[i]);
+    if (leaves < 0) break;
+    drop(c, leaves);
+  }
+  mix(c);
+  return true;
+}
+
+void project_generated(const ss_block *block, double *p, double r) {
+  enum { ROUNDS = 200 };
+  static const double rounding = 0x1p-50;
+  const int n = block->size - 1, origin = block->directions;
+  corral c = {.n = n, .count = 1, .corner = {origin}, .weight = {1}};
+  double size = 0;
+  seen(block, p, r, origin, c.q[0]);
+  for (int i = 0; i <= origin; i++) {
+    double q[TANGENTS];
+    seen(block, p, r, i, q);
+    size = fmax(size, sqrt(dot(q, q, n)));
+    if (dot(q, q, n) >= dot(c.q[0], c.q[0], n)) continue;
+    memcpy(c.q[0], q, sizeof q);
+    c.corner[0] = i;
+  }
+  mix(&c);
+  for (int round = 0; round < ROUNDS; round++) {
+    double lowest = HUGE_VAL, q[TANGENTS];
+    int next = -1;
+    for (int i = 0; i <= origin; i++) {
+      seen(block, p, r, i, q);
+      const double along = dot(c.x, q, n);
+      if (along < lowest) {
+        lowest = along;
+        next = i;
+      }
+    }
+    const double length = sqrt(dot(c.x, c.x, n));
+    if (length <= rounding * size || length * length - lowest <= rounding * size * length || c.count > n) break;
+    for (int i = 0; i < c.count; i++)
+      if (c.corner[i] == next) next = -1;
+    if (next < 0) break;
+    const corral before = c;
+    c.corner[c.count] = next;
+    c.weight[c.count] = 0;
+    seen(block, p, r, next, c.q[c.count++]);
+    if (descend(&c)) continue;
+    c = before;
+    break;
+  }
+  for (int k = 0; k < n; k++) p[k] += c.x[k];
+}
+
+double support_generated(const ss_block *block, const double *p) {
+  const int n = block->size - 1;
+  double largest = 0;
+  for (int i = 0; i < block->directions; i++) largest = fmax(largest, dot(block->generators + i * n, p, n));
+  return largest;
+}
+
+/* The least r with p in r S: planes that separate p from r S raise r until there is none. */
+double gauge_generated(const ss_block *block, const double *p) {
+  enum { ROUNDS = 60 };
+  const int n = block->size - 1;
+  double r = 0, reach = 0;
+  for (int i = 0; i < block->directions; i++)
+    reach = fmax(reach, dot(block->generators + i * n, block->generators + i * n, n));
+  const double length = sqrt(dot(p, p, n));
+  if (length == 0) return 0;
+  if (reach == 0) return HUGE_VAL;
+  r = length / sqrt(reach);
+  for (int round = 0; round < ROUNDS; round++) {
+    double x[TANGENTS];
+    memcpy(x, p, sizeof(double) * (size_t)n);
+    project_generated(block, x, r);
+    for (int k = 0; k < n; k++) x[k] = p[k] - x[k];
+    if (sqrt(dot(x, x, n)) <= 0x1p-48 * length) return r;
+    const double support = support_generated(block, x), higher = dot(x, p, n) / support;
+    if (!(support > 0)) return HUGE_VAL;
+    if (!(higher > r * (1 + 0x1p-50))) return r;
+    r = higher;
+  }
+  return r;
+}
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
@@ -353,4 +524,110 @@ void ss_cp_friction_defects(const ss_cp *problem, const double *z, const double 
     for (int i = 0; i < tangents(block); i++) x[i] = zt[i];
     *cone = larger(*cone, off_projection(block, zt, x, r));
   }
+}
+
+/* The judge of proofs: whether y shows that a problem has no solution. Shares no code with the solvers.
+ *
+ * With c = G^T y every z has y . (G z + g) = c . z + g . y. If the largest value of that over the z that the blocks allow is
+ * negative, while their w all have y . w >= 0, no z and w belong to each other. Block by block the largest value of c . z is
+ *
+ *     free            0 where c = 0, else infinite
+ *     nonnegative     0 where c <= 0
+ *     box             c times the bound that c points to, if there is one
+ *     friction        mu extra S*(c_t) where c_n + mu S*(c_t) <= 0, S* the support function of the set S
+ *
+ * Every sum is compared with the sum of the absolute values of its terms: what passes is zero up to rounding. */
+
+static const double rounding = 1e-12, clearly = 1e-8;
+
+/* c = G^T y and the sizes of its terms; an operator's columns are asked for one by one. */
+static void columns(const ss_cp *problem, const double *y, double *c, double *terms, double *z, double *w) {
+  const int n = problem->n;
+  for (int j = 0; j < n; j++) c[j] = terms[j] = z[j] = 0;
+  for (int i = 0; i < n && problem->sparse; i++)
+    for (int k = problem->sparse->start[i]; k < problem->sparse->start[i + 1]; k++) {
+      const double part = problem->sparse->value[k] * y[i];
+      c[problem->sparse->col[k]] += part;
+      terms[problem->sparse->col[k]] += fabs(part);
+    }
+  for (int i = 0; i < n && problem->G; i++)
+    for (int j = 0; j < n && y[i] != 0; j++) {
+      const double part = problem->G[(size_t)i * (size_t)n + (size_t)j] * y[i];
+      c[j] += part;
+      terms[j] += fabs(part);
+    }
+  for (int j = 0; j < n && !problem->sparse && !problem->G; j++) {
+    z[j] = 1;
+    (void)ss_cp_judge(problem, z, w);
+    z[j] = 0;
+    for (int i = 0; i < n; i++) {
+      const double part = (w[i] - problem->g[i]) * y[i];
+      c[j] += part;
+      terms[j] += (fabs(w[i]) + fabs(problem->g[i])) * fabs(y[i]);
+    }
+  }
+}
+
+/* Whether y . w >= 0 for all w that a row allows, where w is bounded from below, from above, or is 0. */
+static bool sign_fits(double y, bool below, bool above) {
+  return below || above ? y == 0 || (y > 0 ? !above : !below) : true;
+}
+
+/* The largest c x for lower <= x <= upper; HUGE_VAL: there is none. */
+static double largest_on(double c, double terms, double lower, double upper) {
+  const double bound = c > 0 ? upper : lower;
+  if (fabs(c) <= rounding * terms) return isfinite(bound) ? fmax(c * bound, 0) : 0;
+  return isfinite(bound) ? c * bound : HUGE_VAL;
+}
+
+static double largest_friction(const ss_block *block, const double *y, const double *c, const double *terms) {
+  double size = terms[0];
+  if (!(y[0] >= 0)) return HUGE_VAL;
+  for (int i = 1; i < block->size; i++) {
+    if (y[i] != 0) return HUGE_VAL; /* tangential slacks may have any sign */
+    size += block->mu * terms[i];
+  }
+  const double reach = block->mu > 0 ? block->mu * friction_support(block, c + 1) : 0;
+  return c[0] + reach <= rounding * size ? block->extra * reach : HUGE_VAL;
+}
+
+/* The largest c . z over one block, HUGE_VAL where it is not bounded or y does not fit its w. */
+static double largest_of(const ss_block *block, const double *y, const double *c, const double *terms) {
+  if (block->kind == SS_BLOCK_FRICTION) return largest_friction(block, y, c, terms);
+  double lower = -HUGE_VAL, upper = HUGE_VAL, sum = 0;
+  if (block->kind == SS_BLOCK_NONNEGATIVE) lower = 0;
+  if (block->kind == SS_BLOCK_BOX) {
+    lower = block->lower;
+    upper = block->upper;
+  }
+  for (int i = 0; i < block->size; i++) {
+    if (!sign_fits(y[i], isfinite(lower), isfinite(upper))) return HUGE_VAL;
+    sum += largest_on(c[i], terms[i], lower, upper);
+  }
+  return sum;
+}
+
+double judge_ray(const ss_cp *problem, const double *y, double *memory) {
+  const size_t n = (size_t)problem->n;
+  double *c = memory, *terms = c + n, sum = 0, size = 0;
+  columns(problem, y, c, terms, terms + n, terms + 2 * n);
+  for (size_t i = 0; i < n; i++) {
+    sum += problem->g[i] * y[i];
+    size += fabs(problem->g[i] * y[i]);
+  }
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const int first = problem->blocks[b].first;
+    const double most = largest_of(&problem->blocks[b], y + first, c + first, terms + first);
+    sum += most;
+    size += fabs(most);
+  }
+  return sum < -clearly * size && size < HUGE_VAL ? -sum / size : 0;
+}
+
+double ss_cp_judge_ray(const ss_cp *problem, const double *y) {
+  double *memory = problem->apply ? NULL : ss_alloc(sizeof *memory * (4 * (size_t)problem->n + 1));
+  if (!memory) return 0; /* what cannot be judged is not accepted */
+  const double margin = judge_ray(problem, y, memory);
+  ss_free(memory);
+  return margin;
 }

@@ -1,8 +1,33 @@
-/* Large problems: the scaled problem by nodes, and what the solvers for it share. */
+/* A problem by nodes: what has a state of its own (a friction block, any other single row), and the matrix in dense blocks
+ * between them. The form that the solvers for large problems work on. */
 #ifndef SS_CP_LARGE_H
 #define SS_CP_LARGE_H
 
-#include "cp/nodes.h"
+#include "cp/active.h"
+#include "cp/block_lu.h"
+
+typedef struct node_matrix {
+  int n, nodes, sizes; /* rows; nodes; the common size of all of them, or 0 */
+  const int *first;    /* [nodes + 1] first row of each node */
+  const int *start;    /* [nodes + 1] its blocks */
+  const int *col;      /* [blocks] node, ascending */
+  const size_t *at;    /* [blocks] where its numbers are; row-major */
+  const double *value; /* [numbers] */
+  const int *diagonal; /* [nodes] the block on the diagonal; every node has one */
+  const int *node_of;  /* [n] */
+} node_matrix;
+
+/* Copies the rows, scaled by scale[i] scale[j] (NULL: not at all). */
+ss_status nodes_create(const ss_cp *problem, const ss_sparse *G, const double *scale, ss_cp_workspace *w,
+                       node_matrix *out, ss_error *error);
+
+/* q = g + G z for the rows of one node. */
+void nodes_row(const node_matrix *m, int node, const double *g, const double *z, double *q);
+
+/* w = G z + g. */
+void nodes_apply(const node_matrix *m, const double *g, const double *z, double *w);
+
+/* Large problems: the scaled problem by nodes, and what the solvers for it share. */
 
 typedef struct large {
   const ss_cp *original;
@@ -56,7 +81,7 @@ ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_
 ss_status large_stride(large *l, int limit, int patience, ss_cp_workspace *w, ss_error *error);
 
 /* Newton steps from l->x while they improve it, at most `limit` of them, each with at most `most` operations in its
- * factorisation (large_newton.c). *tried is false where that was too little for the first one. */
+ * factorisation (large.c). *tried is false where that was too little for the first one. */
 ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, bool *tried, ss_error *error);
 
 /* Interior points, at most `limit` steps from a start of their own, then Newton steps; l->x is the better one of what it was and
@@ -69,5 +94,22 @@ ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_
 
 /* Solves the worst places of l->x, `size` nodes each and at most `most` of them, with everything else fixed (patches.c). */
 ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error);
+
+/* Linear systems of Newton's method on large problems, (own + left G) dx = b, own and left block-diagonal by nodes. */
+
+enum { SYSTEM_SQUARE = SS_FRICTION_ROWS * SS_FRICTION_ROWS };
+
+typedef struct node_system {
+  const large *l;
+  double *left, *own; /* [nodes][SYSTEM_SQUARE] rows x rows, row-major; the caller fills them */
+  block_lu lu;
+} node_system;
+
+/* *affordable is false where a factorisation takes more than `most` operations. */
+ss_status node_system_create(node_system *s, const large *l, double most, ss_cp_workspace *w, bool *affordable,
+                             ss_error *error);
+
+bool node_system_factor(node_system *s);                             /* false: breakdown */
+bool node_system_solve(node_system *s, const double *b, double *dx); /* false where it is not finite */
 
 #endif

@@ -1,12 +1,14 @@
-/* Checks, names and the plain-text form of a complementarity problem (docs/problem-format.md). */
+/* Checks and names of a complementarity problem. */
 #include "cp/storage.h"
 
-#include "io/output_file.h"
+#include "cp/dense.h"
+#include "cp/reduce.h"
+#include "cp/solver.h"
 
-#include <errno.h>
+#include <stickslip/cp.h>
+
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *ss_outcome_name(ss_outcome outcome) {
@@ -82,87 +84,166 @@ ss_status ss_cp_validate(const ss_cp *problem, ss_error *error) {
   return SS_OK;
 }
 
-static void write_block(FILE *file, const ss_block *block) {
-  static const char *const cones[] = {"polyhedral", "pyramid", "quadratic", "generated"};
-  switch (block->kind) {
-  case SS_BLOCK_FREE:
-    fprintf(file, "free %d\n", block->size);
-    break;
-  case SS_BLOCK_NONNEGATIVE:
-    fprintf(file, "nonnegative %d\n", block->size);
-    break;
-  case SS_BLOCK_BOX:
-    fprintf(file, "box %a %a\n", block->lower, block->upper);
-    break;
-  case SS_BLOCK_FRICTION:
-    fprintf(file, "friction %d %s %d %a %a", block->size, cones[block->cone], block->directions, block->mu,
-            block->extra);
-    for (int i = 0; block->cone == SS_CONE_GENERATED && i < block->directions * (block->size - 1); i++)
-      fprintf(file, " %a", block->generators[i]);
-    fputc('\n', file);
-    break;
+/* Names for what a solution says: the states of rows and contacts, and the words of the diagnosis. */
+
+const char *ss_cp_state_name(ss_cp_state state) {
+  static const char *const names[] = {"open", "active", "lower", "between", "upper", "sticks", "slides"};
+  return (int)state >= 0 && state <= SS_STATE_SLIDES ? names[state] : "unknown";
+}
+
+const char *ss_answer_name(ss_answer answer) { return answer == SS_YES ? "yes" : answer == SS_NO ? "no" : "unknown"; }
+
+const char *ss_solution_set_name(ss_solution_set set) {
+  static const char *const names[] = {"unknown", "none", "at-least-one", "one", "several"};
+  return (int)set >= 0 && set <= SS_SET_SEVERAL ? names[set] : "unknown";
+}
+
+static ss_cp_state friction_state(const ss_block *block, const double *z, const double *w, double still) {
+  if (!(z[0] + block->extra > 0)) return SS_STATE_OPEN;
+  for (int i = 1; i < block->size; i++)
+    if (fabs(w[i]) > still) return SS_STATE_SLIDES;
+  return SS_STATE_STICKS;
+}
+
+int ss_cp_states(const ss_cp *problem, const double *z, const double *w, ss_cp_state *states) {
+  double largest = 0;
+  int count = 0;
+  for (int i = 0; i < problem->n; i++) largest = fmax(largest, fmax(fabs(w[i]), fabs(problem->g[i])));
+  const double still = 1e-9 * largest;
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    const int i = block->first;
+    if (block->kind == SS_BLOCK_FRICTION)
+      states[count++] = friction_state(block, z + i, w + i, still);
+    else if (block->kind == SS_BLOCK_BOX)
+      states[count++] = z[i] <= block->lower   ? SS_STATE_LOWER
+                        : z[i] >= block->upper ? SS_STATE_UPPER
+                                               : SS_STATE_BETWEEN;
+    for (int k = i; block->kind == SS_BLOCK_NONNEGATIVE && k < i + block->size; k++)
+      states[count++] = z[k] > 0 ? SS_STATE_ACTIVE : SS_STATE_OPEN;
   }
+  return count;
 }
 
-static void write_row(FILE *file, const double *row, int n) {
-  for (int j = 0; j < n; j++) fprintf(file, "%a%c", row[j], j + 1 < n ? ' ' : '\n');
+/* What kinds of blocks a problem has. */
+
+bool has_friction(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (problem->blocks[b].kind == SS_BLOCK_FRICTION && problem->blocks[b].mu > 0) return true;
+  return false;
 }
 
-static void write_sparse(FILE *file, const char *name, const ss_sparse *m) {
-  fprintf(file, "%s %d\n", name, m->start[m->rows]);
-  for (int i = 0; i < m->rows; i++)
-    for (int k = m->start[i]; k < m->start[i + 1]; k++) fprintf(file, "%d %d %a\n", i, m->col[k], m->value[k]);
-}
-
-static void write_bodies(FILE *file, const ss_cp_operator *o) {
-  fprintf(file, "factors %d\n", o->n_bodies);
-  const double *A = o->A;
-  for (int b = 0; b < o->n_bodies; b++) {
-    const int size = o->first[b + 1] - o->first[b];
-    fprintf(file, "%d ", size);
-    write_row(file, A, size * size);
-    A += (ptrdiff_t)size * size;
+bool has_disc(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++) {
+    const ss_block *block = &problem->blocks[b];
+    if (block->kind == SS_BLOCK_FRICTION && block->cone == SS_CONE_QUADRATIC && block->size > 2 && block->mu > 0)
+      return true;
   }
+  return false;
 }
 
-static void write_operator(FILE *file, const ss_cp_operator *o) {
-  if (o->whole.start) fprintf(file, "whole %d ", o->whole.rows);
-  if (o->whole.start) write_sparse(file, "A", &o->whole);
-  if (!o->whole.start) write_bodies(file, o);
-  write_sparse(file, "J", &o->J);
-  if (o->R.start) write_sparse(file, "R", &o->R);
+bool has_spatial_friction(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (problem->blocks[b].kind == SS_BLOCK_FRICTION && problem->blocks[b].size > 2) return true;
+  return false;
 }
 
-static void write_matrix(FILE *file, const ss_cp *problem) {
-  if (problem->sparse) {
-    write_sparse(file, "sparse", problem->sparse);
-  } else if (problem->factors) {
-    write_operator(file, problem->factors);
+bool only_free(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (problem->blocks[b].kind != SS_BLOCK_FREE) return false;
+  return true;
+}
+
+bool some_free(const ss_cp *problem) {
+  for (int b = 0; b < problem->n_blocks; b++)
+    if (block_is_free(&problem->blocks[b])) return true;
+  return false;
+}
+
+bool is_large_and_sparse(const ss_cp *problem) {
+  enum { LARGE_ROWS = 200 };
+  static const double dense_share = 0.35; /* of entries not zero */
+  if (problem->n < LARGE_ROWS) return false;
+  if (problem->factors || (problem->sparse && (has_friction(problem) || problem->n > SS_CP_DENSE_ROWS))) return true;
+  const size_t count = (size_t)problem->n * (size_t)problem->n;
+  size_t nonzeros = problem->sparse ? (size_t)problem->sparse->start[problem->n] : 0;
+  for (size_t i = 0; problem->G && i < count; i++) nonzeros += problem->G[i] != 0;
+  return (double)nonzeros < dense_share * (double)count;
+}
+
+/* The natural residual min(z, w) is an absolute number, divided by 1 + |g|: with speeds of 1e-12, or impulses that are so small
+ * beside the speeds (micrograms), any z passes for a solution. Such problems are solved in units in which both are of size one, z = a z', w = b w':
+ *
+ *     w' = (a / b) G z' + g / b,   bounds and extra divided by a.
+ *
+ * a and b are powers of two, which rounds nothing. Large numbers do no harm and stay as they are. Operators stay as they are too:
+ * they are large, and their masses those of many bodies. */
+
+static const double smallest_usual = 0x1p-17;
+
+static double diagonal(const ss_cp *problem, int i) {
+  if (problem->G) return problem->G[(size_t)i * ((size_t)problem->n + 1)];
+  return sparse_diagonal(problem->sparse, i);
+}
+
+/* e with 2^(e - 1) <= x < 2^e, for x > 0. */
+static int exponent_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  int exponent = (int)(bits >> 52) - 1022;
+  if (exponent == -1022) (void)frexp(x, &exponent); /* smaller than normal numbers are */
+  return exponent;
+}
+
+bool units_needed(const ss_cp *problem, cp_units *out) {
+  if (!problem->G && !problem->sparse) return false;
+  double largest = 0;
+  int64_t exponents = 0;
+  int count = 0;
+  for (int i = 0; i < problem->n; i++) {
+    const double d = diagonal(problem, i), size = fabs(problem->g[i]);
+    largest = size > largest ? size : largest;
+    if (!(d > 0)) continue;
+    exponents += exponent_of(d);
+    count++;
+  }
+  if (largest == 0 || count == 0) return false;
+  out->w = 1 / inverse_power(largest);
+  out->z = out->w / ldexp(1, (int)round((double)exponents / count));
+  const double factor = out->z / out->w;
+  if (!(out->z > 0 && factor > 0 && isfinite(out->z) && isfinite(factor))) return false;
+  return (out->w < out->z ? out->w : out->z) < smallest_usual * (1 + largest);
+}
+
+ss_status units_change(const ss_cp *problem, cp_units u, ss_cp_workspace *w, ss_cp *out, ss_error *error) {
+  const size_t n = (size_t)problem->n, count = problem->G ? n * n : (size_t)problem->sparse->start[n];
+  double *value = SCRATCH(w, double, count), *g = SCRATCH(w, double, n);
+  ss_block *blocks = SCRATCH(w, ss_block, problem->n_blocks);
+  ss_sparse *sparse = SCRATCH(w, ss_sparse, 1);
+  if (!value || !g || !blocks || !sparse) return out_of_memory(error);
+  const double *from = problem->G ? problem->G : problem->sparse->value;
+  const double factor = u.z / u.w;
+  for (size_t i = 0; i < count; i++) value[i] = factor * from[i];
+  for (size_t i = 0; i < n; i++) g[i] = problem->g[i] / u.w;
+  for (int b = 0; b < problem->n_blocks; b++) {
+    blocks[b] = problem->blocks[b];
+    blocks[b].lower /= u.z;
+    blocks[b].upper /= u.z;
+    blocks[b].extra /= u.z;
+  }
+  double *offset = problem->compliance_offset ? SCRATCH(w, double, n) : NULL;
+  if (problem->compliance_offset && !offset) return out_of_memory(error);
+  for (size_t i = 0; i < n && offset; i++) offset[i] = problem->compliance_offset[i] / u.z;
+  *out = *problem;
+  out->compliance_offset = offset;
+  out->g = g;
+  out->blocks = blocks;
+  if (problem->G) {
+    out->G = value;
   } else {
-    fprintf(file, "G\n");
-    for (int i = 0; i < problem->n; i++) write_row(file, problem->G + (size_t)i * (size_t)problem->n, problem->n);
+    *sparse = *problem->sparse;
+    sparse->value = value;
+    out->sparse = sparse;
   }
-}
-
-static void write_problem(FILE *file, const ss_cp *problem) {
-  fprintf(file, "stickslip-problem 1\nrows %d\nblocks %d\n", problem->n, problem->n_blocks);
-  for (int b = 0; b < problem->n_blocks; b++) write_block(file, &problem->blocks[b]);
-  write_matrix(file, problem);
-  fprintf(file, "g\n");
-  write_row(file, problem->g, problem->n);
-}
-
-ss_status ss_cp_write(const ss_cp *problem, const char *path, ss_error *error) {
-  ss_output_file output;
-  ss_status status = ss_output_file_create(&output, path, error);
-  if (status) return status;
-  FILE *file = fopen(output.working, "w");
-  if (file) write_problem(file, problem);
-  const bool failed = !file || ferror(file);
-  if ((file && fclose(file)) || failed)
-    status = ss_fail(error, SS_ERROR_IO, "cannot write '%s': %s", path, strerror(errno));
-  if (!status) status = ss_output_file_publish(&output, error);
-  if (status) ss_output_file_discard(&output);
-  ss_output_file_release(&output);
-  return status;
+  return SS_OK;
 }

@@ -20,7 +20,7 @@
 #include "cp/body_sweep.h"
 
 #include "cp/local.h"
-#include "cp/ordering.h"
+#include "cp/gauss_seidel.h"
 #include "la/rows.h"
 
 #include <math.h>

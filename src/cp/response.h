@@ -1,7 +1,15 @@
 #ifndef SS_CP_RESPONSE_H
 #define SS_CP_RESPONSE_H
 
-#include "cp/projection.h"
+#include "cp/active.h"
+
+/* The projection P of x on the set R S of friction impulses as a slip state has it (active.h): its value, its derivative by
+ * x (n x n) and by R. */
+typedef struct projection {
+  double P[SS_FRICTION_ROWS], by_x[SS_FRICTION_ROWS][SS_FRICTION_ROWS], by_R[SS_FRICTION_ROWS];
+} projection;
+
+projection project_on_set(const site *s, int slip, const double *x, double R);
 
 /* The impulses that a law assigns to x = z - rho w, block by block, and their derivative: row i of D holds the derivatives of
  * z_i by the x of its block, in order. */

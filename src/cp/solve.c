@@ -2,11 +2,8 @@
  *
  * Every z is judged from the problem's data. "auto": what needs no solver; contacts that were written as plain rows; of large sparse
  * problems idle tangents, velocities, rows without a diagonal and islands, which are problems of their own; then the strategy (strategy.c). */
-#include "cp/at_once.h"
 #include "cp/climb.h"
-#include "cp/generated.h"
 #include "cp/storage.h"
-#include "cp/units.h"
 
 #include <math.h>
 #include <string.h>

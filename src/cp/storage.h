@@ -10,7 +10,7 @@ ss_status storage_rows(const ss_cp *problem, ss_cp_workspace *w, ss_sparse *out,
 /* A copy with G dense; fails with SS_ERROR_UNSUPPORTED where that is too large. */
 ss_status storage_dense(const ss_cp *problem, ss_cp_workspace *w, ss_cp *out, ss_error *error);
 
-/* whole.c, for operators whose A is given as a whole: their matrix, one solution with A's factors per row, into G [n][n]; and
+/* reformulation.c, for operators whose A is given as a whole: their matrix, one solution with A's factors per row, into G [n][n]; and
  * ss_cp_solve for them. */
 ss_status whole_dense(const ss_cp *problem, double *G, ss_cp_workspace *w, ss_error *error);
 ss_status whole_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,

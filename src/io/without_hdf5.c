@@ -2,12 +2,10 @@
 #include <stickslip/io.h>
 #include <stickslip/study.h>
 
-#include "cp/tokens.h"
-
 #ifdef SS_WITHOUT_HDF5
 
 static ss_status refuse(ss_error *error) {
-  return ss_fail(error, SS_ERROR_UNSUPPORTED, "this library was built without HDF5: results and FCLIB files need it");
+  return ss_fail(error, SS_ERROR_UNSUPPORTED, "this library was built without HDF5: results need it");
 }
 
 ss_status ss_recorder_open_hdf5(const char *path, const ss_sim *sim, long every, ss_recorder **out, ss_error *error) {
@@ -56,11 +54,6 @@ ss_status ss_export_vtk(const char *result, const char *pvd, long every, ss_erro
 
 ss_status ss_study_write_table(const ss_study *study, const ss_study_row *rows, const char *path, ss_error *error) {
   (void)study, (void)rows, (void)path;
-  return refuse(error);
-}
-
-ss_status read_fclib(const char *path, ss_arena *arena, ss_cp_file *out, ss_error *error) {
-  (void)path, (void)arena, (void)out;
   return refuse(error);
 }
 

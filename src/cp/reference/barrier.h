@@ -6,7 +6,7 @@
 
 enum { BARRIER_ROWS = SS_FRICTION_ROWS };
 
-/* One node (nodes.h). A row on its own that is nonnegative is a cone of one row. The rows of a cone are in units in
+/* One node (large.h). A row on its own that is nonnegative is a cone of one row. The rows of a cone are in units in
  * which it is |t| <= n: z is (mu z_n, z_t), w is (w_n / mu, w_t). */
 typedef struct barrier {
   enum { BARRIER_FREE, BARRIER_CONE, BARRIER_BOX, BARRIER_FIXED } kind;

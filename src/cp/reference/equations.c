@@ -1,5 +1,5 @@
 /* Two nonsmooth equations whose roots are the solutions, for the globalised Newton method (nonsmooth.c), on the contacts
- * alone (subproblem.c):
+ * alone (reduce.c):
  *
  *   Fischer-Burmeister   phi(x, y) = x + y - sqrt(x^2 + y^2) vanishes exactly where 0 <= x perp y >= 0. Nonnegative rows:
  *                        phi(z, w); boxes: phi(z - lower, -phi(upper - z, -w)) (Billups 1995). |F|^2 is smooth. No friction.
@@ -7,9 +7,8 @@
  *                        (Alart & Curnier 1991). All cones; the linear pieces are the states of active.h. |F|^2 has kinks. */
 #include "cp/reference/nonsmooth.h"
 
-#include "cp/projection.h"
+#include "cp/response.h"
 #include "cp/reduce.h"
-#include "cp/subproblem.h"
 
 static const double rank_tolerance = 1e-12;
 

@@ -9,9 +9,7 @@
  * Assumes a row-sufficient M (positive semi-definite, P): then a variable that can be driven without bound proves that no
  * x >= 0 has M x + q >= 0, which is the ray it reports. For other matrices it may end on a ray that proves nothing, or
  * at the iteration limit. */
-#include "cp/lemke.h"
-
-#include "cp/pivots.h"
+#include "cp/pivoting.h"
 
 static const double negative = -1e-12; /* below, on a right side of unit size */
 
