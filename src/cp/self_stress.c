@@ -277,9 +277,9 @@ static finding follow_center(descent *d) {
     double decrement = HUGE_VAL;
     memcpy(d->last_x, d->anchor, sizeof *d->anchor * (size_t)d->cp->n);
     descent_forget(d);
-    for (int k = 0; k < MOST_STEPS && decrement > near; k++) decrement = newton_step(d);
+    for (int k = 0; k < MOST_STEPS && decrement > near && proximal_goes_on(&d->step); k++) decrement = newton_step(d);
     largest = largest_normal(d);
-    if (decrement < 0 || (d->eps < early && largest < falls * before)) return NOTHING;
+    if (decrement < 0 || !proximal_goes_on(&d->step) || (d->eps < early && largest < falls * before)) return NOTHING;
     if (d->eps < early && is_settled(d)) return FOUND;
   }
   return SLOW;

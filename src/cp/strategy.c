@@ -62,7 +62,7 @@ static const strategy_row strategy[] = {
     {{"lemke", solve_lemke},                         PLAIN,                NOTHING, {0, ALL},          3000,      TURNS},
     {{"proximal-newton", solve_proximal_newton},     COLD | ANY_FORM,      NOTHING, {0, ALL},          ALL,       TURNS},
     {{"patches", solve_patches},                     SPARSE | ANY_FORM,    BEST,    {0, ALL},          ALL,       TURNS},
-    {{"wedged", solve_wedged},                       FRICTION,             NOTHING, {0, ALL},          ALL,       ONCE},
+    {{"wedged", solve_wedged},                       FRICTION,             NOTHING, {0, ALL},          ALL,       TURNS},
     {{"lemke", solve_lemke},                         FRICTION | FLAT,      NOTHING, {0, ALL},          2000,      TURNS},
     {{"lemke-restarted", solve_lemke_restarted},     PLAIN,                NOTHING, {0, ALL},          3000,      ONCE},
     {{"ray", solve_refuted},                         COLD,                 NOTHING, {0, ALL},          ALL,       ONCE},
@@ -164,6 +164,13 @@ double first_work(const ss_cp *problem) {
   return fmax(fmin(factorisations * n * n * n, most), sweeps * sweep_work(problem));
 }
 
+/* Whether the caller's operations are used up; the outcome says so. */
+static bool is_spent(climb *c) {
+  const bool spent = c->options->total > 0 && c->result->operations > c->options->total;
+  if (spent) c->result->outcome = SS_LIMIT;
+  return spent;
+}
+
 /* The outcome of a failure is that of the first row that gave a reason: a ray of Lemke's method says more than the
  * iteration limit of the others. */
 static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
@@ -175,6 +182,7 @@ static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
     for (int k = 0; k < N_ROWS; k++) {
       const strategy_row *r = &strategy[k];
       ss_outcome outcome;
+      if (is_spent(c)) return SS_OK;
       if (!is_admitted(c, r, traits, variables) || !is_due(r, round, last[k])) continue;
       ss_status status = r->needs & ANY_FORM ? SS_OK : make_dense(c, f, error);
       const attempt a = {r->limit > 0 ? r->limit : 0, work, start_of(c, r, warm)};

@@ -16,6 +16,8 @@
 #include "cp/solver.h"
 #include "cp/storage.h"
 
+#include <math.h>
+
 /* Rows of a wedged contact that stick: its normal alone where it has no friction. */
 static int stuck_rows(const site *s) {
   if (s->state == SITE_OPEN) return 0;
@@ -85,8 +87,22 @@ static ss_status solve_rest(const descent *d, const ss_cp_options *options, doub
   const ss_status solved = ss_cp_solve(&rest.cp, &own, false, y, w, &inner, error);
   if (solved) return solved;
   result->iterations = inner.iterations;
+  result->operations += inner.operations;
   result->outcome = inner.outcome == SS_SOLVED ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&rest, y, x, w, error);
+}
+
+/* Of a Newton step: the matrix of the range, and its factors. */
+static double step_operations(const descent *d) {
+  const double rank = d->range.rank;
+  return rank * rank * (d->cp->n + rank / 3);
+}
+
+static void limit_steps(descent *d, const ss_cp_options *options) {
+  enum { USUAL_LIMIT = 1000 };
+  d->step.caller = options;
+  d->step.limit = USUAL_LIMIT;
+  if (options->work > 0) d->step.limit = (int)fmin(USUAL_LIMIT, 1 + options->work / step_operations(d));
 }
 
 ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
@@ -102,12 +118,23 @@ ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool 
     if (made) return made;
     problem = &dense;
   }
-  ss_status status = descent_create(&d, problem, 1, 0, w, &admitted, error);
-  if (status || !admitted) return status;
-  if (!find_self_stress(&d)) return SS_OK;
+  const double rows = problem->n, work = options->work > 0 ? options->work : HUGE_VAL;
+  const double share = fmin(1, sqrt(work / rows) / rows); /* the range takes n rank^2 */
+  ss_status status = descent_create(&d, problem, share, 0, w, &admitted, error);
+  result->operations = share * rows * rows * share * rows;
+  if (!status && !admitted && share < 1) result->outcome = SS_LIMIT;
+  if (status || !admitted || d.range.rank == d.cp->n) return status; /* of full rank: no impulses are in balance */
+  limit_steps(&d, options);
+  if (!find_self_stress(&d)) {
+    result->iterations = d.step.newtons;
+    result->operations += d.step.newtons * step_operations(&d);
+    if (d.step.newtons >= d.step.limit) result->outcome = SS_LIMIT; /* with more work, perhaps */
+    return d.step.stopped ? ss_fail(error, SS_ERROR_STOPPED, "stopped") : SS_OK;
+  }
   double *stress = d.anchor, *x = d.best;
   status = solve_rest(&d, options, x, w, result, error);
   result->iterations += d.step.newtons;
+  result->operations += d.step.newtons * step_operations(&d);
   if (status) return status;
   if (!add_stress(&d, stress, x)) result->outcome = SS_LIMIT;
   return subproblem_recover(&d.sub, x, z, w, error);
