@@ -134,10 +134,10 @@ static bool is_rest(const piece *upper, const piece *lower, bool loose) {
 
 /* One of `share` positions of every pair, another one for every pair. */
 static void try_pair(position p, long share, long *count) {
-  const bool round = p.upper->bend > 0 || p.lower->bend > 0;
+  const int places = p.lower->bend > 0 ? 1 : OFFSETS; /* on a plane anywhere is a rest */
   for (int scheme = 0; scheme < SCHEMES; scheme++)
     for (int loose = 0; loose <= !p.lower->still; loose++)
-      for (int offset = 0; offset < (round ? 1 : OFFSETS); offset++)
+      for (int offset = 0; offset < places; offset++)
         for (int turn = 0; turn < (p.planar ? 1 : TURNS); turn++) {
           if (!is_rest(p.upper, p.lower, loose) || ++*count % share) continue;
           p.scheme = schemes[scheme];
