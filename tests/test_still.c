@@ -162,14 +162,14 @@ static void try_all(long share) {
 static void test_half_a_second(void **state) {
   (void)state;
   seconds = 0.5;
-  try_all(61);
+  try_all(211);
   assert_int_equal(moved, 0);
 }
 
 static void test_ten_seconds(void **state) {
   (void)state;
   seconds = 10;
-  try_all(701);
+  try_all(3001);
   assert_int_equal(moved, 0);
 }
 
