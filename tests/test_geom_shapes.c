@@ -278,6 +278,24 @@ static void test_bounds(void **unused) {
     }
 }
 
+/* Points that are given twice, exactly or but for rounding, are one corner. */
+static void test_hull_of_doubles(void **state) {
+  (void)state;
+  static const double apart[] = {0, 2e-16, 1e-14, 1e-12, 1e-11};
+  for (size_t k = 0; k < sizeof apart / sizeof *apart; k++) {
+    const double e = apart[k];
+    const ss_vec3 points[] = {{0, 0, 0}, {1, 0, 0},      {0, 1, 0}, {0, 0, 1}, {0, 0, 1 + e},
+                              {0, e, 1}, {1 + e, -e, e}, {e, e, 0}, {e, 1, e}, {-e, 0, -e}};
+    ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+    d.points = points;
+    d.n_points = sizeof points / sizeof *points;
+    const ss_shape shape = compiled(&d);
+    assert_int_equal(shape.hull->n_vertices, 4);
+    assert_int_equal(shape.hull->n_faces, 4);
+    assert_near(shape.hull->volume, 1.0 / 6, 1e-10);
+  }
+}
+
 /* A hull of few corners of many keeps the furthest points along the axes: its box is that of all of them. */
 static void test_few_corners(void **unused) {
   (void)unused;
@@ -303,13 +321,10 @@ static void test_few_corners(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_refusals_of_large_ones),
-      cmocka_unit_test(test_curvatures),
-      cmocka_unit_test(test_half_space),
-      cmocka_unit_test(test_exact_axes),
-      cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_hull_of_doubles), cmocka_unit_test(test_names),
+      cmocka_unit_test(test_refusals),        cmocka_unit_test(test_refusals_of_large_ones),
+      cmocka_unit_test(test_curvatures),      cmocka_unit_test(test_half_space),
+      cmocka_unit_test(test_exact_axes),      cmocka_unit_test(test_bounds),
       cmocka_unit_test(test_few_corners),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

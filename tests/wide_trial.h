@@ -9,6 +9,7 @@
 #ifndef TESTS_WIDE_TRIAL_H
 #define TESTS_WIDE_TRIAL_H
 
+#include "model/model.h"
 #include "wide_scenes.h"
 
 #include <stickslip/stickslip.h>
@@ -45,11 +46,14 @@ static inline const char *wide_objection(const wide_scene *w, const ss_sim *sim)
   double energy = 0, potential = 0;
   for (int i = 0; i < ss_model_bodies(model); i++) {
     const ss_motion m = ss_sim_motion(sim, i);
-    const double height = v3_get(m.pose.position, up), mass = ss_model_body_mass(model, i);
+    const ss_vec3 arm = quat_rotate(m.pose.orientation, model->bodies[i].com); /* of the centre of mass */
+    const ss_vec3 v = v3_add(m.velocity, v3_cross(m.angular_velocity, arm));
+    const double height = v3_get(v3_add(m.pose.position, arm), up), mass = ss_model_body_mass(model, i);
     if (!v3_finite(m.pose.position) || !v3_finite(m.velocity) || !v3_finite(m.angular_velocity)) return "not finite";
     if (w->floor && height < -2.5 * w->size) return "below the floor";
-    energy += mass * v3_dot(m.velocity, m.velocity) / 2 + mass * w->gravity * height;
+    energy += mass * v3_dot(v, v) / 2 + mass * w->gravity * height;
     potential += mass * w->gravity * w->size * (0.8 + 1.3 * i);
+    potential += 1e-30 * mass * w->size * w->size / (w->duration * w->duration); /* rounding */
   }
   const double scale =
       potential + fabs(e->initial) + fabs(e->work) + fmax(e->friction_loss, 0) + fmax(e->damping_loss, 0);

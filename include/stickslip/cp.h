@@ -113,6 +113,7 @@ typedef struct ss_cp_options {
   double tolerance;    /* residual that counts as solved */
   int iteration_limit; /* 0: the solver's own choice */
   double work;         /* operations (multiplications) that a method may take, roughly; 0: its own choice */
+  double total;        /* the same for all methods of "auto" together; 0: what their rounds add up to */
   double relaxation;   /* nsgs, nsgs-sparse: length of a contact's step, between 0 and 2; 0 stands for 1 */
   ss_cp_order order;   /* nsgs, nsgs-sparse */
   /* Asked before each solver of "auto" and between the rounds of long ones: where it says true, ss_cp_solve returns SS_ERROR_STOPPED. NULL:
@@ -131,6 +132,7 @@ typedef struct ss_cp_result {
   ss_outcome outcome;
   double residual;    /* by ss_cp_judge */
   int iterations;     /* pivots, sweeps or bases tried, over all solvers that were tried */
+  double operations;  /* that they took, roughly */
   int fallbacks;      /* how many methods failed before the one that solved */
   const char *solver; /* the one that produced z */
   bool selected;      /* z is the limit of vanishing compliance */

@@ -142,7 +142,7 @@ typedef struct ss_body_def {
   bool has_inertia;
   double inertia[6]; /* Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, in the body's frame; else from the shapes */
   bool has_center_of_mass;
-  ss_vec3 center_of_mass;   /* in the body's frame; else from the shapes where density is given, else the origin */
+  ss_vec3 center_of_mass;   /* in the body's frame; else from the shapes, or the origin where there is an inertia */
   ss_pose pose;             /* of the body's frame */
   ss_vec3 velocity;         /* of the body frame's origin, world frame */
   ss_vec3 angular_velocity; /* world frame */

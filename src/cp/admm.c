@@ -125,16 +125,16 @@ static ss_status admm_create(admm *a, const ss_cp *problem, const ss_cp_options 
 }
 
 /* Passes until the tolerance, the limit, or the end of the work. */
-static ss_status iterate(admm *a, const ss_cp_options *options, int *passes, ss_error *error) {
+static ss_status iterate(admm *a, const ss_cp_options *options, int *passes, double *spent, ss_error *error) {
   const int limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_PASSES;
-  double spent = a->k.space.operations;
+  *spent = a->k.space.operations;
   bool going = factor(a);
   for (*passes = 1; going && *passes <= limit; ++*passes) {
     pass(a);
-    spent += pass_work(a);
+    *spent += pass_work(a);
     if (*passes % CHECK) continue;
     keep(a);
-    if (a->lowest <= options->tolerance || (options->work > 0 && spent > options->work)) break;
+    if (a->lowest <= options->tolerance || (options->work > 0 && *spent > options->work)) break;
     if (options->stop && options->stop(options->stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
     if (*passes % BALANCE == 0 && *passes <= LAST_BALANCE) going = balance(a);
   }
@@ -151,7 +151,7 @@ ss_status solve_admm(const ss_cp *problem, const ss_cp_options *options, bool wa
   if (!admitted && options->work > 0) result->outcome = SS_LIMIT; /* with more work, perhaps */
   if (status || !admitted) return status;
   start(&a, warm ? z : NULL);
-  status = iterate(&a, options, &result->iterations, error);
+  status = iterate(&a, options, &result->iterations, &result->operations, error);
   if (status) return status;
   if (a.lowest < HUGE_VAL) memcpy(z, a.best, sizeof(double) * (size_t)problem->n);
   result->outcome = a.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;

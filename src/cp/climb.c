@@ -32,12 +32,22 @@ static ss_status polish(climb *c, double residual, const solver_row *row, ss_err
   return SS_OK;
 }
 
+/* What an attempt took: what the method says, or as many factorisations as it has iterations, within what it was given. */
+static double operations_of(const climb *c, const ss_cp_options *options, const ss_cp_result *own) {
+  const double n = c->problem->n, most = options->work > 0 ? options->work : HUGE_VAL;
+  return own->operations > 0 ? own->operations : fmin(own->iterations * n * n * n / 3, most);
+}
+
 ss_status try_row(climb *c, const solver_row *row, attempt a, ss_outcome *outcome, ss_error *error) {
   ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
   ss_cp_options options = *c->options;
   if (options.stop && options.stop(options.stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
   if (options.iteration_limit <= 0) options.iteration_limit = a.limit;
   if (a.work > 0) options.work = options.work > 0 ? fmin(options.work, a.work) : a.work;
+  if (options.total > 0) { /* what is left of it */
+    options.total = fmax(options.total - c->result->operations, 1);
+    options.work = options.work > 0 ? fmin(options.work, options.total) : options.total;
+  }
   for (int i = 0; i < c->problem->n; i++) c->trial[i] = a.from ? a.from[i] : 0;
   const scratch_mark mark = scratch_now(c->workspace);
   ss_status status = row->solve(c->problem, &options, a.from != NULL, c->trial, c->workspace, &own, error);
@@ -45,6 +55,7 @@ ss_status try_row(climb *c, const solver_row *row, attempt a, ss_outcome *outcom
   *outcome = own.outcome;
   c->result->no_solution = c->result->no_solution || own.no_solution;
   c->result->iterations += own.iterations;
+  c->result->operations += operations_of(c, &options, &own);
   if (status || own.outcome == SS_NOT_ADMITTED) return status;
   const double residual = own.residual >= 0 ? own.residual : ss_cp_judge(c->problem, c->trial, NULL);
   keep_if_better(c, residual, own.outcome == SS_SOLVED ? SS_STALLED : own.outcome, row->name);

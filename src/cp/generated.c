@@ -148,6 +148,7 @@ static ss_status solve_posed(expansion *e, const ss_cp_options *options, double 
   if (status) return status;
   contract(e, z);
   result->iterations += inner.iterations;
+  result->operations += inner.operations;
   result->fallbacks += inner.fallbacks;
   result->outcome = inner.outcome;
   result->no_solution = inner.no_solution;

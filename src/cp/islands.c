@@ -171,6 +171,7 @@ static ss_status solve_island(const islands *s, int k, const ss_cp *problem, con
   for (int m = s->start[k]; m < s->start[k + 1] && !status; m++)
     for (int r = s->first[s->members[m]]; r < s->first[s->members[m] + 1]; r++) z[r] = i.z[s->row[r]] * s->amplitude;
   result->iterations += own.iterations;
+  result->operations += own.operations;
   result->no_solution = result->no_solution || own.no_solution;
   if (own.outcome != SS_SOLVED) result->outcome = own.outcome;
   scratch_release(w, mark);

@@ -159,6 +159,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
     l.order = method == plain ? options->order : SS_ORDER_GIVEN;
     status = method(&l, warm ? z : NULL, w, error);
     result->iterations = l.iterations;
+    result->operations = l.spent;
     result->outcome = l.residual <= l.goal ? SS_SOLVED : l.stalled ? SS_STALLED : SS_LIMIT;
     large_finish(&l, z);
   }

@@ -671,6 +671,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, variant
     status = restart(&p, limit, w, result, error);
   else
     status = run_lemke(&p, false, limit, w, result, error);
+  result->operations = (double)result->iterations * p.l.n * p.l.n;
   if (status) return status;
   lcp_contract(&p.l, &p.r, p.x, p.rest);
   return reduction_recover(&p.r, p.rest, z, w, error);

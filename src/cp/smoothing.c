@@ -260,6 +260,7 @@ typedef struct smoothing {
       *shift;    /* [nodes] the shift, or the size of the section, of a convex problem; NULL: the present one */
   int steps;     /* of the last correction */
   bool polygons; /* there are some: sigma stays above the root of the rounding errors */
+  bool stopped;  /* by the caller */
 } smoothing;
 
 static smooth_node describe(const ss_block *b, int first, int size) {
@@ -478,6 +479,12 @@ static ss_status prepare(smoothing *k, large *l, double most, ss_cp_workspace *w
   return node_system_create(&k->system, l, most, w, affordable, error);
 }
 
+static bool goes_on(smoothing *k) {
+  const ss_cp_options *o = k->l->options;
+  k->stopped = k->stopped || (o && o->stop && o->stop(o->stop_user));
+  return !k->stopped;
+}
+
 /* Newton steps at the present sigma until |F| is well below it, at most `most`; false where they lead nowhere. |F| need only
  * be below the largest one of the last steps (Grippo, Lampariello & Lucidi 1986): else a handful of contacts that must change their
  * states would hold up thousands of others. */
@@ -486,7 +493,7 @@ static bool correct(smoothing *k, int most, int limit) {
   enum { SHORT = 3, MEMORY = 5 };
   large *l = k->l;
   double square = evaluate(k, k->x, k->w, k->F), last[MEMORY], bound, length;
-  for (int i = 0, slow = 0; i <= most && slow < SHORT && l->iterations < limit; i++) {
+  for (int i = 0, slow = 0; i <= most && slow < SHORT && l->iterations < limit && goes_on(k); i++) {
     if (largest(k->F, l->cp.n) <= on_path * k->sigma || l->residual <= l->goal) {
       k->steps = i;
       return true;
@@ -513,7 +520,7 @@ static void freeze(smoothing *k, int p) {
 /* Where Newton steps end in a minimum of |F|: the fixed point iteration on the shift, which solves a convex problem at a time. */
 static bool correct_frozen(smoothing *k, int limit) {
   enum { ROUNDS = 15, STEPS = 6, CONTINUE = 10 };
-  for (int round = 0; round < ROUNDS && k->l->iterations < limit; round++) {
+  for (int round = 0; round < ROUNDS && k->l->iterations < limit && !k->stopped; round++) {
     for (int p = 0; p < k->l->G.nodes; p++) freeze(k, p);
     k->shift = k->frozen;
     (void)correct(k, STEPS, limit);
@@ -538,7 +545,7 @@ static void follow(smoothing *k, const double *start, int limit) {
   }
   double ratio = first, reached = k->sigma;
   memcpy(k->known, k->x, bytes);
-  while (l->residual > l->goal && l->iterations < limit && reached > least) {
+  while (l->residual > l->goal && l->iterations < limit && reached > least && !k->stopped) {
     k->sigma = fmin(ratio, slowest) * reached;
     if (correct(k, STEPS, limit) || (ratio > slowest && correct_frozen(k, limit))) {
       reached = k->sigma;
@@ -574,10 +581,12 @@ ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_
   if (!status && affordable) {
     memcpy(start, l->x, sizeof *start * (size_t)l->cp.n);
     const int attempts = l->cp.n <= HARD_ROWS ? 2 : 1, before = l->iterations;
-    for (int a = 0; a < attempts && l->residual > l->goal; a++) {
+    for (int a = 0; a < attempts && !status && l->residual > l->goal; a++) {
       k.sigma = sigma;
       k.damping = dampings[a];
+      k.stopped = false;
       follow(&k, start, before + (a + 1) * limit);
+      if (k.stopped) status = ss_fail(error, SS_ERROR_STOPPED, "stopped");
     }
     l->residual = large_judge(l, l->x, l->w);
   }

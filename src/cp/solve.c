@@ -135,6 +135,7 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
   if (is_large_and_sparse(problem)) bounded.iteration_limit = NEWTONS;
   if (!select_directly(problem, options, x, workspace, &own) && !problem->compliance_matrix)
     status = select_solution(problem, &bounded, x, workspace, &own, error);
+  result->operations = own.operations;
   if (!status && own.selected && is_same(x, z, problem->n)) { /* and the one that was found has no noise */
     result->selected = true;
     own.selected = false;

@@ -65,7 +65,7 @@ static const strategy_row strategy[] = {
     {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       60},
     {{"lemke", solve_lemke},                         PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      TURNS},
     {{"proximal-newton", solve_proximal_newton},     COLD | FINE,      ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
-    {{"wedged", solve_wedged},                       FRICTION,         DENSE, NOTHING, {0, 199},          ALL,       ONCE},
+    {{"wedged", solve_wedged},                       FRICTION,         DENSE, NOTHING, {0, 199},          ALL,       TURNS},
     {{"admm", solve_admm},                           FRICTION|SPARSE,  ANY,   BEST,    {0, ALL},          ALL,       TURNS},
     {{"patches", solve_patches},                     SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       TURNS},
     {{"lemke", solve_lemke},                         FRICTION | FLAT,  DENSE, NOTHING, {0, ALL},          2000,      TURNS},
@@ -181,6 +181,13 @@ static ss_status refute(climb *c, forms *f, ss_error *error) {
   return status ? status : try_row(c, &row, (attempt){0}, &outcome, error);
 }
 
+/* Whether the caller's operations are used up; the outcome says so. */
+static bool is_spent(climb *c) {
+  const bool spent = c->options->total > 0 && c->result->operations > c->options->total;
+  if (spent) c->result->outcome = SS_LIMIT;
+  return spent;
+}
+
 /* The outcome of a failure is that of the first row that gave a reason: a ray of Lemke's method says more than the
  * iteration limit of the others. */
 static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
@@ -192,6 +199,7 @@ static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
     for (int k = 0; k < N_ROWS; k++) {
       const strategy_row *r = &strategy[k];
       ss_outcome outcome;
+      if (is_spent(c)) return SS_OK;
       if (asks_for_proof(c, r, traits, round)) {
         const ss_status status = refute(c, f, error);
         if (status || proved_impossible(c)) return status;

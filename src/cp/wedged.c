@@ -316,6 +316,12 @@ static bool is_settled(wedges *d) {
   return false;
 }
 
+static bool goes_on(wedges *d) {
+  const ss_cp_options *o = d->caller;
+  d->stopped = d->stopped || (o && o->stop && o->stop(o->stop_user));
+  return !d->stopped && (d->limit == 0 || d->newtons < d->limit);
+}
+
 typedef enum finding { NOTHING, SLOW, FOUND } finding;
 
 /* Lowers eps until the stress is found, or as far as numbers allow: SLOW, d->last_x are the impulses at the last eps but one. */
@@ -330,9 +336,9 @@ static finding follow_center(wedges *d) {
     double decrement = HUGE_VAL;
     memcpy(d->last_x, d->anchor, sizeof *d->anchor * (size_t)d->cp->n);
     range_system_forget(&d->system);
-    for (int k = 0; k < MOST_STEPS && decrement > near; k++) decrement = newton_step(d);
+    for (int k = 0; k < MOST_STEPS && decrement > near && goes_on(d); k++) decrement = newton_step(d);
     largest = largest_normal(d);
-    if (decrement < 0 || (d->eps < early && largest < falls * before)) return NOTHING;
+    if (decrement < 0 || !goes_on(d) || (d->eps < early && largest < falls * before)) return NOTHING;
     if (d->eps < early && is_settled(d)) return FOUND;
   }
   return SLOW;
@@ -418,13 +424,15 @@ static ss_status solve_rest(const wedges *d, const ss_cp_options *options, doubl
   own.any = true;
   const ss_status solved = ss_cp_solve(&rest.cp, &own, false, y, w, &inner, error);
   if (solved) return solved;
-  result->iterations = inner.iterations;
+  result->iterations += inner.iterations;
+  result->operations += inner.operations;
   result->outcome = inner.outcome == SS_SOLVED ? SS_SOLVED : SS_LIMIT;
   return subproblem_recover(&rest, y, x, w, error);
 }
 
 ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
                        ss_cp_result *result, ss_error *error) {
+  enum { USUAL_LIMIT = 1000 };
   (void)warm;
   ss_cp dense;
   wedges d;
@@ -437,11 +445,20 @@ ss_status solve_wedged(const ss_cp *problem, const ss_cp_options *options, bool 
     problem = &dense;
   }
   ss_status status = wedges_create(&d, problem, w, &admitted, error);
-  if (status || !admitted) return status;
-  if (!find_self_stress(&d)) return SS_OK;
+  if (status || !admitted || d.system.range.rank == d.cp->n)
+    return status; /* of full rank: no impulses are in balance */
+  const double rows = d.cp->n, rank = d.system.range.rank, step = rank * rank * (rows + rank / 3);
+  d.caller = options;
+  d.limit = options->work > 0 ? (int)fmin(USUAL_LIMIT, 1 + options->work / step) : USUAL_LIMIT;
+  const bool found = find_self_stress(&d);
+  result->iterations = d.newtons;
+  result->operations = rows * rank * rank + d.newtons * step;
+  if (!found) {
+    if (d.newtons >= d.limit) result->outcome = SS_LIMIT; /* with more work, perhaps */
+    return d.stopped ? ss_fail(error, SS_ERROR_STOPPED, "stopped") : SS_OK;
+  }
   double *stress = d.anchor, *x = d.best;
   status = solve_rest(&d, options, x, w, result, error);
-  result->iterations += d.newtons;
   if (status) return status;
   if (!add_stress(&d, stress, x)) result->outcome = SS_LIMIT;
   return subproblem_recover(&d.sub, x, z, w, error);

@@ -17,6 +17,9 @@ typedef struct wedges {
   double *y, *trial;                     /* [rank] */
   double (*E)[SS_FRICTION_ROWS];         /* [n] inverse of the barrier's second derivative */
   int newtons;                           /* steps so far */
+  int limit;                             /* of them; 0: none */
+  const ss_cp_options *caller;           /* who may want to stop; NULL: nobody */
+  bool stopped;                          /* and has wanted to */
 } wedges;
 
 /* Not admitted where the symmetric part of G is not positive semi-definite. */

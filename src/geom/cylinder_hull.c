@@ -276,6 +276,16 @@ typedef struct collector {
   int count;
 } collector;
 
+/* An edge that crosses the side next to its end is the better contact of the two where it is as near: its normal is that of the face that
+ * the cylinder lies on, while the vertex is seen askew as soon as it is beside the line that touches, and the cylinder would roll. */
+static bool replaces_vertex(const collector *c, const ss_contact_point *vertex, const ss_contact_point *edge) {
+  static const double next = 1e-4, lower = 1e-14; /* of the size */
+  const bool kinds = vertex->feature >> 20 == VERTEX && edge->feature >> 20 == EDGE;
+  const bool sides = (vertex->feature >> 4 & 15) == SS_CYLINDER_SIDE && (edge->feature >> 4 & 15) == SS_CYLINDER_SIDE;
+  return kinds && sides && v3_norm(v3_sub(vertex->point_b, edge->point_b)) <= next * c->s->size &&
+         edge->gap <= vertex->gap + lower * c->s->size;
+}
+
 static void collect(collector *c, uint32_t feature) {
   ss_contact_point contact;
   if (!feature_contact(c->s, feature, &contact) || v3_dot(contact.normal, c->n) < similar) return;
@@ -286,6 +296,11 @@ static void collect(collector *c, uint32_t feature) {
   const uint32_t kind = feature >> 20;
   const bool spare = kind == POINT || kind == CHORD || kind == CUT || (feature >> 4 & 15) == NO_SURFACE;
   const double near = (spare ? 1e-3 : margin) * c->s->size, lower = (spare ? margin : 1e-14) * c->s->size;
+  for (int i = 0; i < c->count; i++)
+    if (replaces_vertex(c, &c->out[i], &contact)) {
+      c->out[i] = contact;
+      return;
+    }
   for (int i = 0; i < c->count; i++)
     if (v3_norm(v3_sub(c->out[i].point_a, contact.point_a)) <= near &&
         v3_norm(v3_sub(c->out[i].point_b, contact.point_b)) <= near && contact.gap > c->out[i].gap - lower)

@@ -143,6 +143,18 @@ static int keep_corners(const builder *b, ss_vec3 *vertex, int *number) {
   return n;
 }
 
+/* The points, seen from the first one, without those that are another one but for the tolerance; returns how many are left. */
+static int keep_apart(const ss_vec3 *points, int n, double tolerance, ss_vec3 *out) {
+  int kept = 0;
+  for (int i = 0; i < n; i++) {
+    const ss_vec3 p = v3_sub(points[i], points[0]);
+    bool known = false;
+    for (int k = 0; k < kept && !known; k++) known = v3_norm(v3_sub(p, out[k])) <= 2 * tolerance;
+    if (!known) out[kept++] = p;
+  }
+  return kept;
+}
+
 static ss_hull_status build(ss_arena *arena, const ss_vec3 *points, int n, double size, double tolerance,
                             struct ss_hull **out, ss_vec3 *centroid) {
   builder b = {.n = n, .tolerance = tolerance * size, .face_room = 2 * n + 4, .loop_room = 6 * n + 12};
@@ -153,10 +165,10 @@ static ss_hull_status build(ss_arena *arena, const ss_vec3 *points, int n, doubl
   b.face = SS_ARENA_ARRAY(arena, ss_hull_face, b.face_room);
   b.loop = SS_ARENA_ARRAY(arena, int, b.loop_room);
   if (!hull || !centered || !vertex || !edge || !number || !b.face || !b.loop) return SS_HULL_MEMORY;
-  for (int i = 0; i < n; i++) centered[i] = v3_sub(points[i], points[0]);
+  b.n = keep_apart(points, n, b.tolerance, centered);
   b.p = centered;
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) {
+  for (int i = 0; i < b.n; i++)
+    for (int j = 0; j < b.n; j++) {
       ss_vec3 normal;
       const int k = i == j ? -1 : wrap(&b, i, j, &normal);
       if (k < 0 || known_face(&b, i, j, k)) continue;

@@ -331,7 +331,7 @@ static bool edge_at_end(const ss_guest *g, const ss_segment *e, int end, ss_cont
   return over_surface(g, segment_point(e, clamp(t, e->half)), SS_CYLINDER_SIDE, out) && along && fabs(t) < e->half;
 }
 
-/* Where the edge crosses the rim of an end that it lies on, nearly: its height over the end. */
+/* Where the edge crosses the rim of an end that it lies on, nearly: its height over the end. Through a coin the other end is not far. */
 static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int edge, const ss_segment *e, int k,
                            ss_contact_point *out) {
   const ss_cylinder c = cylinder_of(g->shape);
@@ -340,7 +340,7 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
   const bool crosses = ss_cylinder_chord(c, e, k & 1, g->margin / 2, &t);
   const ss_vec3 y = segment_point(e, clamp(t, e->half));
   fill_point(g, y, side * y.x - c.half, v3(side, 0, 0), out);
-  return crosses && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
+  return crosses && side * y.x >= 0 && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
          ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 

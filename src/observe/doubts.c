@@ -9,8 +9,8 @@
  *     not-finite                  the next state is not finite; it was not applied
  *
  * The energy scale is the largest energy of the motion (kinetic, elastic, and what potential energy differs from the start's)
- * less what was created, plus the largest work of forces and motors, plus what it takes to lift every body by its own size:
- * a box at rest whose energy changes by rounding has a scale, too. It does not depend on where the origin is.
+ * less what was created, plus the largest work of forces and motors, plus what it takes to lift every body by its own size, and
+ * rounding: a box at rest whose energy changes by the last digits has a scale, too. It does not depend on where the origin is.
  *
  * Energy that forces create follows from the ledger: what there is and what was lost, less what there was and what work
  * has added. It contains what schemes and stabilisations do. Impacts that create energy are a sum of their own.
@@ -76,11 +76,14 @@ static double smallest_size(const ss_model *model) {
   return isfinite(smallest) ? smallest : model->length;
 }
 
-/* Energy that lifts every body by the smallest size. */
+/* Energy that lifts every body by the smallest size; without gravity, of the speed that the last digits of positions make in a step. */
 static double resting_scale(const ss_sim *sim) {
+  static const double digit = 0x1p-52;
+  const double h = sim->options.tolerance > 0 ? sim->options.largest_step : sim->options.step;
+  const double noise = digit * sim->model->length / h;
   double mass = 0;
   for (int k = 0; k < sim->model->n_bodies; k++) mass += sim->model->bodies[k].mass;
-  return mass * v3_norm(sim->model->gravity) * sim->report.body_size;
+  return mass * (v3_norm(sim->model->gravity) * sim->report.body_size + noise * noise);
 }
 
 void ss_doubts_start(ss_sim *sim) {

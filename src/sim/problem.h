@@ -73,6 +73,7 @@ typedef struct ss_island_work {
   ss_factors factors;
   ss_cp_workspace *cp;
   int iterations, fallbacks; /* of its islands */
+  long long operations;      /* likewise */
   double uneven;             /* ss_cp_judge_selection: the most of their new solutions */
   int failed;                /* first of its islands that ended in an error, and that error; -1: none */
   ss_status status;

@@ -53,6 +53,7 @@ typedef struct ss_step {
   bool not_finite;      /* where the last part would have led */
   long looks;           /* pairs searched and gaps followed: its work, beside the solver's */
   int tried;            /* solvers */
+  long long operations; /* of the contact solvers */
   int transitions;      /* parts that ended in one; after too many the problem alone decides */
 } ss_step;
 

@@ -216,6 +216,7 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
     if (status != SS_OK) return status;
     s->iterations += own.iterations;
     s->fallbacks += own.fallbacks;
+    s->operations += (long long)own.operations;
     *residual = ss_cp_judge(&island, z, w);
     if (own.iterations > 1 && ss_judges_selection(sim))
       s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
@@ -252,6 +253,7 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
     const ss_status status = reserve_work(p, w, error);
     if (status != SS_OK) return status;
     w->iterations = w->fallbacks = 0;
+    w->operations = 0;
     w->uneven = 0;
     w->failed = -1;
   }
@@ -262,6 +264,7 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
     const ss_island_work *w = &s->workers[k];
     result->iterations += w->iterations;
     result->fallbacks += w->fallbacks;
+    result->operations += (double)w->operations; /* whole numbers: the same sum for any number of threads */
     *uneven = fmax(*uneven, w->uneven);
     if (w->failed >= 0 && (!first || w->failed < first->failed)) first = w;
   }

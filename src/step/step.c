@@ -201,6 +201,14 @@ ss_status ss_fail_of_work(const ss_sim *sim, ss_error *error) {
                  sim->mechanics->kinetic_energy(sim, sim->state.v));
 }
 
+ss_status ss_fail_of_solving(const ss_sim *sim, ss_error *error) {
+  return ss_fail(
+      error, SS_ERROR_UNCERTIFIED,
+      "step %ld has used up its work at t = %.9g: %.2g operations on contact problems of %d rows; try a smaller "
+      "step, another scheme or cone, fewer contacts or patch elements, or a larger residual",
+      sim->state.step + 1, sim->state.t, (double)sim->step.operations, sim->trial.problem.n);
+}
+
 /* The work of a step is bounded: when it is used up, the rest of the step locates nothing. Where the energy has blown up there is
  * nothing left to be followed, bodies hit each other thousands of times in a step, and the run ends. */
 static ss_status check_work(ss_sim *sim, int parts, ss_error *error) {

@@ -103,8 +103,9 @@ ss_status ss_basis_check(ss_sim *sim, ss_error *error);
 /* Poses all of them, for questions about the mechanism; or the chosen ones again. */
 void ss_basis_pose(ss_sim *sim, bool all);
 
-/* The end of a run whose energy has blown up and whose step has used up its work. */
+/* The end of a run whose step has used up its work: where its energy has blown up; the contact solvers'. */
 ss_status ss_fail_of_work(const ss_sim *sim, ss_error *error);
+ss_status ss_fail_of_solving(const ss_sim *sim, ss_error *error);
 
 /* Theta rule: the theta state of a velocity change; whether forces depend on it at all. */
 void ss_theta_state(ss_sim *sim, double h, const double *delta);

@@ -213,15 +213,25 @@ static bool solve_linear(ss_sim *sim, const ss_solving *how) {
   return true;
 }
 
+/* Operations that the contact solvers may still take in this step: some seconds. A solve of 500 rows that goes well takes 1e7 to 1e8; a step
+ * that needs so many is one of thousands of parts, or one whose problems no method solves. */
+static double work_left(const ss_sim *sim) {
+  static const double least = 1e10, per_row = 1e6;
+  return fmax(least, per_row * sim->trial.problem.n) - (double)sim->step.operations;
+}
+
 /* With a solver that knows of complementarity; in natural units. */
 static ss_status solve_contacts(ss_sim *sim, ss_solving how, bool *certified, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   ss_solves *solves = &sim->report.solves;
+  const double left = work_left(sim);
+  if (!(left > 0)) return ss_fail_of_solving(sim, error);
   ss_status status = p->divided && !p->joined ? look_at_guess(sim, error) : SS_OK;
   if (status != SS_OK) return status;
   const double s = to_natural_units(sim, how.speed), start = ss_seconds();
   const ss_cp_options options = {.solver = how.solver,
                                  .tolerance = fmin(how.residual, ss_crowd_residual(sim, s)),
+                                 .total = left,
                                  .stop = has_to_stop,
                                  .stop_user = sim};
   ss_cp problem = ss_problem_view(p);
@@ -239,6 +249,7 @@ static ss_status solve_contacts(ss_sim *sim, ss_solving how, bool *certified, ss
   solves->rows += p->n;
   solves->iterations += result.iterations;
   solves->fallbacks += result.fallbacks;
+  sim->step.operations += (long long)result.operations;
   if (status == SS_OK) {
     if (!p->divided) residual = ss_cp_judge(&problem, p->z, p->slack);
     *certified = residual <= how.residual; /* false for NaN */
