@@ -186,11 +186,55 @@ static void a_box_stops_once(void **state) {
   }
 }
 
+/* A beam on three points, the middle one with another stiffness: least sum of F^2/k gives F_2 = N k_2 / (k_2 + 2 k_1). */
+static const char three_feet[] = "planar: xy\n"
+                                 "parameters: {first: 1e6, second: 1e6}\n"
+                                 "materials:\n"
+                                 "  - {name: default, friction: 0.3}\n"
+                                 "  - {name: outer, friction: 0.3, compliance: {stiffness: [first, first]}}\n"
+                                 "  - {name: middle, friction: 0.3, compliance: {stiffness: [second, second]}}\n"
+                                 "world: {shapes: [{type: half-space, normal: [0, 1, 0]}]}\n"
+                                 "bodies:\n"
+                                 "  - name: beam\n"
+                                 "    mass: 1\n"
+                                 "    inertia: 1\n"
+                                 "    shapes:\n"
+                                 "      - {type: point, position: [-1, 0, 0], material: outer}\n"
+                                 "      - {type: point, position: [0, 0, 0], material: middle}\n"
+                                 "      - {type: point, position: [1, 0, 0], material: outer}\n"
+                                 "simulation: {step: 0.01, duration: 0.05}\n";
+
+static void stiffer_feet_carry_more(void **state) {
+  (void)state;
+  static const double stiffness[] = {1e6, 2e6, 1e5};
+  static const char *const second[] = {"second=1e6", "second=2e6", "second=1e5"};
+  static const char *const schemes[] = {"moreau", "trapezoidal", "stewart-trinkle", "anitescu-potra"};
+  for (int k = 0; k < 3; k++)
+    for (int s = 0; s < 4; s++) {
+      run r;
+      ss_contact_report feet[3];
+      const change c = {.scheme = schemes[s], .set = {second[k]}};
+      run_parse(&r, three_feet, &c);
+      run_finish(&r);
+      assert_int_equal(ss_sim_contacts(r.sim, feet, 3), 3);
+      for (int i = 0; i < 3; i++) {
+        const bool middle = fabs(feet[i].point.x) < 0.5;
+        const double share = (middle ? stiffness[k] : 1e6) / (stiffness[k] + 2e6);
+        check_near(feet[i].impulse.y, 9.81 * share * 0.01, 1e-10, "force of a foot");
+      }
+      run_close(&r);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arch_stands_where_limit_analysis_says_so), cmocka_unit_test(card_house_stands_by_friction),
-      cmocka_unit_test(dominoes_fall_one_after_the_other),        cmocka_unit_test(chain_hangs_as_statics_say),
-      cmocka_unit_test(nothing_is_told_of_a_box_at_rest),         cmocka_unit_test(a_box_stops_once),
+      cmocka_unit_test(stiffer_feet_carry_more),
+      cmocka_unit_test(arch_stands_where_limit_analysis_says_so),
+      cmocka_unit_test(card_house_stands_by_friction),
+      cmocka_unit_test(dominoes_fall_one_after_the_other),
+      cmocka_unit_test(chain_hangs_as_statics_say),
+      cmocka_unit_test(nothing_is_told_of_a_box_at_rest),
+      cmocka_unit_test(a_box_stops_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,9 +122,26 @@ bool ss_scene_is_compliant(const ss_scene *scene) {
   return yes;
 }
 
+static void note_surface(ss_model *model, ss_elastic elastic, double stiffness) {
+  int kind;
+  const double c = ss_surface_compliance(elastic, stiffness, &kind);
+  if (c > 0 && (model->stiffest[kind] == 0 || c < model->stiffest[kind])) model->stiffest[kind] = c;
+}
+
+/* The units in which compliances weigh redundant impulses. */
+static void find_stiffest(ss_model *model, const ss_scene *scene) {
+  for (int i = 0; i < scene->n_materials; i++)
+    note_surface(model, scene->materials[i].compliance.elastic, scene->materials[i].compliance.stiffness[0]);
+  for (int i = 0; i < scene->n_contacts; i++) {
+    const ss_compliance_def *pair = scene->contacts[i].compliance;
+    if (pair) note_surface(model, pair->elastic, pair->n_stiffness > 0 ? pair->stiffness[0] : 0);
+  }
+}
+
 ss_status ss_compile_compliance(ss_model *model, const ss_scene *scene, ss_error *error) {
   model->compliance.def = scene->compliance;
   model->compliant = ss_scene_is_compliant(scene);
+  find_stiffest(model, scene);
   ss_status status = compile(model, scene, &model->compliance, error);
   for (int i = 0; i < scene->n_contacts && status == SS_OK; i++) {
     const ss_compliance_def *pair = scene->contacts[i].compliance;

@@ -136,6 +136,30 @@ static void apply_override(ss_law *law, const ss_law_override *o, int first) {
   }
 }
 
+double ss_surface_compliance(ss_elastic elastic, double stiffness, int *kind) {
+  *kind = stiffness > 0 ? 0 : 1;
+  if (stiffness > 0) return 1 / stiffness;
+  return elastic.young > 0 ? (1 - elastic.poisson * elastic.poisson) / elastic.young : 0;
+}
+
+/* In units of the stiffest surface of its kind: a stiffness and a modulus cannot be compared. */
+static double surface_softness(const ss_model *model, ss_elastic elastic, double stiffness) {
+  int kind;
+  const double c = ss_surface_compliance(elastic, stiffness, &kind);
+  return c > 0 ? c / model->stiffest[kind] : 0;
+}
+
+/* What the pair says of itself, else the sum of its surfaces; 1 where nobody says anything. */
+static double softness_of(const ss_model *model, const ss_law *law, const ss_surface *a, const ss_surface *b) {
+  const ss_compliance_law *pair = law->compliance;
+  const double sum =
+      surface_softness(model, a->elastic, a->stiffness[0]) + surface_softness(model, b->elastic, b->stiffness[0]);
+  const double own = pair->own_stiffness ? surface_softness(model, pair->def.elastic,
+                                                            pair->def.n_stiffness > 0 ? pair->def.stiffness[0] : 0)
+                                         : 0;
+  return own > 0 ? own : sum > 0 ? sum : 1;
+}
+
 ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b) {
   const ss_material_def *ma = &model->materials[a->material], *mb = &model->materials[b->material];
   ss_law law = {.collide = true,
@@ -152,5 +176,6 @@ ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b)
   law.mu = law.anisotropic ? fmax(law.friction, law.across) : law.friction;
   if (law.mu == 0) law.mu = fmax(law.torsion, law.rolling);
   if (law.generators) law.mu = table_scale(law.generators);
+  law.softness = softness_of(model, &law, &ma->compliance, &mb->compliance);
   return law;
 }

@@ -107,6 +107,7 @@ typedef struct ss_law {
   const ss_friction_table *generators; /* NULL: by the coefficients above */
   const ss_compliance_law *compliance;
   int compliance_side; /* which shape (0 or 1) is the first of the pair's `between`; without: the first in the model */
+  double softness; /* weight in the choice between redundant impulses: 1, or by the stiffness that the scene gives */
 } ss_law;
 
 typedef struct ss_law_override {
@@ -154,20 +155,24 @@ struct ss_model {
   ss_law_override *overrides;
   double length; /* typical length: tolerances are relative to it */
   bool restitution_anywhere, friction_anywhere;
-  bool newton_anywhere;          /* a contact that obeys Newton's law of restitution whatever the simulation says */
-  bool moments_anywhere;         /* torsion or rolling resistance */
-  ss_simulation simulation;      /* the scene's own */
-  ss_compliance_law compliance;  /* of pairs that do not say otherwise */
-  double pressed_in;             /* by how much bodies overlap at t = 0 that are meant to be deformed there */
-  bool compliant;                /* the scene, a material or a pair says how contacts give */
-  double *q0;                    /* systems: coordinates at t = 0 */
-  double *v0;                    /* velocities at t = 0 */
-  uint64_t parameters;           /* hash of the scene's parameters as they were set */
+  bool newton_anywhere;         /* a contact that obeys Newton's law of restitution whatever the simulation says */
+  bool moments_anywhere;        /* torsion or rolling resistance */
+  ss_simulation simulation;     /* the scene's own */
+  ss_compliance_law compliance; /* of pairs that do not say otherwise */
+  double stiffest[2];  /* the least compliance of surfaces given by stiffness, and by Young's modulus; 0: none */
+  double pressed_in;   /* by how much bodies overlap at t = 0 that are meant to be deformed there */
+  bool compliant;      /* the scene, a material or a pair says how contacts give */
+  double *q0;          /* systems: coordinates at t = 0 */
+  double *v0;          /* velocities at t = 0 */
+  uint64_t parameters; /* hash of the scene's parameters as they were set */
   const ss_system_model *system; /* a user-defined system: no bodies, shapes, joints or forces then; else NULL */
 };
 
 /* A model's law for two shapes: materials combined, then overrides in the order of the scene. */
 ss_law ss_model_law(const ss_model *model, const ss_shape *a, const ss_shape *b);
+
+/* How much a surface gives: 1/stiffness (*kind 0), else (1 - nu^2)/E (1); 0 where it says neither. */
+double ss_surface_compliance(ss_elastic elastic, double stiffness, int *kind);
 
 /* Zeros with an arena of its own; NULL with the error where there is no memory. */
 ss_model *ss_model_blank(ss_error *error);

@@ -142,6 +142,18 @@ static void convert(ss_problem *p, double s, bool back) {
   }
 }
 
+/* Compliances in the choice between redundant impulses: 1, and of contacts what their surfaces say (the limit of vanishing
+ * compliance, docs/theory.md). Compliant schemes have theirs in the problem itself. */
+static void weigh_rows(ss_sim *sim) {
+  ss_problem *p = &sim->trial.problem;
+  for (int i = 0; i < p->n; i++) p->weight[i] = p->scale[i] * p->scale[i];
+  if (sim->scheme->compliant || !sim->model->compliant) return;
+  for (int k = 0; k < sim->trial.n_contacts; k++) {
+    const ss_contact *c = &sim->trial.contacts[k];
+    for (int i = c->row; c->row >= 0 && i < c->row + c->n_rows; i++) p->weight[i] *= c->law->softness;
+  }
+}
+
 /* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
 static double to_natural_units(ss_sim *sim, double speed) {
   ss_problem *p = &sim->trial.problem;
@@ -153,7 +165,7 @@ static double to_natural_units(ss_sim *sim, double speed) {
   double largest = 0;
   for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
   const double s = power_near(largest);
-  for (int i = 0; i < p->n; i++) p->weight[i] = p->scale[i] * p->scale[i];
+  weigh_rows(sim);
   convert(p, s, false);
   return s;
 }
