@@ -136,11 +136,12 @@ static char *read_file(const char *path, size_t *size) {
 }
 
 static bool ends_like(const char *whole, size_t n, const char *rows, size_t length) {
-  return length > 0 && length <= n && memcmp(whole + n - length, rows, length) == 0;
+  return length <= n && memcmp(whole + n - length, rows, length) == 0;
 }
 
 /* The rows of the second file, without its header, are the last ones of the first; its first row, the state that it went on
- * from, need not be among them where not every step is recorded. */
+ * from, need not be among them where not every step is recorded, and has no reactions: a run that was killed after its last step has no
+ * other. */
 static bool is_rest(const char *whole_path, const char *rest_path) {
   size_t n, m;
   char *whole = read_file(whole_path, &n), *rest = read_file(rest_path, &m);
