@@ -292,9 +292,22 @@ bool block_lu_factor(block_lu *lu) {
   return finite == 0;
 }
 
+/* y -= A x */
+static inline void subtract_product(const double *restrict a, int rows, int cols, const double *restrict x,
+                                    double *restrict y) {
+  for (int r = 0; r < rows; r++) {
+    double sum = 0;
+    for (int c = 0; c < cols; c++) sum += a[r * cols + c] * x[c];
+    y[r] -= sum;
+  }
+}
+
+/* Blocks of bodies that move freely in space are what sums of fixed length are worth. */
 static void subtract(const double *a, int rows, int cols, const double *x, double *y) {
-  for (int r = 0; r < rows; r++)
-    for (int c = 0; c < cols; c++) y[r] -= *a++ * x[c];
+  if (rows == 6 && cols == 6)
+    subtract_product(a, 6, 6, x, y);
+  else
+    subtract_product(a, rows, cols, x, y);
 }
 
 /* b and x by place. */

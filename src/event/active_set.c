@@ -20,6 +20,14 @@ enum { MOST_HOPS = 2 };
 
 static bool hops_on(const ss_contact *c) { return c->hops >= MOST_HOPS; }
 
+/* Whether a crowd's contact may rest as it is: its bodies hardly move. */
+static bool is_idle(const ss_sim *sim, const ss_contact *c) {
+  if (!(sim->crowd.landing_speed > 0) || !c->pair) return false;
+  for (int side = 0; side < 2; side++)
+    if (c->body[side] >= 0 && !ss_is_idle(sim, c->body[side])) return false;
+  return true;
+}
+
 void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
   static const double together = 1. / 16; /* of the way at the speed of landings */
   const double gap_tolerance = ss_touch_gap(sim);
@@ -42,6 +50,7 @@ void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
     *collides_now |= hits || (!hold_all && touching && c->closed && ss_settles(sim, c));
     sim->crowd.settling &= !hits;
     c->touching = touching || hits;
+    c->idle = is_idle(sim, c);
     sim->trial.n_active += c->active && !c->limit; /* limits are not counted as contacts */
   }
 }

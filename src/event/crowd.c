@@ -67,7 +67,8 @@
  * The gaps of contacts that carried force are left as they are while they are within 1e-5 of the shapes' size: n.v+ >= 0. A step leaves
  * gaps of (v h)^2/2r where bodies roll over each other, and in a heap whose contacts stick the rows depend on each other: to close such
  * gaps exactly contradicts sticking, and is possible only after forces have grown along the heap's self-stresses until something slips.
- * Sweeps need as many iterations for that as the gap is small. So do other steps of a crowd with closed contacts: heaps could not rest.
+ * Sweeps need as many iterations for that as the gap is small. So do other steps of a crowd with contacts of idle bodies: heaps could not
+ * rest.
  *
  * The residual is relative to the largest speed: it leaves millimetres per second open where blows are fast. The problem is solved so that
  * no gap errs by more than 8e-5 of the smaller shape's size (ss_crowd_residual), if that is less than the scene's residual, which decides

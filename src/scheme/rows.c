@@ -303,7 +303,8 @@ bool ss_gap_stays(const ss_sim *sim, const ss_contact *c) {
   const ss_shape *shapes = sim->model->shapes;
   if (!sim->crowd.dense && !(sim->crowd.landing_speed > 0)) return false;
   if (!c->closed && !(sim->crowd.dense && (c->met || c->hops > 0))) return false;
-  const double size = c->pair ? fmin(shapes[c->shape[0]].reach, shapes[c->shape[1]].reach) : 0;
+  const bool small = c->pair && (sim->crowd.dense || c->idle);
+  const double size = small ? fmin(shapes[c->shape[0]].reach, shapes[c->shape[1]].reach) : 0;
   return fabs(c->at.gap) <= fmax(share * size, ss_touch_gap(sim));
 }
 

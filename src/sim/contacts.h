@@ -29,6 +29,7 @@ typedef struct ss_contact {
   const ss_law *law;   /* valid until the next broad phase */
   double mu, restitution;
   bool closed;                               /* was touching at the end of the last step */
+  bool idle;                                 /* in a crowd, between bodies that hardly move */
   bool met;                                  /* collided in the last step, and still approaches (event/crowd.c) */
   bool active;                               /* has rows in the step's problem */
   bool touching;                             /* gap at rounding level, or below */
