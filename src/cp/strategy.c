@@ -163,7 +163,7 @@ static double sweep_work(const ss_cp *problem) {
 }
 
 double first_work(const ss_cp *problem) {
-  static const double factorisations = 30, most = 1e8, sweeps = 1000;
+  static const double factorisations = 30, most = 1e8, sweeps = 500;
   const double n = problem->n, swept = sweeps * sweep_work(problem);
   const bool crowd = operator_has_bodies(problem->factors) && is_large_and_sparse(problem) && has_friction(problem);
   return crowd ? swept : fmax(fmin(factorisations * n * n * n, most), swept);
