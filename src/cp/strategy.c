@@ -169,7 +169,7 @@ double first_work(const ss_cp *problem) {
   return crowd ? swept : fmax(fmin(factorisations * n * n * n, most), swept);
 }
 
-/* Whether there is a solution at all (ray.c) is asked before the methods that take longest, where a dense matrix may be made. */
+/* Whether there is a solution at all (infeasibility.c) is asked before the methods that take longest, where a dense matrix may be made. */
 static bool asks_for_proof(const climb *c, const strategy_row *r, unsigned traits, int round) {
   return round == 0 && r->row.solve == solve_smoothing && !(traits & SPARSE && c->problem->n > DENSE_ROWS);
 }

@@ -146,7 +146,7 @@ double ss_surface_compliance(ss_elastic elastic, double stiffness, int *kind) {
 static double surface_softness(const ss_model *model, ss_elastic elastic, double stiffness) {
   int kind;
   const double c = ss_surface_compliance(elastic, stiffness, &kind);
-  return c > 0 ? c / model->stiffest[kind] : 0;
+  return c > 0 && model->stiffest[kind] > 0 ? c / model->stiffest[kind] : 0;
 }
 
 /* What the pair says of itself, else the sum of its surfaces; 1 where nobody says anything. */
