@@ -42,9 +42,9 @@ static void make(few_problem *p, int contacts, int size, ss_cone cone, int direc
 }
 
 static ss_cp_result pivot(few_problem *p, ss_cp_workspace *w) {
-  const ss_cp_options options = ss_cp_options_default();
-  ss_cp_result result = {.residual = -1};
-  assert_int_equal(solve_tiny_friction(&p->cp, &options, false, p->z, w, &result, NULL), SS_OK);
+  const ss_cp_options options = {.solver = "lemke", .tolerance = 1e-10};
+  ss_cp_result result;
+  assert_int_equal(ss_cp_solve(&p->cp, &options, false, p->z, w, &result, NULL), SS_OK);
   return result;
 }
 
@@ -61,27 +61,10 @@ static void pivots_solve_few_directions(void **state) {
     for (unsigned seed = 0; seed < 20; seed++, count++) {
       make(&p, cases[k].contacts, cases[k].size, SS_CONE_POLYHEDRAL, cases[k].directions, seed);
       const ss_cp_result result = pivot(&p, w);
-      assert_int_not_equal(result.outcome, SS_NOT_ADMITTED);
       assert_true(result.residual == ss_cp_judge(&p.cp, p.z, NULL));
       solved += result.residual <= 1e-12;
     }
-  assert_true(solved >= count - 2); /* it may cycle: the ladder goes on */
-  ss_cp_workspace_destroy(w);
-}
-
-static void pivots_leave_others_alone(void **state) {
-  (void)state;
-  ss_cp_workspace *w = new_workspace();
-  few_problem p;
-  make(&p, 2, 3, SS_CONE_QUADRATIC, 8, 1);
-  assert_int_equal(pivot(&p, w).outcome, SS_NOT_ADMITTED);
-  make(&p, 2, 3, SS_CONE_PYRAMID, 4, 1);
-  assert_int_equal(pivot(&p, w).outcome, SS_NOT_ADMITTED);
-  make(&p, 5, 3, SS_CONE_POLYHEDRAL, 8, 1); /* fifty variables */
-  assert_int_equal(pivot(&p, w).outcome, SS_NOT_ADMITTED);
-  make(&p, 2, 3, SS_CONE_POLYHEDRAL, 4, 1);
-  p.blocks[1].extra = 0.1;
-  assert_int_equal(pivot(&p, w).outcome, SS_NOT_ADMITTED);
+  assert_int_equal(solved, count);
   ss_cp_workspace_destroy(w);
 }
 
@@ -124,8 +107,8 @@ static void single_discs_are_exact(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pivots_solve_few_directions), cmocka_unit_test(pivots_leave_others_alone),
-      cmocka_unit_test(few_contacts_take_few_rungs), cmocka_unit_test(single_discs_are_exact)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(pivots_solve_few_directions),
+                                     cmocka_unit_test(few_contacts_take_few_rungs),
+                                     cmocka_unit_test(single_discs_are_exact)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,10 +84,6 @@ ss_status large_stride(large *l, int limit, int patience, ss_cp_workspace *w, ss
  * factorisation (large.c). *tried is false where that was too little for the first one. */
 ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, bool *tried, ss_error *error);
 
-/* Interior points, at most `limit` steps from a start of their own, then Newton steps; l->x is the better one of what it was and
- * what they found (interior.c); nothing where a factorisation, one per step, takes more than `most` operations. Discs and intervals only. */
-ss_status large_interior(large *l, int limit, double most, ss_cp_workspace *w, ss_error *error);
-
 /* The smoothing Newton method from l->x, at most `limit` steps, the first one with this sigma (smoothing.c); nothing where its
  * factorisation takes more than `most` operations. */
 ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error);

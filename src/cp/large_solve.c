@@ -19,7 +19,6 @@ enum {
   LONG_PATIENCE = 2000, /* plain sweeps are slow */
   PLAIN_ROUNDS = 3,
   PLAIN_SWEEPS = 200,
-  INTERIOR_STEPS = 100,
   SMOOTHING_STEPS = 150,
   NEWTON_STEPS = 20
 };
@@ -186,11 +185,6 @@ static ss_status plain(large *l, const double *z, ss_cp_workspace *w, ss_error *
   return large_relax(l, false, l->limit > 0 ? l->limit : 10000, LONG_PATIENCE, w, error);
 }
 
-static ss_status interior(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
-  large_start(l, z);
-  return large_interior(l, l->limit > 0 ? l->limit : INTERIOR_STEPS, HUGE_VAL, w, error);
-}
-
 static ss_status smoothing(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   large_start(l, z);
   return large_smoothing(l, z ? fmin(1, 3 * l->residual) : 1, l->limit > 0 ? l->limit : SMOOTHING_STEPS, HUGE_VAL, w,
@@ -210,12 +204,6 @@ ss_status solve_nsgs_sparse(const ss_cp *problem, const ss_cp_options *options, 
 ss_status solve_nsgs_accelerated(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                  ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
   return run(problem, options, accelerated, warm, z, workspace, result, error);
-}
-
-ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                               ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  result->outcome = SS_NOT_ADMITTED;
-  return admits_round_sets(problem) ? run(problem, options, interior, warm, z, workspace, result, error) : SS_OK;
 }
 
 ss_status solve_patches(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,

@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-/* Lemke's method (pivoting.c) for a handful of rows without friction, or of contacts with few directions, from the data as they are: no
+/* Lemke's method (pivoting.c) for a handful of rows without friction, from the data as they are: no
  * scaling, no lexicographic rule, nothing allocated. It takes about as long as judging its answer. Ties are broken by the larger pivot, so it may
  * cycle, and badly scaled data may lead it astray: it gives up early then, and the strategy goes on. */
 
@@ -188,104 +188,6 @@ ss_status solve_tiny_lcp(const ss_cp *problem, const ss_cp_options *options, boo
     result->outcome = pivot_to_the_end(&t, &result->iterations);
     for (int i = 0; i < n; i++)
       if (t.basic[i] >= n && t.basic[i] < 2 * n) z[t.basic[i] - n] = t.T[i][n + 1];
-  }
-  result->residual = ss_cp_judge(problem, z, NULL);
-  return SS_OK;
-}
-
-/* ---- contacts (Stewart & Trinkle 1996; reduce.c) ---- */
-
-/* What a variable of the LCP is: an impulse c in one row or two of a block, or a lambda (size 0). */
-typedef struct generator {
-  int row, size;
-  int opposite; /* a variable before it that is the same with the other sign; 0: none */
-  double c[2];
-} generator;
-
-static int contact_variables(const ss_block *block) { return block->size == 2 ? 4 : 2 + block->directions; }
-
-static int tiny_friction_variables(const ss_cp *problem) {
-  int count = 0;
-  for (int b = 0; b < problem->n_blocks; b++) {
-    const ss_block *block = &problem->blocks[b];
-    const bool flat = block->size == 2 || (block->size == 3 && block->cone == SS_CONE_POLYHEDRAL);
-    if (block->kind != SS_BLOCK_FRICTION || block->extra != 0 || !flat) return 0;
-    count += contact_variables(block);
-  }
-  return count <= LARGEST ? count : 0;
-}
-
-/* The variables of a contact and what its lambda adds to the tableau; returns how many, 0: out of memory. */
-static int add_contact(tiny *t, const ss_block *block, int at, ss_cp_workspace *workspace, generator *v) {
-  static const double axis[4] = {1, 0, -1, 0};
-  const int count = contact_variables(block), k = count - 2, lambda = at + count - 1;
-  const double *d = block->size == 2 ? axis : scratch_directions(workspace, k);
-  if (!d) return 0;
-  v[at] = (generator){block->first, 1, 0, {1, 0}};
-  for (int i = 0; i < k; i++) {
-    const int opposite = k % 2 == 0 && i >= k / 2 ? at + 1 + i - k / 2 : 0;
-    v[at + 1 + i] = (generator){block->first + 1, block->size - 1, opposite, {d[2 * i], d[2 * i + 1]}};
-  }
-  v[lambda] = (generator){.size = 0};
-  for (int i = 0; i < t->n; i++) t->T[i][lambda] = t->T[lambda][i] = 0;
-  for (int j = at + 1; j < lambda; j++) {
-    t->T[lambda][j] = 1;
-    t->T[j][lambda] = -1;
-  }
-  t->T[lambda][at] = -block->mu;
-  t->T[lambda][t->n + 1] = 0;
-  return count;
-}
-
-/* The row of an impulse, without the columns of the lambdas. */
-static void load_generator(tiny *t, const ss_cp *problem, const generator *v, int a) {
-  const int n = problem->n;
-  const double *p = problem->G + (size_t)v[a].row * (size_t)n, *q = v[a].size > 1 ? p + n : p;
-  const double c0 = v[a].c[0], c1 = v[a].size > 1 ? v[a].c[1] : 0;
-  double line[LARGEST], *row = t->T[a];
-  for (int j = 0; j < n; j++) line[j] = -(c0 * p[j] + c1 * q[j]);
-  row[t->n + 1] = c0 * problem->g[v[a].row] + (v[a].size > 1 ? c1 * problem->g[v[a].row + 1] : 0);
-  for (int j = 0; j < t->n; j++) {
-    const double *x = line + v[j].row;
-    if (v[j].opposite)
-      row[j] = -row[v[j].opposite];
-    else if (v[j].size)
-      row[j] = v[j].size > 1 ? v[j].c[0] * x[0] + v[j].c[1] * x[1] : v[j].c[0] * x[0];
-  }
-}
-
-static void load_opposite(tiny *t, const generator *v, int a) {
-  const double *from = t->T[v[a].opposite];
-  for (int j = 0; j < t->n; j++)
-    if (v[j].size) t->T[a][j] = -from[j];
-  t->T[a][t->n + 1] = -from[t->n + 1];
-}
-
-ss_status solve_tiny_friction(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                              ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  (void)warm, (void)options;
-  tiny t;
-  generator v[LARGEST];
-  result->outcome = SS_NOT_ADMITTED;
-  const int variables = tiny_friction_variables(problem);
-  if (!variables) return SS_OK;
-  set_up(&t, variables);
-  for (int b = 0, at = 0, count; b < problem->n_blocks; b++, at += count) {
-    count = add_contact(&t, &problem->blocks[b], at, workspace, v);
-    if (!count) return out_of_memory(error);
-  }
-  for (int a = 0; a < t.n; a++) {
-    if (v[a].opposite)
-      load_opposite(&t, v, a);
-    else if (v[a].size)
-      load_generator(&t, problem, v, a);
-  }
-  result->outcome = pivot_to_the_end(&t, &result->iterations);
-  for (int i = 0; i < problem->n; i++) z[i] = 0;
-  for (int i = 0; i < t.n; i++) {
-    const int x = t.basic[i] - t.n;
-    if (x < 0 || x >= t.n) continue;
-    for (int k = 0; k < v[x].size; k++) z[v[x].row + k] += v[x].c[k] * t.T[i][t.n + 1];
   }
   result->residual = ss_cp_judge(problem, z, NULL);
   return SS_OK;

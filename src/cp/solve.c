@@ -119,11 +119,12 @@ static bool is_same(const double *x, const double *z, int n) {
 static ss_status select(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
                         ss_cp_result *result, ss_error *error) {
   static const double exact = 1e-13, nearly = 10;
-  enum { NEWTONS = 20 }; /* from states that are right it takes some ten; a crowd would pay in every step for more */
+  enum { NEWTONS = 10 }; /* from states that are right; a crowd would pay in every step for more */
   if (problem->compliance_matrix) result->selected = false; /* by the diagonal of it alone */
   result->selected = result->selected || is_determined(problem, z, workspace);
   if (result->selected) return sharpen(problem, options, z, workspace, result, error);
-  if (is_coarse(options) && is_large_and_sparse(problem)) return SS_OK;
+  if (is_large_and_sparse(problem) && (is_coarse(options) || strcmp(result->solver, "proximal-newton") == 0))
+    return SS_OK;
   const scratch_mark mark = scratch_now(workspace);
   double *x = SCRATCH(workspace, double, problem->n);
   if (!x) return out_of_memory(error);

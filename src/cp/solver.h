@@ -22,7 +22,6 @@ ss_status select_solution(const ss_cp *problem, const ss_cp_options *options, do
 cp_solve_function solve_proximal_newton; /* proximal_newton.c */
 cp_solve_function solve_active_set;      /* active.c */
 cp_solve_function solve_tiny_lcp;        /* small_problems.c */
-cp_solve_function solve_tiny_friction;   /* the same for contacts with few directions, else not admitted */
 cp_solve_function solve_lemke;           /* pivoting.c */
 cp_solve_function solve_keller;
 cp_solve_function solve_lemke_restarted;

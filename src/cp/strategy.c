@@ -21,8 +21,8 @@ enum trait {
   DISC = 16,    /* discs in space */
   FLAT = 32,    /* polygons, pyramids and intervals only: pivots can solve it */
   SPARSE = 64,  /* large and sparse: a row for any form of the matrix */
-  TINY = 128,   /* an LCP of few rows */
   FINE = 256,   /* the last digits are wanted, or cost little */
+  NEW = 512,    /* no starting guess */
 };
 
 /* Where a row starts. */
@@ -60,15 +60,15 @@ static const strategy_row strategy[] = {
     {{"active-set", solve_active_set},               WARM,             DENSE, GIVEN,   {0, FEW - 1},      ALL,       12},
     {{"proximal-newton", solve_proximal_newton},     WARM | FINE,      ANY,   GIVEN,   {FEW, ALL},        ALL,       12},
     {{"nsgs-newton", solve_few_contacts},            COLD | DISC,      DENSE, NOTHING, {0, SMALL},        ALL,       40},
-    {{"lemke", solve_tiny_friction},                 COLD | FLAT,      DENSE, NOTHING, {0, SMALL},        40,        ONCE},
     {{"active-set", solve_active_set},               COLD,             DENSE, NOTHING, {0, SMALL},        ALL,       12},
     {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       60},
-    {{"lemke", solve_lemke},                         PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      TURNS},
+    {{"lemke", solve_lemke},                         FLAT,             DENSE, NOTHING, {0, ALL},          3000,      TURNS},
+    {{"interior-point", solve_interior_point},       WARM|FRICTION|FINE, ANY, GIVEN,   {SMALL, ALL},      ALL,       TURNS},
     {{"proximal-newton", solve_proximal_newton},     COLD | FINE,      ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
+    {{"interior-point", solve_interior_point},       NEW|FRICTION|FINE,  ANY, NOTHING, {SMALL, ALL},      ALL,       TURNS},
     {{"wedged", solve_wedged},                       FRICTION,         DENSE, NOTHING, {0, 199},          ALL,       TURNS},
     {{"admm", solve_admm},                           FRICTION|SPARSE,  ANY,   BEST,    {0, ALL},          ALL,       TURNS},
     {{"patches", solve_patches},                     SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       TURNS},
-    {{"lemke", solve_lemke},                         FRICTION | FLAT,  DENSE, NOTHING, {0, ALL},          2000,      TURNS},
     {{"lemke-restarted", solve_lemke_restarted},     PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      ONCE},
     {{"smoothing", solve_smoothing},                 COLD,             ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
     {{"nsgs-newton", solve_nsgs_newton},             COLD,             DENSE, BEST,    {0, 600},          ALL,       20},
@@ -81,8 +81,8 @@ const char *ss_cp_strategy_row(int row) { return row >= 0 && row < N_ROWS ? stra
 
 static unsigned traits_of(const ss_cp *problem, const ss_cp_options *options, bool warm) {
   const bool friction = has_friction(problem), disc = has_disc(problem), sparse = is_large_and_sparse(problem);
-  return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : FLAT) |
-         (is_tiny_lcp(problem) ? TINY : 0U) | (sparse ? SPARSE : 0U) | (sparse && is_coarse(options) ? 0U : FINE);
+  return (warm ? WARM : COLD | NEW) | (friction ? FRICTION : PLAIN) | (disc ? DISC : FLAT) | (sparse ? SPARSE : 0U) |
+         (sparse && is_coarse(options) ? 0U : FINE);
 }
 
 static bool is_admitted(const climb *c, const strategy_row *r, unsigned traits, int variables) {
@@ -166,7 +166,7 @@ double first_work(const ss_cp *problem) {
   static const double factorisations = 30, most = 1e8, sweeps = 500;
   const double n = problem->n, swept = sweeps * sweep_work(problem);
   const bool crowd = operator_has_bodies(problem->factors) && is_large_and_sparse(problem) && has_friction(problem);
-  return crowd ? swept : fmax(fmin(factorisations * n * n * n, most), swept);
+  return crowd ? 4 * swept : fmax(fmin(factorisations * n * n * n, most), swept);
 }
 
 /* Whether there is a solution at all (infeasibility.c) is asked before the methods that take longest, where a dense matrix may be made. */

@@ -1,6 +1,6 @@
 /* Cones |t| <= n and intervals, one at a time. Cones by Nesterov & Todd (1997), formulas as in Vandenberghe, The CVXOPT
  * linear and quadratic cone program solvers (2010): J = diag(1, -1, ...), det u = u J u, u o x = (u x, u_0 x_t + x_0 u_t). */
-#include "cp/reference/barrier.h"
+#include "cp/barrier.h"
 
 #include <math.h>
 
@@ -54,7 +54,7 @@ static void scale_cone(barrier *b, const double *z, const double *w) {
   barrier_multiply(b, b->lambda);
 }
 
-/* u = W^-1 u */
+/* u = W^-1 u of a cone */
 static void divide(const barrier *b, double *u) {
   double along = b->v[0] * u[0];
   for (int i = 1; i < b->rows; i++) along -= b->v[i] * u[i];
@@ -87,6 +87,23 @@ void barrier_start(barrier *b, double *z, double *w) {
   w[0] = b->low - b->high;
 }
 
+void barrier_start_near(barrier *b, double near, double *z, double *u) {
+  if (b->kind == BARRIER_CONE) {
+    z[0] = fmax(z[0], tail(z, b->rows)) + near;
+    u[0] = fmax(u[0], 0) + tail(u, b->rows) + near; /* De Saxce's shift */
+    for (int i = b->rows; i < b->size; i++) z[i] = u[i] = 0;
+  } else if (b->kind == BARRIER_BOX) {
+    const double w = u[0], width = fmin(near, 0.5 * (b->upper - b->lower));
+    z[0] = fmin(fmax(z[0], b->lower + width), b->upper - width);
+    b->low = isfinite(b->lower) ? fmax(w, 0) + near : 0;
+    b->high = isfinite(b->upper) ? fmax(-w, 0) + near : 0;
+    u[0] = b->low - b->high;
+  } else {
+    u[0] = 0;
+    if (b->kind == BARRIER_FIXED) z[0] = b->lower;
+  }
+}
+
 static double product_low(const barrier *b, const double *z) { return b->low > 0 ? b->low * (z[0] - b->lower) : 0; }
 static double product_high(const barrier *b, const double *z) { return b->high > 0 ? b->high * (b->upper - z[0]) : 0; }
 
@@ -111,6 +128,13 @@ void barrier_multiply(const barrier *b, double *u) {
   u[0] = b->beta * (2 * b->v[0] * along - u[0]);
   for (int i = 1; i < b->rows; i++) u[i] = b->beta * (2 * b->v[i] * along + u[i]);
   for (int i = b->rows; i < b->size; i++) u[i] = 0;
+}
+
+void barrier_divide(const barrier *b, double *u) {
+  if (b->kind == BARRIER_CONE) divide(b, u);
+  if (b->kind == BARRIER_BOX) u[0] /= b->beta;
+  if (b->kind == BARRIER_FIXED) u[0] = 0;
+  for (int i = b->rows; i < b->size && b->kind == BARRIER_CONE; i++) u[i] = 0;
 }
 
 /* lambda o q = target - lambda o lambda - dy o (W dw), where W dw = -lambda - dy for the predictor. */

@@ -25,10 +25,13 @@ int barrier_degree(const barrier *b); /* how many products make the gap */
 
 /* All vectors below are of the node alone. */
 void barrier_start(barrier *b, double *z, double *w);
+/* From any z, and from w in u: moves them inside by `near`. */
+void barrier_start_near(barrier *b, double near, double *z, double *u);
 double barrier_gap(const barrier *b, const double *z, const double *w);
 void barrier_scale(barrier *b, const double *z, const double *w);
 
 void barrier_multiply(const barrier *b, double *u); /* u = W u; 0 where z is fixed */
+void barrier_divide(const barrier *b, double *u);   /* u = W^-1 u; the same */
 
 /* The right side of W dw + W^-1 dz = q, for products of the size `target`. dy: W^-1 dz of the predictor, whose second-order
  * part is taken out; NULL: none. */
