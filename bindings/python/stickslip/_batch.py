@@ -22,7 +22,7 @@ def _column(kind: str, name: str, names: list[str]) -> int:
 
 
 class Batch:
-    """n copies of a scene. `t` [n], `q`, `v`, `outputs` [n, ...] are views that every step renews; `inputs` [n, inputs] is written to
+    """n copies of a scene, without an end unless `duration` is given. `t` [n], `q`, `v`, `outputs` [n, ...] are views that every step renews; `inputs` [n, inputs] is written to
     before a step. Results do not depend on the number of threads. A copy whose step fails is marked in `failed` and stands still until
     it is reset; the others go on."""
 
@@ -31,21 +31,44 @@ class Batch:
             raise TypeError(f"a batch is made of a stickslip.Scene, not of {type(scene).__name__}")
         self.scene = scene
         self.n = count(n, 1, "the number of copies")
-        self.threads = count(threads or os.cpu_count() or 1, 1, "threads")
-        self._core = _core.Batch(scene._model, options_text(options), n)
-        views = [np.asarray(memoryview(view)) for view in self._core.views()]
-        self.t: Array = views[0]
-        self.q: Array = views[1]
-        self.v: Array = views[2]
-        self.inputs: Array = views[3]
-        self.outputs: Array = views[4]
-        self.failed: npt.NDArray[np.bool_] = views[5]
+        self.threads = count((os.cpu_count() or 1) if threads is None else threads, 1, "threads")
+        self._core = _core.Batch(scene._model, options_text(options), n, "duration" not in options)
+        self._views = [np.asarray(memoryview(view)) for view in self._core.views()]
         self.input_names = list(scene.inputs)
         self.output_names = list(scene.outputs)
 
+    @property
+    def t(self) -> Array:
+        return self._views[0]
+
+    @property
+    def q(self) -> Array:
+        return self._views[1]
+
+    @property
+    def v(self) -> Array:
+        return self._views[2]
+
+    @property
+    def inputs(self) -> Array:
+        """[n, inputs], to be written to; `batch.inputs = array` copies the numbers of an array that fits."""
+        return self._views[3]
+
+    @inputs.setter
+    def inputs(self, values: npt.ArrayLike) -> None:
+        self._views[3][...] = values
+
+    @property
+    def outputs(self) -> Array:
+        return self._views[4]
+
+    @property
+    def failed(self) -> npt.NDArray[np.bool_]:
+        return self._views[5]
+
     def step(self, n: int = 1, threads: int | None = None) -> None:
         """Advances all copies by n steps, with the inputs as they stand. Raises the first copy's error where one fails anew."""
-        self._core.step(count(n, 0, "n"), count(threads or self.threads, 1, "threads"))
+        self._core.step(count(n, 0, "n"), count(self.threads if threads is None else threads, 1, "threads"))
 
     def input(self, name: str) -> Array:
         """The column of `inputs` with this name, to be written to."""
@@ -77,7 +100,8 @@ class Batch:
         return self._part(body, 10, 3)
 
     def place(self, motions: npt.ArrayLike) -> None:
-        """Puts the bodies of all copies where `motions` [n, bodies, 13] says; refused like `Simulation.place`."""
+        """Puts the bodies of all copies where `motions` [n, bodies, 13] says. Refused like `Simulation.place`, with the copy's number;
+        the copies before it have been placed then."""
         numbers = np.ascontiguousarray(motions, dtype=np.float64)
         if numbers.shape != (self.n, len(self.scene.bodies), 13):
             raise ValueError(f"motions must have the shape {(self.n, len(self.scene.bodies), 13)}, not {numbers.shape}")
@@ -96,6 +120,9 @@ class Batch:
 
     def certificate(self, copy: int) -> dict[str, Any]:
         return self._core.certificate(copy)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a batch cannot be copied or pickled: make another one of its scene, and place it")
 
     def __len__(self) -> int:
         return self.n

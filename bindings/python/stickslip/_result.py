@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,10 @@ class Result:
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 
+    def keys(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.columns)
+
     def _part(self, body: str, first: int, width: int) -> Array:
         if body not in self.scene.bodies:
             from ._scene import _unknown
@@ -139,12 +144,19 @@ class Result:
         data = {name: self[name] for name in self.columns if name != "t"}
         return pandas.DataFrame(data, index=pandas.Index(self.time, name="t"))
 
-    def save(self, path: str) -> None:
-        """Writes an HDF5 file in the layout of `stickslip run -o` (needs h5py), or a CSV file where the name ends with .csv."""
-        if str(path).endswith(".csv"):
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes what the name's end says: .h5 or .hdf5 in the layout of `stickslip run -o` (needs h5py), .csv, or .html, the page."""
+        end = os.path.splitext(path)[1].lower()
+        if end == ".html":
+            with open(path, "w", encoding="utf-8") as page:
+                page.write(self.page())
+            return
+        if end == ".csv":
             header = ",".join(f'"{n}"' if "," in n else n for n in self.columns)
             np.savetxt(path, self._rows[:, list(self.columns.values())], "%.17g", ",", header=header, comments="")
             return
+        if end not in (".h5", ".hdf5", ".hdf"):
+            raise ValueError(f"results are saved as .h5, .csv or .html, not as {end or 'a file without an ending'}: {os.fspath(path)}")
         import h5py
 
         with h5py.File(path, "w") as file:

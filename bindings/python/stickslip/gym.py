@@ -40,6 +40,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         threads: int | None = None,
         **options: Any,
     ) -> None:
+        if "duration" in options:
+            raise TypeError("an environment has no duration: its episodes end after most_steps")
         self.batch = Batch(scene, n, threads, **options)
         self.num_envs = n
         self._acts = [_column("input", name, list(scene.inputs)) for name in limits]

@@ -361,6 +361,38 @@ def test_interrupt_within_one_step():
     assert sim.steps == 0 and (sim.q == q).all() and (sim.v == v).all()
 
 
+def test_scenes_do_not_change():
+    scene = arm()
+    for change in (
+        lambda: setattr(scene, "step", 0.1),
+        lambda: scene.inputs.__setitem__("u", 3),
+        lambda: scene.parameters.__setitem__("kp", 3),
+        lambda: setattr(scene.simulation(), "step", 0.1),
+        lambda: setattr(scene.simulation(), "duration", 5),
+    ):
+        with pytest.raises((AttributeError, TypeError)):
+            change()
+    for call, kind in [
+        (lambda: stickslip.Scene.load(ARM), ValueError),
+        (lambda: stickslip.Scene.from_text("arm.yaml"), ValueError),
+        (lambda: scene.simulation(step=None), TypeError),
+        (lambda: arm(kp="2*kd"), stickslip.Error),
+    ]:
+        with pytest.raises(kind, match="Scene.from_text|Scene.load|must not be None|declared after it"):
+            call()
+
+
+def test_a_run_that_fails_leaves_what_it_has():
+    scene = arm("'if(t > 0.5, log(-1), 5)*(1 + 0*elbow.position)'")
+    with pytest.raises(stickslip.Error, match="not finite") as caught:
+        scene.run()
+    result = caught.value.result
+    assert result.time[-1] == pytest.approx(0.51) and len(result) == 52 and np.isfinite(result["arm.x"]).all()
+    with pytest.raises(stickslip.Error) as caught:
+        scene.simulation(step=-1)
+    assert caught.value.result is None
+
+
 def test_result(tmp_path):
     result = arm("kp*(target - elbow.position) - kd*elbow.speed").run(duration=2, every=2, inputs={"target": 0.5})
     assert len(result) == 101 and result.time[-1] == 2
@@ -375,6 +407,10 @@ def test_result(tmp_path):
     result.save(tmp_path / "x.csv")
     lines = (tmp_path / "x.csv").read_text().splitlines()
     assert lines[0].startswith("t,arm.x,arm.y") and len(lines) == 102
+    assert dict(result)["angle"][-1] == result["angle"][-1]
+    for name in ("x.txt", "x", "x.yaml"):
+        with pytest.raises(ValueError, match="are saved as .h5, .csv or .html"):
+            result.save(tmp_path / name)
     assert "arm" in repr(result) and "arm" in result._repr_html_() and "arm" in arm()._repr_html_()
 
 
@@ -440,9 +476,30 @@ def test_solve():
         lambda: stickslip.solve(np.eye(1), [1], [("box", 1)]),
         lambda: stickslip.solve(np.eye(1), [1], [("box", 0, 1, 2)]),
         lambda: stickslip.solve(np.eye(1), [1], [()]),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], [("free", 1.7), ("free", 2)]),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], [("free", 0), ("free", 3)]),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], ("friction", 3, 0.5)),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], "free"),
+        lambda: stickslip.solve(np.eye(2), [1, 2], tolerance=math.inf),
     ):
         with pytest.raises(ValueError):
             bad()
+
+
+def test_solutions_compare_and_matrices_are_sound():
+    first, second = (stickslip.solve(np.eye(2), [-1, 1]) for _ in range(2))
+    assert first == first and first != second and len({first, second}) == 2
+    sparse = pytest.importorskip("scipy.sparse")
+    for size in (1, 3):  # fewer numbers than its rows say, and fewer rows
+        matrix = sparse.csr_matrix(np.eye(3))
+        matrix.astype = lambda _, matrix=matrix: matrix
+        matrix.sum_duplicates = matrix.sort_indices = lambda: None
+        if size == 1:
+            matrix.data = np.ones(1)
+        else:
+            matrix.indptr = np.array([0, 3], dtype=np.intc)
+        with pytest.raises(ValueError, match="no sound sparse matrix"):
+            stickslip.solve(matrix, [-1, -1, -1])
 
 
 # ---- batches ----
@@ -486,6 +543,31 @@ def test_batch(scenes):
     motions[:, 0, 8] = 0.5
     many.place(motions)
     assert (many.angular_velocity("arm")[:, 2] == 1).all()
+
+
+def test_what_a_batch_is_given():
+    scene = arm()
+    many = stickslip.batch(scene, 3, duration=0.05)
+    many.inputs = [[1, 2], [3, 4], [5, 6]]  # copied, not put in the place of what the threads read
+    many.step(100)
+    assert (many.t == 0.05).all()
+    for i, (u, target) in enumerate([(1, 2), (3, 4), (5, 6)]):
+        one = scene.simulation(duration=0.05)
+        one.inputs.update(u=u, target=target)
+        one.step(5)
+        assert (one.q == many.q[i]).all()
+    motions = many.motions.copy()
+    motions[1, 0, 0] += 1
+    for call, kind, what in [
+        (lambda: setattr(many, "inputs", np.ones((2, 2))), ValueError, "broadcast"),
+        (lambda: setattr(many, "q", np.ones((3, 7))), AttributeError, "q"),
+        (lambda: many.place(motions), stickslip.Error, "copy 1: the joints would not hold"),
+        (lambda: pickle.dumps(many), TypeError, "cannot be copied"),
+        (lambda: stickslip.batch(scene, 3, threads=0), ValueError, "at least 1"),
+        (lambda: many.step(1, threads=0), ValueError, "at least 1"),
+    ]:
+        with pytest.raises(kind, match=what):
+            call()
 
 
 def test_a_copy_that_fails():
