@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._scene import Scene, _unknown, count, options_text
+from ._motion import Motions, unknown
+from ._scene import Scene, count, options_text
 
 Array = npt.NDArray[np.float64]
 
@@ -18,10 +19,10 @@ def _column(kind: str, name: str, names: list[str]) -> int:
     try:
         return names.index(name)
     except ValueError:
-        raise _unknown(kind, name, names) from None
+        raise unknown(kind, name, names) from None
 
 
-class Batch:
+class Batch(Motions):
     """n copies of a scene, without an end unless `duration` is given. `t` [n], `q`, `v`, `outputs` [n, ...] are views that every step renews; `inputs` [n, inputs] is written to
     before a step. Results do not depend on the number of threads. A copy whose step fails is marked in `failed` and stands still until
     it is reset; the others go on."""
@@ -82,22 +83,8 @@ class Batch:
         """[n, bodies, 13]: position, orientation (w x y z), velocity, angular velocity of the bodies' frames."""
         return np.frombuffer(self._core.motions(), dtype=np.float64).reshape(self.n, len(self.scene.bodies), 13)
 
-    def _part(self, body: str, first: int, width: int) -> Array:
-        return self.motions[:, _column("body", body, self.scene.bodies), first : first + width]
-
-    def position(self, body: str) -> Array:
-        """[n, 3]"""
-        return self._part(body, 0, 3)
-
-    def orientation(self, body: str) -> Array:
-        """[n, 4], w x y z"""
-        return self._part(body, 3, 4)
-
-    def velocity(self, body: str) -> Array:
-        return self._part(body, 7, 3)
-
-    def angular_velocity(self, body: str) -> Array:
-        return self._part(body, 10, 3)
+    def _motions_of(self, body: str) -> Array:
+        return self.motions[:, _column("body", body, self.scene.bodies)]
 
     def place(self, motions: npt.ArrayLike) -> None:
         """Puts the bodies of all copies where `motions` [n, bodies, 13] says. Refused like `Simulation.place`, with the copy's number;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import operator
 import os
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._errors import Error
+from ._motion import PARTS, unknown
 from ._result import Result
 
 Vector = npt.ArrayLike
@@ -35,17 +35,6 @@ CONTACT = np.dtype(
         ("padding", "u1", 7),
     ]
 )
-
-
-#: So many are listed in a message.
-MOST_NAMES = 40
-
-
-def _unknown(kind: str, name: Any, known: list[str]) -> KeyError:
-    near = difflib.get_close_matches(str(name), known, 1)
-    some = ", ".join(known[:MOST_NAMES]) + (f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else "")
-    hint = f"; did you mean '{near[0]}'?" if near else f" (there are {some or 'none'})"
-    return KeyError(f"there is no {kind} '{name}'{hint}")
 
 
 def options_text(options: Mapping[str, Any]) -> str:
@@ -216,13 +205,13 @@ class Inputs(MutableMapping[str, float]):
         try:
             return self._core.input(self._index[name])
         except KeyError:
-            raise _unknown("input", name, list(self._index)) from None
+            raise unknown("input", name, list(self._index)) from None
 
     def __setitem__(self, name: str, value: float) -> None:
         try:
             self._core.set_input(self._index[name], value)
         except KeyError:
-            raise _unknown("input", name, list(self._index)) from None
+            raise unknown("input", name, list(self._index)) from None
 
     def __delitem__(self, name: str) -> None:
         raise TypeError("inputs cannot be removed")
@@ -248,7 +237,7 @@ class Outputs(Mapping[str, float]):
         try:
             return self._core.output(self._index[name])
         except KeyError:
-            raise _unknown("output", name, list(self._index)) from None
+            raise unknown("output", name, list(self._index)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -274,43 +263,45 @@ class Body:
     def _motion(self) -> Array:
         return np.frombuffer(self._sim._core.motion(self._index), dtype=np.float64)
 
-    def _place(self, first: int, width: int, value: Vector) -> None:
-        motion = self._motion().copy()
-        motion[first : first + width] = _vector(value, width)
-        self._sim._core.place(np.array([self._index], dtype=np.intc).tobytes(), motion.tobytes())
+    def _part(self, part: str) -> Array:
+        first, width = PARTS[part]
+        return self._motion()[first : first + width]
+
+    def _place(self, part: str, value: Vector) -> None:
+        self._sim.place({self.name: {part: value}})
 
     @property
     def position(self) -> Array:
-        return self._motion()[0:3]
+        return self._part("position")
 
     @position.setter
     def position(self, value: Vector) -> None:
-        self._place(0, 3, value)
+        self._place("position", value)
 
     @property
     def orientation(self) -> Array:
         """Unit quaternion w, x, y, z."""
-        return self._motion()[3:7]
+        return self._part("orientation")
 
     @orientation.setter
     def orientation(self, value: Vector) -> None:
-        self._place(3, 4, value)
+        self._place("orientation", value)
 
     @property
     def velocity(self) -> Array:
-        return self._motion()[7:10]
+        return self._part("velocity")
 
     @velocity.setter
     def velocity(self, value: Vector) -> None:
-        self._place(7, 3, value)
+        self._place("velocity", value)
 
     @property
     def angular_velocity(self) -> Array:
-        return self._motion()[10:13]
+        return self._part("angular_velocity")
 
     @angular_velocity.setter
     def angular_velocity(self, value: Vector) -> None:
-        self._place(10, 3, value)
+        self._place("angular_velocity", value)
 
     def apply(self, force: Vector = (0, 0, 0), torque: Vector = (0, 0, 0)) -> None:
         """A force at the frame's origin and a torque, in the next step only."""
@@ -424,27 +415,26 @@ class Simulation:
         try:
             return Body(self, self.scene.bodies.index(name), name)
         except ValueError:
-            raise _unknown("body", name, self.scene.bodies) from None
+            raise unknown("body", name, self.scene.bodies) from None
 
     def joint(self, name: str) -> Joint:
         try:
             return Joint(self, self.scene.joints.index(name), name)
         except ValueError:
-            raise _unknown("joint", name, self.scene.joints) from None
+            raise unknown("joint", name, self.scene.joints) from None
 
     def place(self, bodies: Mapping[str, Mapping[str, Vector]]) -> None:
         """Puts bodies elsewhere, all at once: {"arm": {"position": ..., "orientation": ..., "velocity": ...,
         "angular_velocity": ...}}; what is left out stays. Error, and nothing has changed, where joints would not hold or shapes
         would overlap."""
-        parts = {"position": (0, 3), "orientation": (3, 4), "velocity": (7, 3), "angular_velocity": (10, 3)}
         indices, motions = [], []
         for name, changes in bodies.items():
             body = self.body(name)
             motion = body._motion().copy()
             for part, value in changes.items():
-                if part not in parts:
-                    raise _unknown("part of a motion", part, list(parts))
-                first, width = parts[part]
+                if part not in PARTS:
+                    raise unknown("part of a motion", part, list(PARTS))
+                first, width = PARTS[part]
                 motion[first : first + width] = _vector(value, width)
             indices.append(body._index)
             motions.append(motion)

@@ -1,5 +1,6 @@
 """The package as its documentation promises it; numbers against closed forms, the command line, and each other."""
 
+import csv
 import gc
 import json
 import math
@@ -412,6 +413,15 @@ def test_result(tmp_path):
         with pytest.raises(ValueError, match="are saved as .h5, .csv or .html"):
             result.save(tmp_path / name)
     assert "arm" in repr(result) and "arm" in result._repr_html_() and "arm" in arm()._repr_html_()
+
+
+def test_names_in_csv(tmp_path):
+    text = ARM.replace("TORQUE", "u").replace("name: reach", "name: 'far, \"quite\"'")
+    result = stickslip.Scene.from_text(text).run(duration=0.1)
+    result.save(tmp_path / "x.csv")
+    with open(tmp_path / "x.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == result.keys() and float(rows[-1][rows[0].index('far, "quite"')]) == result["arm.x"][-1]
 
 
 def test_result_in_hdf5(tmp_path, program):
