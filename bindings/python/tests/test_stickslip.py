@@ -618,6 +618,22 @@ def test_gymnasium():
         _, _, terminated, _, _ = many.step(np.zeros((5, 1)))
         ended |= terminated
     assert ended.all()  # nobody holds them
+    begin = lambda rng, motions: motions + np.eye(1, 13, 12) * np.array([[0.0], [0.5]])[None]  # rods that turn already
+    short = VectorEnv(scene, 2, most_steps=3, threads=1, start=begin, **kinds)
+    first, _ = short.reset(seed=0)
+    seen = [short.step(np.full((2, 1), 5.0)) for _ in range(5)]
+    assert [bool(s[3].all()) for s in seen] == [False, False, True, False, False]
+    assert (seen[3][0] == first).all() and (seen[3][1] == 0).all()  # the step that begins anew shows the start,
+    assert (seen[4][0] == seen[0][0]).all() and (seen[4][1] == seen[0][1]).all()  # and the next one is the first
+    for call, what in [
+        (lambda: short.step([[math.nan], [0]]), "finite"),
+        (lambda: VectorEnv(scene, 2, substeps=0, **kinds), "substeps"),
+        (lambda: VectorEnv(scene, 2, most_steps=0, **kinds), "most_steps"),
+    ]:
+        with pytest.raises(ValueError, match=what):
+            call()
+    with pytest.raises(TypeError, match="most_steps"):
+        Env(scene, duration=1, **kinds)
 
 
 def test_command_line(program):
