@@ -283,6 +283,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->search.found.pairs);
   for (int k = 0; k <= SS_MOST_THREADS; k++) ss_free(sim->search.found.list[k].points);
   ss_free(sim->dealt.list);
+  ss_free(sim->dealt.told);
   ss_free(sim->state.touch);
   ss_free(sim->saved.touch);
   ss_free(sim->state.patch);

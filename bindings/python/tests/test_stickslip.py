@@ -169,6 +169,33 @@ def test_save_and_restore(scenes):
         arm().simulation().restore(state)
 
 
+def test_reports_belong_to_the_state(scenes):
+    scene = stickslip.Scene.from_text(GRIPPER)
+    sim = scene.simulation()
+    sim.inputs.update(left=12, right=12)
+    sim.step(50)
+
+    def told(s):
+        lift, contacts = s.joint("lift"), s.contacts()
+        return [dict(s.outputs), [contacts[n].tolist() for n in contacts.dtype.names if n != "padding"], lift.force, list(lift.reaction), list(lift.moment)]
+
+    before = told(sim)
+    assert before[0]["grip-1"] == pytest.approx(12, rel=1e-3) and len(before[1][0]) > 0 and abs(before[2]) > 1
+    twin = scene.simulation()
+    twin.restore(sim.save())
+    assert told(twin) == before  # a controller that reads them goes on as if nothing had happened
+    assert told(pickle.loads(pickle.dumps(twin))) == before
+    with pytest.raises(stickslip.Error):
+        sim.body("box").position = [0, -3, 0]
+    assert told(sim) == before  # nothing has changed
+    sim.body("box").velocity = [0, 0.01, 0]
+    assert len(sim.contacts()) == 0 and sim.outputs["grip-1"] == 0  # those of another motion
+    twin.body("box").velocity = [0, 0.01, 0]
+    for s in (sim, twin):
+        s.step()
+    assert told(twin) == told(sim)
+
+
 def test_events_belong_to_the_state():
     scene = arm("-3", u=0)
     a, b = scene.simulation(), scene.simulation(step=0.01)
