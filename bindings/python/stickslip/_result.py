@@ -29,6 +29,8 @@ ENERGY = (
     "remainder",
     "stabilization",
 )
+#: More bodies than these share the datasets /motion/position and so on.
+BODIES_APART = 256
 JOINT = ("position", "speed", "force", "fx", "fy", "fz", "mx", "my", "mz")
 
 Array = npt.NDArray[np.float64]
@@ -158,12 +160,17 @@ class Result(Motions):
         file["time"] = self.time
         bodies = self.scene.bodies
         _texts(file, "body_names", bodies)
-        for index, body in enumerate(bodies):
+        apart = bodies if len(bodies) <= BODIES_APART else []
+        for index, body in enumerate(apart):
             group = file.create_group("bodies/" + _escaped(body))
             group.attrs["name"] = body
             group.attrs["index"] = index
             for part in PARTS:
                 group[part] = self._part(body, part)
+        if not apart:
+            motions = self._rows[:, 1 : 1 + len(MOTION) * len(bodies)].reshape(len(self), len(bodies), len(MOTION))
+            for part, (first, width) in PARTS.items():
+                file[f"motion/{part}"] = motions[:, :, first : first + width]
         for part in ENERGY:
             file[f"energy/{part}"] = self[f"energy.{part}"]
         certificate = file.create_group("certificate")

@@ -468,6 +468,21 @@ def test_result_in_hdf5(tmp_path, program):
     assert viewed.returncode == 0 or "without its viewer" in viewed.stderr, viewed.stderr
 
 
+def test_many_bodies_in_hdf5(tmp_path, program):
+    h5py = pytest.importorskip("h5py")
+    text = "bodies:\n" + "".join(f"  - {{name: b{i}, mass: 1, freedom: [x, z], position: [{i}, 0, 1]}}\n" for i in range(300))
+    (tmp_path / "many.yaml").write_text(text + "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n")
+    stickslip.Scene.load(tmp_path / "many.yaml").run().save(tmp_path / "ours.h5")
+    run = [program, "run", "many.yaml", "-o", "theirs.h5"]
+    plot = [program, "plot", "ours.h5", "--y", "b299.z", "-o", "x.svg"]
+    for command in (run, plot):
+        subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    with h5py.File(tmp_path / "ours.h5") as ours, h5py.File(tmp_path / "theirs.h5") as theirs:
+        assert "bodies" not in ours
+        for part in ("position", "orientation", "velocity", "angular_velocity"):
+            assert (ours[f"motion/{part}"][:] == theirs[f"motion/{part}"][:]).all()
+
+
 def test_xarray():
     pytest.importorskip("xarray")
     data = arm().run(duration=1).to_xarray()
