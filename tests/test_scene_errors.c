@@ -205,6 +205,22 @@ static const row foreign_rows[] = {
     {BALL SIM "forces: [{type: applied, on: a, force: [0, 0, 0], at: [-10*a.x, 0, 0]}]\n", BAD, 3, 60,
      "'a.x' is part of the state, which only applied forces and torques, motors and outputs can use"},
     {"bodies: [{name: a, mass: 1, position: [t, 0, 0]}]\n" SIM, BAD, 1, 40, "'t' (time) can only be used in applied"},
+    {BALL "simulation: {scheme: rk4, step: 0.1, duration: 1}\n", BAD, 2, 22,
+     "unknown scheme 'rk4': write 'trapezoidal'"},
+    {BALL "simulation: {solver: pgs, step: 0.1, duration: 1}\n", BAD, 2, 22, "unknown solver 'pgs': write 'nsgs'"},
+    {BALL "simulation: {steps: 100, step: 0.1, duration: 1}\n", BAD, 2, 14, "'steps': write 'duration'"},
+    {BALL SIM "plane: 0\n", BAD, 3, 1, "'plane': write world: {shapes:"},
+    {BALL SIM "step: 0.1\n", BAD, 3, 1, "'step': write 'simulation': {step: ...}"},
+    {BALL SIM "dimension: 2\n", BAD, 3, 1, "'dimension': write 'planar': xy"},
+    {"bodies: [{name: a, mass: 1, linear_velocity: [1, 0, 0]}]\n" SIM, BAD, 1, 29, "write 'velocity'"},
+    {"bodies: [{name: a, mass: 1, friction: 0.3}]\n" SIM, BAD, 1, 29, "write it in a material"},
+    {FORCE("type: motor, on: ann"), BAD, 3, 17, "'motor': write the key 'motor' of a joint"},
+    {SHAPE("type: pill"), BAD, 1, 45, "'pill': write 'capsule'"},
+    {JOINT("type: rotary, between: [ann, bert]"), BAD, 3, 17, "'rotary': write 'revolute'"},
+    {FORCE("type: applied, on: ann, force: [ann, 0, 0]"), BAD, 3, 43, "'ann' is a body: write ann.x or another of x y"},
+    {FORCE("type: applied, on: ann, force: [time, 0, 0]"), BAD, 3, 43, "time is 't'"},
+    {BALL SIM "inputs: {grip: 1}\nforces: [{type: applied, on: a, force: [gripp, 0, 0]}]\n", BAD, 4, 41,
+     "unknown name 'gripp'; did you mean 'grip'?"},
 };
 
 static const row body_rows[] = {
@@ -450,6 +466,7 @@ static void settings(void **state) {
               {"K=3", "setting 'K=3': the scene declares no such parameter (declared: L, mu)"},
               {"L=", "setting 'L=': expected a number"},
               {"L=two", "setting 'L=two': unknown name 'two'"},
+              {"L=2*mu", "parameter 'L' uses 'mu', which is declared after it"},
               {"mu=1/0", "not finite"}};
   const char *text = "parameters: {L: 1, mu: 2}\n" BALL SIM;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

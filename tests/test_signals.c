@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,12 +168,12 @@ static void forces_at_rest(void **state) {
             "materials: [{name: default, friction: 0.8}]\n"
             "world: {shapes: [{type: half-space, normal: [0, 1], offset: 0}]}\n"
             "bodies: [{name: box, mass: 3, position: [0, 0.1], shapes: [{type: box, size: [0.4, 0.2, 0.2]}]}]\n"
-            "outputs: [{name: n, value: \"contact(world, box).normal\"}, {name: t, value: \"contact( box, world "
+            "outputs: [{name: n, value: \"contact(world, box).normal\"}, {name: s, value: \"contact( box, world "
             ").tangent\"}]\n"
             "simulation: {scheme: stewart-trinkle, step: 0.01, duration: 1}\n");
   steps(incline.sim, 20);
   near(output(&incline, "n"), 3 * 9.81 * cos(pi / 9), 1e-8);
-  near(output(&incline, "t"), 3 * 9.81 * sin(pi / 9), 1e-8);
+  near(output(&incline, "s"), 3 * 9.81 * sin(pi / 9), 1e-8);
   stop(&incline);
 
   run wheel = start(
@@ -420,6 +421,12 @@ static void refusals(void **state) {
       {"{u: 0}", "u", "[{name: o, value: 'contact(a, world).up'}]", 5, ".normal or .tangent"},
       {"{u: 0}", "u", "[{name: o, value: u}, {name: o, value: u}]", 5, "defined twice"},
       {"{u: 0}", "u", "[{name: o}]", 5, "value"},
+      {"{u: 0}", "u", "[{name: t, value: u}]", 5, "results have a column of that name"},
+      {"{u: 0}", "u", "[{name: a.x, value: u}]", 5, "results have a column of that name"},
+      {"{u: 0}", "u", "[{name: hinge.speed, value: u}]", 5, "results have a column of that name"},
+      {"{u: 0}", "u", "[{name: energy.total, value: u}]", 5, "results have a column of that name"},
+      {"{u: 0}", "a", "[]", 4, "'a' is a body: write a.x"},
+      {"{u: 0}", "2*hinge", "[]", 4, "'hinge' is a joint: write hinge.position"},
       {"{u: a.x}", "u", "[]", 1, "'a.x' is part of the state"},
       {"{u: t}", "u", "[]", 1, "'t' (time)"},
       {"{t: 1}", "1", "[]", 1, "has a meaning"},
@@ -459,8 +466,43 @@ static void refusals(void **state) {
   assert_int_equal(error.column, 26);
 }
 
+/* What is asked by a number that nothing has, and options that nobody could have meant. */
+static void numbers_that_nothing_has(void **state) {
+  (void)state;
+  run r = start(ARM("u"));
+  const ss_model *model = ss_sim_model(r.sim);
+  static const int none[] = {-3, 1 << 20, INT_MAX, INT_MIN};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+    const int k = none[i];
+    assert_null(ss_model_joint_name(model, k));
+    assert_null(ss_model_input_name(model, k));
+    assert_null(ss_model_output_name(model, k));
+    assert_null(ss_model_joint_row_name(model, k));
+    assert_null(ss_event_name((ss_event_kind)k));
+    assert_null(ss_stage_name((ss_stage)k));
+    assert_true(isnan(ss_model_input_default(model, k)) && isnan(ss_model_body_mass(model, k)));
+    assert_true(!ss_model_joint_has_motor(model, k) && !ss_model_joint_has_position(model, k));
+    assert_true(isnan(ss_sim_input(r.sim, k)) && isnan(ss_sim_output(r.sim, k)));
+    assert_true(isnan(ss_sim_joint_position(r.sim, k)) && isnan(ss_sim_joint_force(r.sim, k)));
+    assert_int_equal(ss_sim_set_input(r.sim, k, 1, NULL), SS_ERROR_INPUT);
+    assert_int_equal(ss_sim_apply(r.sim, k, (ss_vec3){1, 0, 0}, (ss_vec3){0}, NULL), SS_ERROR_INPUT);
+    if (k > 0) assert_null(ss_model_body_name(model, k));
+  }
+  const ss_observer nobody = {0};
+  ss_error error = {0};
+  assert_int_equal(ss_sim_observe(r.sim, &nobody, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "'step'"));
+  ss_simulation options = *ss_model_simulation(model);
+  options.solver = "none";
+  ss_sim *other = NULL;
+  assert_int_equal(ss_sim_create(model, &options, &other, &error), SS_ERROR_INPUT);
+  assert_non_null(strstr(error.message, "no solver is named 'none'"));
+  stop(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_that_nothing_has),
       cmocka_unit_test(state_is_that_of_the_steps_start),
       cmocka_unit_test(servo_inside_and_outside),
       cmocka_unit_test(inverted_pendulum),

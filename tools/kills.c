@@ -140,8 +140,7 @@ static bool ends_like(const char *whole, size_t n, const char *rows, size_t leng
 }
 
 /* The rows of the second file, without its header, are the last ones of the first; its first row, the state that it went on
- * from, need not be among them where not every step is recorded, and has no reactions: a run that was killed after its last step has no
- * other. */
+ * from, need not be among them where not every step is recorded: a run that was killed after its last step has no other. */
 static bool is_rest(const char *whole_path, const char *rest_path) {
   size_t n, m;
   char *whole = read_file(whole_path, &n), *rest = read_file(rest_path, &m);

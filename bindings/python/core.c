@@ -251,8 +251,10 @@ static PyObject *core_version(PyObject *self, PyObject *unused) {
   return PyUnicode_FromString(ss_version(NULL, NULL, NULL));
 }
 
-static PyMethodDef functions[] = {
-    {"solve", core_solve, METH_VARARGS, NULL}, {"version", core_version, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {{"solve", core_solve, METH_VARARGS, NULL},
+                                  {"solvers", core_solvers, METH_NOARGS, NULL},
+                                  {"version", core_version, METH_NOARGS, NULL},
+                                  {NULL, NULL, 0, NULL}};
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "stickslip._core", .m_size = -1,
                                     .m_methods = functions};
 

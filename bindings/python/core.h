@@ -64,5 +64,6 @@ PyObject *core_certificate(const ss_sim *sim);
 
 extern PyType_Spec core_sim_spec, core_batch_spec;
 PyObject *core_solve(PyObject *self, PyObject *args);
+PyObject *core_solvers(PyObject *self, PyObject *unused);
 
 #endif

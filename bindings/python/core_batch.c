@@ -51,8 +51,8 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   PyObject *model;
   const char *options;
   Py_ssize_t length;
-  int n;
-  if (!PyArg_ParseTuple(args, "O!s#i", core_model_type, &model, &options, &length, &n)) return NULL;
+  int n, endless;
+  if (!PyArg_ParseTuple(args, "O!s#ip", core_model_type, &model, &options, &length, &n, &endless)) return NULL;
   if (n < 1) {
     PyErr_SetString(PyExc_ValueError, "a batch needs at least one copy");
     return NULL;
@@ -60,7 +60,7 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   const ss_model *m = ((Model *)model)->model;
   ss_simulation o;
   ss_error error = {.status = SS_OK};
-  if (core_options(m, options, length, true, &o, &error)) return core_raise(&error);
+  if (core_options(m, options, length, endless, &o, &error)) return core_raise(&error);
   Batch *self = (Batch *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
   if (!self) return NULL;
   Py_INCREF(model);
@@ -70,10 +70,15 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   self->nv = ss_model_coordinates(m);
   self->n_inputs = ss_model_inputs(m);
   self->n_outputs = ss_model_outputs(m);
-  ss_status status = batch_allocate(self) ? SS_OK : ss_fail(&error, SS_ERROR_MEMORY, "out of memory");
+  ss_status status = SS_OK;
+  if (!batch_allocate(self)) {
+    self->n = 0; /* there is nothing to be destroyed */
+    status = ss_fail(&error, SS_ERROR_MEMORY, "out of memory");
+  }
   for (int i = 0; !status && i < n; i++) {
     status = ss_sim_create(m, &o, &self->sims[i], &error);
     if (!status) status = ss_checkpoint_save(self->sims[i], &self->starts[i], &self->start_sizes[i], &error);
+    if (!status && PyErr_CheckSignals()) status = SS_ERROR_STOPPED; /* thousands take their time */
     if (status) break;
     self->watches[i].stop = &self->stop;
     ss_sim_stop_when(self->sims[i], core_interrupted, &self->watches[i]);
@@ -117,7 +122,7 @@ static void step_copy(Work *work, int i, bool main_thread) {
   if (b->failed[i]) return; /* until it is reset */
   for (int k = 0; !status && k < b->n_inputs; k++)
     status = ss_sim_set_input(b->sims[i], k, b->inputs[(size_t)i * (size_t)b->n_inputs + (size_t)k], &b->errors[i]);
-  for (long k = 0; !status && k < work->steps; k++) {
+  for (long k = 0; !status && k < work->steps && !ss_sim_done(b->sims[i]); k++) {
     if (core_interrupted(&b->watches[i])) status = b->errors[i].status = SS_ERROR_STOPPED;
     if (!status) status = ss_sim_step(b->sims[i], &b->errors[i]);
   }
@@ -135,6 +140,12 @@ static void *step_thread(void *work) {
 }
 
 enum { MOST_THREADS = 256 };
+
+static PyObject *raise_of_copy(int i, const ss_error *its) {
+  ss_error error = *its;
+  (void)snprintf(error.message, sizeof error.message, "copy %d: %.480s", i, its->message);
+  return core_raise(&error);
+}
 
 static bool batch_is_free(const Batch *b) {
   if (b->busy) PyErr_SetString(PyExc_RuntimeError, "this batch is being stepped by another thread");
@@ -161,12 +172,8 @@ static PyObject *batch_step(PyObject *object, PyObject *args) {
   Py_END_ALLOW_THREADS;
   b->busy = false;
   if (PyErr_Occurred()) return NULL;
-  for (int i = 0; i < b->n; i++)
-    if (b->failed[i] && b->errors[i].status) { /* news: the copy that failed first of all in their order */
-      ss_error error = b->errors[i];
-      (void)snprintf(error.message, sizeof error.message, "copy %d: %.480s", i, b->errors[i].message);
-      return core_raise(&error);
-    }
+  for (int i = 0; i < b->n; i++) /* news: the copy that failed first of all in their order */
+    if (b->failed[i] && b->errors[i].status) return raise_of_copy(i, &b->errors[i]);
   Py_RETURN_NONE;
 }
 
@@ -235,7 +242,7 @@ static PyObject *batch_place(PyObject *object, PyObject *args) {
   free(all);
   batch_look(b, i);
   if (!status) Py_RETURN_NONE;
-  return core_raise(&error);
+  return raise_of_copy(i, &error);
 }
 
 static PyObject *batch_certificate(PyObject *object, PyObject *index) {

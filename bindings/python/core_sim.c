@@ -511,6 +511,15 @@ static ss_status record(const ss_sim *sim, Recording *r, ss_error *error) {
   return SS_OK;
 }
 
+/* The exception at hand takes along what was recorded before. */
+static void attach(PyObject *recorded) {
+  PyObject *type, *exception, *trace;
+  PyErr_Fetch(&type, &exception, &trace);
+  PyErr_NormalizeException(&type, &exception, &trace);
+  if (!recorded || PyObject_SetAttrString(exception, "recorded", recorded)) PyErr_Clear();
+  PyErr_Restore(type, exception, trace);
+}
+
 /* record(every): steps to the end; (bytes, numbers per row). The columns are those that the package names. */
 static PyObject *sim_record(PyObject *object, PyObject *args) {
   Sim *self = (Sim *)object;
@@ -535,13 +544,18 @@ static PyObject *sim_record(PyObject *object, PyObject *args) {
   self->busy = false;
   look(self);
   PyObject *result = NULL;
-  if (status)
-    (void)core_raise(&error);
-  else if (!self->watch.raised)
+  if (!self->watch.raised && r.n > 0)
     result = Py_BuildValue("(y#i)", (const char *)r.numbers, (Py_ssize_t)(sizeof(double) * r.n), r.width);
   free(r.numbers);
   free(r.joints);
-  return result;
+  if (!status) return result;
+  if (result && status != SS_ERROR_MEMORY) {
+    (void)core_raise(&error);
+    attach(result);
+  } else if (!PyErr_Occurred())
+    (void)core_raise(&error);
+  Py_XDECREF(result);
+  return NULL;
 }
 
 /* page(path, steps): writes the page of the steps from here to the end, or of this moment alone */

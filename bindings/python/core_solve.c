@@ -83,3 +83,12 @@ PyObject *core_solve(PyObject *self, PyObject *args) {
   free(blocks);
   return answer;
 }
+
+/* The names that `solver` may have. */
+PyObject *core_solvers(PyObject *self, PyObject *unused) {
+  (void)self, (void)unused;
+  PyObject *list = PyList_New(0);
+  for (const ss_cp_solver_info *row = ss_cp_solvers(); list && row->name; row++)
+    if (!core_append(list, PyUnicode_FromString(row->name))) Py_CLEAR(list);
+  return list;
+}

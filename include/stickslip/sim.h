@@ -19,6 +19,7 @@ typedef struct ss_sim ss_sim;
 ss_status ss_model_create(const ss_scene *scene, ss_model **out, ss_error *error);
 void ss_model_destroy(ss_model *model);
 
+/* By number: NULL, NAN or false where there is none of this number. */
 int ss_model_bodies(const ss_model *model);
 int ss_model_coordinates(const ss_model *model);                 /* velocity coordinates of all bodies together */
 int ss_model_joint_rows(const ss_model *model);                  /* scalar joint equations */

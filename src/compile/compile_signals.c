@@ -60,11 +60,33 @@ static ss_status hold_all(ss_model *model, const ss_scene *scene, ss_error *erro
   return SS_OK;
 }
 
+/* Whether the name is that of a column which results have anyway: t, BODY.x, energy.total, JOINT.position. */
+static bool is_column(const ss_model *model, const char *name) {
+  static const char *const of_bodies[] = {"x",  "y",  "z",  "qw", "qx", "qy", "qz",
+                                          "vx", "vy", "vz", "wx", "wy", "wz", NULL};
+  static const char *const of_joints[] = {"position", "speed", "force", "fx", "fy", "fz", "mx", "my", "mz", NULL};
+  const char *dot = strrchr(name, '.');
+  if (!dot) return strcmp(name, "t") == 0;
+  const size_t length = (size_t)(dot - name);
+  if (length == 6 && strncmp(name, "energy", 6) == 0) return true;
+  for (int k = 0; of_bodies[k]; k++)
+    for (int i = 0; i < model->n_bodies && strcmp(of_bodies[k], dot + 1) == 0; i++)
+      if (strlen(model->bodies[i].name) == length && strncmp(model->bodies[i].name, name, length) == 0) return true;
+  for (int k = 0; of_joints[k]; k++)
+    for (int i = 0; i < model->n_joints && strcmp(of_joints[k], dot + 1) == 0; i++)
+      if (strlen(model->joints[i].name) == length && strncmp(model->joints[i].name, name, length) == 0) return true;
+  return false;
+}
+
 static ss_status copy_outputs(ss_model *model, const ss_scene *scene, ss_error *error) {
   model->outputs = SS_ARENA_ARRAY(model->arena, ss_output, scene->n_outputs + 1);
   if (!model->outputs) return out_of_memory(error);
   for (int i = 0; i < scene->n_outputs; i++) {
     ss_output *output = &model->outputs[i];
+    if (is_column(model, scene->outputs[i].name))
+      return ss_fail_place(error, SS_ERROR_INPUT, scene->file, scene->outputs[i].mark,
+                           "the output cannot be named '%s': results have a column of that name",
+                           ss_printable(scene->outputs[i].name).text);
     output->name = ss_arena_strdup(model->arena, scene->outputs[i].name);
     if (!output->name || !ss_expression_copy(scene->outputs[i].value, model->arena, &output->value))
       return out_of_memory(error);

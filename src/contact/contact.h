@@ -86,6 +86,8 @@ double ss_limit_speed(const ss_sim *sim, const ss_contact *limit, const double *
 
 /* Impulses of the step: none yet; those of the solved part, of which a fraction is taken, or of an impact; that is all. */
 void ss_deal_begin(ss_sim *sim);
+/* Contacts stay told as they are, whatever the search finds meanwhile, until the next step or ss_deal_begin. */
+ss_status ss_deal_keep(ss_sim *sim, ss_error *error);
 ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error);
 void ss_deal_more(ss_sim *sim, uint64_t key, ss_vec3 impulse); /* of a contact that has dealt in this part */
 ss_status ss_deal_also(ss_sim *sim, const ss_contact *c, ss_vec3 impulse, ss_error *error); /* of any contact */

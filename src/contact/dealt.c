@@ -1,6 +1,7 @@
 /* What contacts have given to the bodies over a whole step, impacts and all of its parts together: recorded impulses and
  * gravity must add up to the change of momentum. A contact may have bounced and be gone when the step ends. */
 #include "contact/contact.h"
+#include "core/words.h"
 
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ ss_status ss_deal_also(ss_sim *sim, const ss_contact *c, ss_vec3 impulse, ss_err
 }
 
 void ss_deal_begin(ss_sim *sim) {
-  sim->dealt.n = 0;
+  sim->dealt.n = sim->dealt.n_told = 0;
   sim->dealt.done = false;
 }
 
@@ -103,6 +104,9 @@ void ss_deal_end(ss_sim *sim) {
 /* Within a step, to observers of its problems: the contacts of the problem. After it also those that are gone. */
 int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
   int n = 0;
+  for (; n < sim->dealt.n_told; n++)
+    if (n < capacity) out[n] = sim->dealt.told[n];
+  if (n > 0) return n;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (!c->active || c->limit) continue;
@@ -118,4 +122,12 @@ int ss_sim_contacts(const ss_sim *sim, ss_contact_report *out, int capacity) {
     n++;
   }
   return n;
+}
+
+ss_status ss_deal_keep(ss_sim *sim, ss_error *error) {
+  const int n = ss_sim_contacts(sim, NULL, 0);
+  if (sim->dealt.n_told > 0) return SS_OK;
+  SS_TRY(ss_grow((void **)&sim->dealt.told, &sim->dealt.told_capacity, n, sizeof *sim->dealt.told, error));
+  sim->dealt.n_told = ss_sim_contacts(sim, sim->dealt.told, n);
+  return SS_OK;
 }

@@ -281,7 +281,11 @@ static ss_status fail_unknown(const parser *p, const char *start, size_t length,
   }
   if (called && nearest.best) return FAIL(p, start, "unknown function '%s'; did you mean '%s'?", name, nearest.best);
   if (called) return FAIL(p, start, "unknown function '%s' (functions: %s)", name, known.text);
-  for (int i = 0; i < p->scope.n_parameters; i++) ss_word_list_add(&known, p->scope.parameters[i].name);
+  for (int i = 0; i < p->scope.n_parameters; i++) {
+    ss_nearest_offer(&nearest, p->scope.parameters[i].name);
+    ss_word_list_add(&known, p->scope.parameters[i].name);
+  }
+  if (nearest.best) return FAIL(p, start, "unknown name '%s'; did you mean '%s'?", name, nearest.best);
   if (p->scope.n_parameters == 0) return FAIL(p, start, "unknown name '%s' (no parameters are declared)", name);
   return FAIL(p, start, "unknown name '%s' (declared parameters: %s)", name, known.text);
 }

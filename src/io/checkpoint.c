@@ -13,6 +13,7 @@
 #include <stickslip/system.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,17 @@ typedef struct piece {
   size_t size;
 } piece;
 
-enum { PIECES = 22 };
+/* What the last step's contacts have said and given, which outputs and reports are read off until the next one. */
+typedef struct contact_reports {
+  int told, dealt; /* how many ss_sim_contacts lists; impulses of the step, in the order of their sums */
+  int done;        /* the step is, and impulses are known */
+} contact_reports;
 
-/* The pieces in their order; those of variable length last, after the counts that tell it. */
-static void list_pieces(ss_sim *sim, ss_fingerprint *print, piece out[PIECES]) {
+enum { PIECES = 24, TOUCHES = PIECES - 3, PATCHES, REPORTS };
+
+/* The pieces in their order; those of variable length last. */
+static void list_pieces(ss_sim *sim, ss_fingerprint *print, contact_reports *count, ss_contact_report *reports,
+                        piece out[PIECES]) {
   const ss_model *model = sim->model;
   ss_state *s = &sim->state;
   const size_t nq = sizeof(double) * (size_t)model->n_q, nv = sizeof(double) * (size_t)model->n_v;
@@ -53,18 +61,33 @@ static void list_pieces(ss_sim *sim, ss_fingerprint *print, piece out[PIECES]) {
       {&sim->saved.t, sizeof sim->saved.t},
       {sim->trial.delta, nv}, /* what the last part changed, and in which time: decides what counts as a landing */
       {&sim->trial.h, sizeof sim->trial.h},
+      {count, sizeof *count},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
       {s->patch, sizeof *s->patch * (size_t)s->n_patch},
+      {reports, sizeof *reports * ((size_t)count->told + (size_t)count->dealt)},
   };
   memcpy(out, all, sizeof all);
+}
+
+/* NULL: out of memory. */
+static ss_contact_report *collect(const ss_sim *sim, contact_reports *count) {
+  *count = (contact_reports){ss_sim_contacts(sim, NULL, 0), sim->dealt.done ? sim->dealt.n : 0, sim->dealt.done};
+  ss_contact_report *reports = ss_alloc(sizeof *reports * ((size_t)count->told + (size_t)count->dealt + 1));
+  if (!reports) return NULL;
+  (void)ss_sim_contacts(sim, reports, count->told);
+  for (int i = 0; i < count->dealt; i++) reports[count->told + i] = sim->dealt.list[i].report;
+  return reports;
 }
 
 static bool put(const ss_sim *sim, FILE *stream) {
   ss_sim readable = *sim; /* list_pieces serves reading too, and so asks for a sim it may write to */
   ss_fingerprint print = ss_fingerprint_of(sim->model, &sim->options);
   uint64_t hash = ss_hash_bytes(ss_hash_start, header, sizeof header - 1);
+  contact_reports count;
+  ss_contact_report *reports = collect(sim, &count);
+  if (!reports) return false;
   piece pieces[PIECES];
-  list_pieces(&readable, &print, pieces);
+  list_pieces(&readable, &print, &count, reports, pieces);
   bool written = fwrite(header, sizeof header - 1, 1, stream) == 1;
   for (int i = 0; i < PIECES; i++) {
     const uint64_t size = pieces[i].size;
@@ -72,6 +95,7 @@ static bool put(const ss_sim *sim, FILE *stream) {
     written &= fwrite(&size, sizeof size, 1, stream) == 1;
     written &= size == 0 || fwrite(pieces[i].bytes, pieces[i].size, 1, stream) == 1;
   }
+  ss_free(reports);
   return written && fwrite(&hash, sizeof hash, 1, stream) == 1;
 }
 
@@ -157,16 +181,22 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   if (found[0].size != sizeof print) return damaged(path, error);
   memcpy(&print, found[0].bytes, sizeof print);
   SS_TRY(compare(&print, &own, path, error));
-  const int touches = (int)(found[PIECES - 2].size / sizeof(ss_touch));
-  const int numbers = (int)(found[PIECES - 1].size / sizeof(double));
-  ss_status status = ss_grow((void **)&sim->state.touch, &sim->state.touch_capacity, touches, sizeof(ss_touch), error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&sim->state.patch, &sim->state.patch_capacity, numbers, sizeof(double), error);
-  if (status != SS_OK) return status;
+  contact_reports count;
+  if (found[TOUCHES - 1].size != sizeof count) return damaged(path, error);
+  memcpy(&count, found[TOUCHES - 1].bytes, sizeof count);
+  const size_t reports = found[REPORTS].size / sizeof(ss_contact_report);
+  if (count.told < 0 || count.dealt < 0 || (size_t)count.told + (size_t)count.dealt != reports || reports > INT_MAX)
+    return damaged(path, error);
+  const int touches = (int)(found[TOUCHES].size / sizeof(ss_touch));
+  const int numbers = (int)(found[PATCHES].size / sizeof(double));
+  SS_TRY(ss_grow((void **)&sim->state.touch, &sim->state.touch_capacity, touches, sizeof(ss_touch), error));
+  SS_TRY(ss_grow((void **)&sim->state.patch, &sim->state.patch_capacity, numbers, sizeof(double), error));
+  SS_TRY(ss_grow((void **)&sim->dealt.list, &sim->dealt.capacity, count.dealt, sizeof *sim->dealt.list, error));
+  SS_TRY(ss_grow((void **)&sim->dealt.told, &sim->dealt.told_capacity, (int)reports, sizeof *sim->dealt.told, error));
   sim->state.n_touch = touches;
   sim->state.n_patch = numbers;
   piece pieces[PIECES];
-  list_pieces(sim, &print, pieces);
+  list_pieces(sim, &print, &count, sim->dealt.told, pieces);
   for (int i = 0; i < PIECES; i++)
     if (found[i].size != pieces[i].size || !time_is_possible(sim, &pieces[i], &found[i])) return damaged(path, error);
   for (int i = 0; i < PIECES; i++)
@@ -174,9 +204,14 @@ static ss_status restore(ss_sim *sim, const piece found[PIECES], const char *pat
   ss_basis_pose(sim, false);
   sim->inputs.has_push_force = false;
   for (int i = 0; i < 6 * sim->model->n_bodies; i++) sim->inputs.has_push_force |= sim->inputs.push_force[i] != 0;
-  sim->trial.n_contacts = sim->trial.n_active = 0; /* forces are those of a step that this simulation has not taken */
+  sim->trial.n_contacts = sim->trial.n_active = 0; /* what there is of the last step's contacts is their reports */
+  sim->crowd.asleep = 0;
   ss_deal_begin(sim);
-  ss_clear_impulses(sim);
+  for (int i = 0; i < count.dealt; i++)
+    sim->dealt.list[i] = (ss_dealt){.order = i, .gone = true, .report = sim->dealt.told[count.told + i]};
+  sim->dealt.n = count.dealt;
+  sim->dealt.n_told = count.told;
+  sim->dealt.done = count.done != 0;
   sim->trial.problem.first_contact = 0; /* what was posed before has nothing to say about the next guess */
   /* A run that ended inside a step of its grid goes on with the rest of that step. */
   if (sim->options.tolerance == 0) sim->state.step = (long)floor(sim->state.t / sim->options.step * (1 + 1e-12));

@@ -78,22 +78,33 @@ static ss_status keep(ss_reader *reader) {
   return SS_OK;
 }
 
-/* Fails where the value of the i-th parameter uses one that is not known there. */
-static ss_status check_order(ss_reader *reader, const ss_yaml *map, int i) {
+/* The first parameter from the i-th on whose name stands in the text; NULL: none. */
+static const char *used_too_early(const ss_yaml *map, int i, const char *text) {
   static const char word_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-  const ss_yaml *value = map->items[i].value;
-  for (int k = i; k < map->count && value->kind == SS_YAML_SCALAR; k++) {
+  for (int k = i; k < map->count; k++) {
     const char *name = map->items[k].key->text;
-    for (const char *at = value->text; *at;) {
+    for (const char *at = text; *at;) {
       const size_t length = strspn(at, word_characters);
-      if (length > 0 && length == strlen(name) && strncmp(at, name, length) == 0)
-        return SS_READ_FAIL(reader, value, "parameter '%s' uses '%s', which is %s: a parameter may use those before it",
-                            ss_printable(map->items[i].key->text).text, ss_printable(name).text,
-                            k == i ? "itself" : "declared after it");
+      if (length > 0 && length == strlen(name) && strncmp(at, name, length) == 0) return name;
       at += length > 0 ? length : 1;
     }
   }
-  return SS_OK;
+  return NULL;
+}
+
+#define TOO_EARLY "parameter '%s' uses '%s', which is %s: a parameter may use those before it"
+
+/* Fails where the value of the i-th parameter, or its setting, uses one that is not known there. */
+static ss_status check_order(ss_reader *reader, const ss_yaml *map, int i, const char *setting) {
+  const ss_yaml *value = map->items[i].value;
+  const char *name = map->items[i].key->text, *text = setting ? setting : value->text;
+  const char *used = setting || value->kind == SS_YAML_SCALAR ? used_too_early(map, i, text) : NULL;
+  if (!used) return SS_OK;
+  const char *where = strcmp(used, name) == 0 ? "itself" : "declared after it";
+  if (!setting) return SS_READ_FAIL(reader, value, TOO_EARLY, ss_printable(name).text, ss_printable(used).text, where);
+  return ss_fail_place(reader->error, SS_ERROR_INPUT, reader->file, (ss_mark){0, 0}, "setting '%s=%s': " TOO_EARLY,
+                       ss_printable(name).text, ss_printable(setting).text, ss_printable(name).text,
+                       ss_printable(used).text, where);
 }
 
 ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node) {
@@ -108,10 +119,12 @@ ss_status ss_read_parameters(ss_reader *reader, const ss_yaml *node) {
     reader->key = key->text;
     double value = 0;
     const ss_status status = ss_read_number(reader, node->items[i].value, &value);
-    if (status == SS_ERROR_INPUT) SS_TRY(check_order(reader, node, i));
+    if (status == SS_ERROR_INPUT) SS_TRY(check_order(reader, node, i, NULL));
     SS_TRY(status);
     const char *setting = ss_setting_for(reader, key->text);
-    if (setting) SS_TRY(ss_apply_setting(reader, key->text, setting, &value));
+    const ss_status set = setting ? ss_apply_setting(reader, key->text, setting, &value) : SS_OK;
+    if (set == SS_ERROR_INPUT) SS_TRY(check_order(reader, node, i, setting));
+    SS_TRY(set);
     reader->parameters[reader->n_parameters++] = (ss_parameter){key->text, value};
   }
   SS_TRY(keep(reader));

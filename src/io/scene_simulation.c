@@ -92,6 +92,8 @@ static ss_status read_choice(ss_reader *reader, const ss_yaml *node, const named
     ss_word_list_add(&all, name);
   }
   const ss_printable_text shown = ss_printable(text);
+  const char *ours = ss_our_word(choice->what, text);
+  if (ours) return SS_READ_FAIL(reader, node, "unknown %s '%s': write %s", choice->what, shown.text, ours);
   if (nearest.best)
     return SS_READ_FAIL(reader, node, "unknown %s '%s'; did you mean '%s'? (one of %s)", choice->what, shown.text,
                         nearest.best, all.text);

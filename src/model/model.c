@@ -1,6 +1,7 @@
 /* What can be asked of a compiled model: the law between two shapes, names and numbers. */
 #include "model/joint.h"
 
+#include <math.h>
 #include <string.h>
 
 ss_model *ss_model_blank(ss_error *error) {
@@ -23,17 +24,24 @@ void ss_model_destroy(ss_model *model) {
 int ss_model_bodies(const ss_model *model) { return model->n_bodies; }
 int ss_model_coordinates(const ss_model *model) { return model->n_v; }
 int ss_model_joint_rows(const ss_model *model) { return model->n_joint_rows; }
-double ss_model_body_mass(const ss_model *model, int body) { return model->bodies[body].mass; }
+
+static bool within(int index, int n) { return index >= 0 && index < n; }
+
+double ss_model_body_mass(const ss_model *model, int body) {
+  return within(body, model->n_bodies) ? model->bodies[body].mass : (double)NAN;
+}
 const char *ss_model_scene_name(const ss_model *model) { return model->scene_name; }
 const ss_simulation *ss_model_simulation(const ss_model *model) { return &model->simulation; }
 const char *ss_model_scene_text(const ss_model *model) { return model->text; }
 
 const char *ss_model_body_name(const ss_model *model, int body) {
-  if (body >= 0 && model->system) return model->system->def.gaps[body].name;
-  return body < 0 ? "world" : model->bodies[body].name;
+  if (body < 0) return "world";
+  if (model->system) return body < model->system->def.n_gaps ? model->system->def.gaps[body].name : NULL;
+  return body < model->n_bodies ? model->bodies[body].name : NULL;
 }
 
 const char *ss_model_joint_row_name(const ss_model *model, int row) {
+  if (!within(row, model->n_joint_rows)) return NULL;
   if (model->system) return model->system->row_names[row];
   for (int i = 0; i < model->n_joints; i++)
     if (row < model->joints[i].first_row + model->joints[i].n_rows) return model->joints[i].name;
@@ -47,16 +55,26 @@ const char *ss_model_coordinate_name(const ss_model *model, int coordinate) {
 /* ---- inputs, outputs, joints, bodies by name ---- */
 
 int ss_model_inputs(const ss_model *model) { return model->n_inputs; }
-const char *ss_model_input_name(const ss_model *model, int input) { return model->inputs[input].name; }
-double ss_model_input_default(const ss_model *model, int input) { return model->inputs[input].value; }
-int ss_model_outputs(const ss_model *model) { return model->n_outputs; }
-const char *ss_model_output_name(const ss_model *model, int output) { return model->outputs[output].name; }
-int ss_model_joints(const ss_model *model) { return model->n_joints; }
-const char *ss_model_joint_name(const ss_model *model, int joint) { return model->joints[joint].name; }
-bool ss_model_joint_has_position(const ss_model *model, int joint) {
-  return ss_joint_has_coordinate(&model->joints[joint]);
+const char *ss_model_input_name(const ss_model *model, int input) {
+  return within(input, model->n_inputs) ? model->inputs[input].name : NULL;
 }
-bool ss_model_joint_has_motor(const ss_model *model, int joint) { return model->joints[joint].has_motor; }
+double ss_model_input_default(const ss_model *model, int input) {
+  return within(input, model->n_inputs) ? model->inputs[input].value : (double)NAN;
+}
+int ss_model_outputs(const ss_model *model) { return model->n_outputs; }
+const char *ss_model_output_name(const ss_model *model, int output) {
+  return within(output, model->n_outputs) ? model->outputs[output].name : NULL;
+}
+int ss_model_joints(const ss_model *model) { return model->n_joints; }
+const char *ss_model_joint_name(const ss_model *model, int joint) {
+  return within(joint, model->n_joints) ? model->joints[joint].name : NULL;
+}
+bool ss_model_joint_has_position(const ss_model *model, int joint) {
+  return within(joint, model->n_joints) && ss_joint_has_coordinate(&model->joints[joint]);
+}
+bool ss_model_joint_has_motor(const ss_model *model, int joint) {
+  return within(joint, model->n_joints) && model->joints[joint].has_motor;
+}
 
 int ss_model_find_input(const ss_model *model, const char *name) {
   for (int i = 0; i < model->n_inputs; i++)

@@ -117,13 +117,38 @@ static const char *joint_name(const ss_signal_scope *scope, int i, char number[3
   return number;
 }
 
-/* "word.word" that is nothing known: what it may have meant. */
+/* A word alone may be a body or a joint, of which a number is wanted. */
+static ss_status explain_word(const ss_signal_scope *scope, const char *name, ss_error *error) {
+  const ss_scene *scene = scope->scene;
+  char number[32];
+  for (int i = 0; i < scene->n_parameters; i++)
+    if (strcmp(scene->parameters[i].name, name) == 0) return SS_OK;
+  for (int i = 0; i < scene->n_bodies; i++)
+    if (strcmp(scene->bodies[i].name, name) == 0)
+      return ss_fail(error, SS_ERROR_INPUT, "'%s' is a body: write %s.x or another of x y z vx vy vz wx wy wz", name,
+                     name);
+  for (int i = 0; i < scope->n_joints; i++)
+    if (strcmp(joint_name(scope, i, number), name) == 0)
+      return ss_fail(error, SS_ERROR_INPUT, "'%s' is a joint: write %s.position or %s.speed", name, name, name);
+  if (strcmp(name, "time") == 0) return ss_fail(error, SS_ERROR_INPUT, "unknown name 'time': time is 't'");
+  ss_nearest nearest = {.word = name};
+  for (int i = 0; i < scene->n_parameters; i++) ss_nearest_offer(&nearest, scene->parameters[i].name);
+  for (int i = 0; i < scene->n_inputs; i++) ss_nearest_offer(&nearest, scene->inputs[i].name);
+  return nearest.best ? ss_fail(error, SS_ERROR_INPUT, "unknown name '%s'; did you mean '%s'?", name, nearest.best)
+                      : SS_OK;
+}
+
+/* "word" or "word.word" that is nothing known: what it may have meant. */
 static ss_status explain(const ss_signal_scope *scope, const char *at, ss_error *error) {
   const size_t first = word_length(at);
   const size_t second = first && at[first] == '.' ? word_length(at + first + 1) : 0;
-  if (second == 0) return SS_OK;
   char name[64], word[64], number[32];
   (void)snprintf(name, sizeof name, "%.*s", (int)(first < 60 ? first : 60), at);
+  if (second == 0) {
+    const bool word_of_expressions = first == 0 || strcmp(name, "e") == 0 || ss_expression_reserves(name) ||
+                                     at[first + strspn(at + first, " ")] == '(';
+    return word_of_expressions ? SS_OK : explain_word(scope, name, error);
+  }
   (void)snprintf(word, sizeof word, "%.*s", (int)(second < 60 ? second : 60), at + first + 1);
   ss_nearest nearest = {.word = name};
   for (int i = 0; i < scope->scene->n_bodies; i++) {

@@ -65,7 +65,7 @@ void ss_measure_variation(ss_sim *sim, bool collided) {
 const char *ss_event_name(ss_event_kind kind) {
   static const char *const names[SS_EVENT_KINDS] = {"collision", "stick",    "slip",  "take-off",   "limit",
                                                     "spin-end",  "roll-end", "facet", "spin-begin", "roll-begin"};
-  return names[kind];
+  return (unsigned)kind < SS_EVENT_KINDS ? names[kind] : NULL;
 }
 
 void ss_emit(ss_sim *sim, ss_event_kind kind, const ss_contact *contact, double energy_created) {

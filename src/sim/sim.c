@@ -40,7 +40,7 @@ const char *ss_stage_name(ss_stage stage) {
   static const char *const names[SS_STAGES] = {
       [SS_STAGE_SEARCH] = "search",   [SS_STAGE_ROWS] = "rows",     [SS_STAGE_SOLVE] = "solve",
       [SS_STAGE_ADVANCE] = "advance", [SS_STAGE_EVENTS] = "events", [SS_STAGE_OBSERVE] = "observe"};
-  return names[stage];
+  return (unsigned)stage < SS_STAGES ? names[stage] : NULL;
 }
 
 void ss_sim_stop_when(ss_sim *sim, bool (*stop)(void *user), void *user) {
@@ -53,6 +53,7 @@ const double *ss_sim_stage_seconds(const ss_sim *sim) { return sim->clock.on ? s
 
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error) {
   const int most = (int)(sizeof sim->watch.observers / sizeof *sim->watch.observers);
+  if (!observer->step) return ss_fail(error, SS_ERROR_INPUT, "an observer needs the function 'step'");
   if (sim->watch.n_observers == most)
     return ss_fail(error, SS_ERROR_INPUT, "at most %d observers can watch a simulation", most);
   sim->watch.observers[sim->watch.n_observers++] = *observer;

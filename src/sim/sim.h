@@ -147,6 +147,9 @@ typedef struct ss_dealt_list {
   ss_dealt *list; /* [n] parts and impacts; ordered by key when the step is done */
   int n, capacity;
   bool done; /* the step is */
+  /* Until the next step: [n_told] what ss_sim_contacts said when a checkpoint was written, or before a place was tried */
+  ss_contact_report *told;
+  int n_told, told_capacity;
 } ss_dealt_list;
 
 /* Multipliers of joints and motors, and what is known of the joints' drift. */

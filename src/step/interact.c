@@ -1,5 +1,6 @@
 /* What an interactive program does to a running simulation: pull a body, put bodies elsewhere, and go on after the model has
  * changed. */
+#include "core/words.h"
 #include "step/step.h"
 
 #include <string.h>
@@ -96,6 +97,8 @@ static void begin_anew(ss_sim *sim) {
   ss_automatic_start(sim);
   sim->state.n_touch = sim->state.n_patch = 0;
   sim->crowd.asleep = 0;
+  sim->trial.n_contacts = sim->trial.n_active = 0; /* the next step finds its own */
+  ss_deal_begin(sim);
   memcpy(sim->observed.weighted, sim->state.v, size);
   memcpy(sim->observed.previous_v, sim->state.v, size);
   memcpy(sim->observed.previous_weighted, sim->state.v, size);
@@ -105,6 +108,7 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
   const ss_model *model = sim->model;
   if (!same_coordinates(model, from->model))
     return ss_fail(error, SS_ERROR_INPUT, "the bodies, their coordinates or the joints are others");
+  SS_TRY(ss_deal_keep(sim, error));
   const double t = sim->state.t;
   exchange_state(sim); /* keeps the present one */
   sim->state.t = from->state.t;
@@ -203,6 +207,7 @@ ss_status ss_sim_place(ss_sim *sim, int n, const int *bodies, const ss_motion *m
   for (int i = 0; i < n; i++)
     if (bodies[i] < 0 || bodies[i] >= sim->model->n_bodies)
       return ss_fail(error, SS_ERROR_INPUT, "place: there is no body %d", bodies[i]);
+  SS_TRY(ss_deal_keep(sim, error));
   memcpy(sim->saved.q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
   memcpy(sim->saved.v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
   if (sim->model->n_angles) memcpy(sim->saved.angle, sim->state.angle, sizeof(double) * (size_t)sim->model->n_angles);
@@ -213,7 +218,6 @@ ss_status ss_sim_place(ss_sim *sim, int n, const int *bodies, const ss_motion *m
   }
   begin_anew(sim);
   ss_clear_impulses(sim);
-  ss_deal_begin(sim);
   ss_ledger_moved(sim);
   return SS_OK;
 }

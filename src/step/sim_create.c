@@ -5,9 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool is_solver(const char *name) {
+  const ss_cp_solver_info *row = ss_cp_solvers();
+  while (row->name && strcmp(row->name, name) != 0) row++;
+  return row->name != NULL;
+}
+
 static ss_status check_options(const ss_sim *sim, ss_error *error) {
   const ss_simulation *o = &sim->options;
   if (!sim->scheme) return ss_fail(error, SS_ERROR_INPUT, "no scheme is named '%s'", o->scheme ? o->scheme : "");
+  if (!is_solver(o->solver)) return ss_fail(error, SS_ERROR_INPUT, "no solver is named '%s'", o->solver);
   if (!(o->tolerance >= 0) || !isfinite(o->tolerance))
     return ss_fail(error, SS_ERROR_INPUT, "the tolerance must be positive, or 0 for a fixed step, not %g",
                    o->tolerance);
@@ -276,6 +283,7 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->search.found.pairs);
   for (int k = 0; k <= SS_MOST_THREADS; k++) ss_free(sim->search.found.list[k].points);
   ss_free(sim->dealt.list);
+  ss_free(sim->dealt.told);
   ss_free(sim->state.touch);
   ss_free(sim->saved.touch);
   ss_free(sim->state.patch);

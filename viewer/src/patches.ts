@@ -21,16 +21,18 @@ export function largestForce(force: Float32Array): number {
   return most > 0 ? most : 1;
 }
 
-// How far apart neighbours are, from the places of one patch.
+// How far apart neighbours are, from the places of the first patch that has any; 0: none has more than one element.
 export function elementSpacing(patches: Patches): number {
   const { element, place } = patches;
-  if (element.length < 2) return 1;
-  const end = Math.min(element[1], element[0] + 200);
-  let best = Infinity;
-  for (let i = element[0]; i < end; i++)
-    for (let k = element[0]; k < i; k++)
-      best = Math.min(best, Math.hypot(place[2 * i] - place[2 * k], place[2 * i + 1] - place[2 * k + 1]));
-  return Number.isFinite(best) && best > 0 ? best : 1;
+  for (let patch = 0; patch + 1 < element.length; patch++) {
+    const end = Math.min(element[patch + 1], element[patch] + 200);
+    let best = Infinity;
+    for (let i = element[patch]; i < end; i++)
+      for (let k = element[patch]; k < i; k++)
+        best = Math.min(best, Math.hypot(place[2 * i] - place[2 * k], place[2 * i + 1] - place[2 * k + 1]));
+    if (Number.isFinite(best) && best > 0) return best;
+  }
+  return 0;
 }
 
 // Dark blue over green to yellow: monotone in lightness, readable without colour vision (an approximation of viridis).

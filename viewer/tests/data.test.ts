@@ -1,5 +1,6 @@
 // What pages show beyond the motion: patches of compliant contacts, applied loads, residuals, timings.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
@@ -84,5 +85,28 @@ test("a planar scene of millimetres is framed by what is seen of it, not by its 
   const { page } = await open(browser, "pawl");
   const size = await page.evaluate(() => globalThis.stickslip?.view.extent.size ?? NaN);
   assert.ok(size > 1e-3 && size < 0.05, `${size}`);
+  await page.context().close();
+});
+
+test("an output that is no number at times has a curve where it is one", async () => {
+  const file = join(folder, "gaps.yaml");
+  writeFileSync(
+    file,
+    "bodies: [{name: a, mass: 1, inertia: [1, 1, 1]}]\n" +
+      'outputs: [{name: half, value: "log(0.5 - t)"}]\n' +
+      "simulation: {scheme: moreau, step: 0.01, duration: 1}\n",
+  );
+  stickslip("view", file, "-o", join(folder, "gaps.html"));
+  const { page, complaints } = await open(browser, "gaps");
+  await drawn(page);
+  const coloured = await page.evaluate(() => {
+    const canvas = document.querySelector<HTMLCanvasElement>(".plot canvas");
+    const data = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 60 && data[i + 2] - data[i] > 40) n++;
+    return n;
+  });
+  assert.ok(coloured > 50, `${coloured} pixels of the curve`);
+  assert.deepEqual(complaints, []);
   await page.context().close();
 });

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 # ss_status, in the order of stickslip/base.h
 _UNCERTIFIED = 5
 _STOPPED = 7
 
 
 class Error(ValueError):
-    """What went wrong, and where: `message`, `file`, `line`, `column` (0 where there is no place in a file)."""
+    """What went wrong, and where: `message`, `file`, `line`, `column` (0 where there is no place in a file). `result` is what a run had
+    recorded before it failed, else None."""
+
+    result: Any = None
 
     def __init__(self, message: str, file: str = "", line: int = 0, column: int = 0) -> None:
         place = f"{file}:{line}:{column}: " if line else f"{file}: " if file else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._motion import PARTS, Motions, unknown
 
 if TYPE_CHECKING:
     from ._scene import Scene, Simulation
@@ -27,6 +29,8 @@ ENERGY = (
     "remainder",
     "stabilization",
 )
+#: More bodies than these share the datasets /motion/position and so on.
+BODIES_APART = 256
 JOINT = ("position", "speed", "force", "fx", "fy", "fz", "mx", "my", "mz")
 
 Array = npt.NDArray[np.float64]
@@ -45,7 +49,12 @@ def _escaped(name: str) -> str:
     return name.replace("%", "%25").replace("/", "%2F")
 
 
-class Result:
+def _quoted(name: str) -> str:
+    """A field of a CSV file."""
+    return '"' + name.replace('"', '""') + '"' if set(name) & set(',"\r\n') else name
+
+
+class Result(Motions):
     """A run: `time`, columns by the names of CSV files (`result["hand.x"]`, `"energy.total"`, outputs, `"elbow.position"`), and the
     dictionaries of `run --json`. In a notebook it shows the page."""
 
@@ -85,12 +94,10 @@ class Result:
         try:
             return self._rows[:, self.columns[name]]
         except KeyError:
-            from ._scene import _unknown
-
             group = str(name).split(".")[0]  # of a body, a joint or the energy: all that there is of it
             its = [column for column in self.columns if column.startswith(group + ".")]
             raise (KeyError(f"there is no column '{name}' (there are {', '.join(its)})") if its else
-                   _unknown("column", name, list(self.columns))) from None
+                   unknown("column", name, list(self.columns))) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns
@@ -101,29 +108,15 @@ class Result:
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 
-    def _part(self, body: str, first: int, width: int) -> Array:
+    def keys(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.columns)
+
+    def _motions_of(self, body: str) -> Array:
         if body not in self.scene.bodies:
-            from ._scene import _unknown
-
-            raise _unknown("body", body, self.scene.bodies)
-        first += self.columns[f"{body}.x"]
-        return self._rows[:, first : first + width]
-
-    def position(self, body: str) -> Array:
-        """[N, 3]"""
-        return self._part(body, 0, 3)
-
-    def orientation(self, body: str) -> Array:
-        """[N, 4], w x y z"""
-        return self._part(body, 3, 4)
-
-    def velocity(self, body: str) -> Array:
-        """[N, 3]"""
-        return self._part(body, 7, 3)
-
-    def angular_velocity(self, body: str) -> Array:
-        """[N, 3]"""
-        return self._part(body, 10, 3)
+            raise unknown("body", body, self.scene.bodies)
+        first = self.columns[f"{body}.x"]
+        return self._rows[:, first : first + len(MOTION)]
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset with the coordinate t."""
@@ -139,12 +132,19 @@ class Result:
         data = {name: self[name] for name in self.columns if name != "t"}
         return pandas.DataFrame(data, index=pandas.Index(self.time, name="t"))
 
-    def save(self, path: str) -> None:
-        """Writes an HDF5 file in the layout of `stickslip run -o` (needs h5py), or a CSV file where the name ends with .csv."""
-        if str(path).endswith(".csv"):
-            header = ",".join(f'"{n}"' if "," in n else n for n in self.columns)
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes what the name's end says: .h5 or .hdf5 in the layout of `stickslip run -o` (needs h5py), .csv, or .html, the page."""
+        end = os.path.splitext(path)[1].lower()
+        if end == ".html":
+            with open(path, "w", encoding="utf-8") as page:
+                page.write(self.page())
+            return
+        if end == ".csv":
+            header = ",".join(_quoted(name) for name in self.columns)
             np.savetxt(path, self._rows[:, list(self.columns.values())], "%.17g", ",", header=header, comments="")
             return
+        if end not in (".h5", ".hdf5", ".hdf"):
+            raise ValueError(f"results are saved as .h5, .csv or .html, not as {end or 'a file without an ending'}: {os.fspath(path)}")
         import h5py
 
         with h5py.File(path, "w") as file:
@@ -160,14 +160,17 @@ class Result:
         file["time"] = self.time
         bodies = self.scene.bodies
         _texts(file, "body_names", bodies)
-        parts = {"position": (0, 3), "orientation": (3, 4), "velocity": (7, 3), "angular_velocity": (10, 3)}
-        for index, body in enumerate(bodies):
+        apart = bodies if len(bodies) <= BODIES_APART else []
+        for index, body in enumerate(apart):
             group = file.create_group("bodies/" + _escaped(body))
             group.attrs["name"] = body
             group.attrs["index"] = index
-            first = self.columns[f"{body}.x"]
-            for part, (start, width) in parts.items():
-                group[part] = self._rows[:, first + start : first + start + width]
+            for part in PARTS:
+                group[part] = self._part(body, part)
+        if not apart:
+            motions = self._rows[:, 1 : 1 + len(MOTION) * len(bodies)].reshape(len(self), len(bodies), len(MOTION))
+            for part, (first, width) in PARTS.items():
+                file[f"motion/{part}"] = motions[:, :, first : first + width]
         for part in ENERGY:
             file[f"energy/{part}"] = self[f"energy.{part}"]
         certificate = file.create_group("certificate")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import operator
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, MutableMapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._errors import Error
+from ._motion import PARTS, unknown
 from ._result import Result
 
 Vector = npt.ArrayLike
@@ -36,17 +37,6 @@ CONTACT = np.dtype(
 )
 
 
-#: So many are listed in a message.
-MOST_NAMES = 40
-
-
-def _unknown(kind: str, name: Any, known: list[str]) -> KeyError:
-    near = difflib.get_close_matches(str(name), known, 1)
-    some = ", ".join(known[:MOST_NAMES]) + (f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else "")
-    hint = f"; did you mean '{near[0]}'?" if near else f" (there are {some or 'none'})"
-    return KeyError(f"there is no {kind} '{name}'{hint}")
-
-
 def options_text(options: Mapping[str, Any]) -> str:
     """Keys of `simulation` as the library reads them."""
 
@@ -57,6 +47,9 @@ def options_text(options: Mapping[str, Any]) -> str:
             return sorted(value)
         raise TypeError(f"{type(value).__name__} is no number, text, list or mapping: {value!r}")
 
+    for name, value in options.items():
+        if value is None:
+            raise TypeError(f"{name} must not be None: leave it out for what the scene says")
     return json.dumps(dict(options), default=plain)
 
 
@@ -69,28 +62,53 @@ def count(n: Any, least: int, what: str) -> int:
 
 
 class Scene:
-    """A scene, compiled. `Scene.load("x.yaml", mu=0.3)` reads a file, `Scene.from_text(text, mu=0.3)` a text; what follows are
-    values of declared parameters and defaults of inputs, numbers or expressions."""
+    """A scene, compiled, which nothing changes any more. `Scene.load("x.yaml", mu=0.3)` reads a file, `Scene.from_text(text, mu=0.3)`
+    a text; what follows are values of declared parameters and defaults of inputs, numbers or expressions."""
+
+    name: str
+    text: str
+    settings: Mapping[str, Any]
+    bodies: list[str]
+    joints: list[str]
+    inputs: Mapping[str, float]
+    outputs: list[str]
+    parameters: Mapping[str, float]
+    step: float
+    duration: float
+    _model: _core.Model
+    _joints: list[tuple[str, bool, bool]]
+    _file: str
+    _title: str
 
     def __init__(self, model: _core.Model, text: str, settings: Mapping[str, Any], file: str = "", name: str = "") -> None:
-        self._model = model
-        self._file, self._title = file, name
-        self.text = text
-        self.settings = dict(settings)
         names = model.names()
-        self.name: str = names["name"]
-        self.bodies: list[str] = names["bodies"]
-        self._joints: list[tuple[str, bool, bool]] = names["joints"]
-        self.joints: list[str] = [name for name, _, _ in self._joints]
-        self.inputs: dict[str, float] = dict(names["inputs"])
-        self.outputs: list[str] = names["outputs"]
-        self.parameters: dict[str, float] = dict(names["parameters"])
-        self.step: float = names["step"]
-        self.duration: float = names["duration"]
+        self.__dict__.update(
+            _model=model,
+            _file=file,
+            _title=name,
+            _joints=names["joints"],
+            text=text,
+            settings=MappingProxyType(dict(settings)),
+            name=names["name"],
+            bodies=names["bodies"],
+            joints=[joint for joint, _, _ in names["joints"]],
+            inputs=MappingProxyType(dict(names["inputs"])),
+            outputs=names["outputs"],
+            parameters=MappingProxyType(dict(names["parameters"])),
+            step=names["step"],
+            duration=names["duration"],
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"a scene does not change: load it with other parameters, or give options to simulation() and run(), not {name}"
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], /, **settings: Any) -> Scene:
         file = os.fsdecode(path)
+        if "\n" in file:
+            raise ValueError("a path is expected, not a text: Scene.from_text reads texts")
         model = _core.Model(file, file, True, _settings(settings))
         with open(file, encoding="utf-8") as stream:
             return cls(model, stream.read(), settings, file=file)
@@ -99,25 +117,37 @@ class Scene:
     def from_text(cls, text: str, /, name: str = "scene", **settings: Any) -> Scene:
         if not isinstance(text, str):
             raise TypeError(f"a scene's text is a str, not {type(text).__name__}; files are read by Scene.load")
+        if text.endswith((".yaml", ".yml", ".json")) and "\n" not in text:
+            raise ValueError("a text is expected, not a path: Scene.load reads files")
         return cls(_core.Model(text, name, False, _settings(settings)), text, settings, name=name)
 
     def __reduce__(self) -> tuple[Any, ...]:  # for processes of a pool: compiled again there, files are read again
         if self._file:
-            return _load, (os.path.abspath(self._file), self.settings)
-        return _from_text, (self.text, self._title, self.settings)
+            return _load, (os.path.abspath(self._file), dict(self.settings))
+        return _from_text, (self.text, self._title, dict(self.settings))
 
     def simulation(self, **options: Any) -> Simulation:
         """A simulation, with any key of the section `simulation` instead of the scene's. Without `duration` it has no end."""
         return Simulation(self, _core.Sim(self._model, options_text(options), "duration" not in options), options)
 
     def run(self, *, every: int = 1, inputs: Mapping[str, float] | None = None, **options: Any) -> Result:
-        """Simulates to the end (`duration`) and returns what happened, every n-th step of it."""
+        """Simulates to the end (`duration`) and returns what happened, every n-th step of it. Where no certified step is possible, the
+        error's `result` is what there is so far."""
         sim = Simulation(self, _core.Sim(self._model, options_text(options), False), options)
         for name, value in (inputs or {}).items():
             sim.inputs[name] = value
-        numbers, width = sim._core.record(count(every, 1, "every"))
-        rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
-        return Result(self, sim, rows, options, dict(inputs or {}))
+
+        def result(numbers: bytes, width: int) -> Result:
+            rows = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
+            return Result(self, sim, rows, options, dict(inputs or {}))
+
+        try:
+            return result(*sim._core.record(count(every, 1, "every")))
+        except Error as error:
+            recorded = vars(error).pop("recorded", None)
+            if recorded:
+                error.result = result(*recorded)
+            raise
 
     def _repr_html_(self) -> str:
         return page_frame(self.simulation(), False)
@@ -175,13 +205,13 @@ class Inputs(MutableMapping[str, float]):
         try:
             return self._core.input(self._index[name])
         except KeyError:
-            raise _unknown("input", name, list(self._index)) from None
+            raise unknown("input", name, list(self._index)) from None
 
     def __setitem__(self, name: str, value: float) -> None:
         try:
             self._core.set_input(self._index[name], value)
         except KeyError:
-            raise _unknown("input", name, list(self._index)) from None
+            raise unknown("input", name, list(self._index)) from None
 
     def __delitem__(self, name: str) -> None:
         raise TypeError("inputs cannot be removed")
@@ -207,7 +237,7 @@ class Outputs(Mapping[str, float]):
         try:
             return self._core.output(self._index[name])
         except KeyError:
-            raise _unknown("output", name, list(self._index)) from None
+            raise unknown("output", name, list(self._index)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -233,43 +263,45 @@ class Body:
     def _motion(self) -> Array:
         return np.frombuffer(self._sim._core.motion(self._index), dtype=np.float64)
 
-    def _place(self, first: int, width: int, value: Vector) -> None:
-        motion = self._motion().copy()
-        motion[first : first + width] = _vector(value, width)
-        self._sim._core.place(np.array([self._index], dtype=np.intc).tobytes(), motion.tobytes())
+    def _part(self, part: str) -> Array:
+        first, width = PARTS[part]
+        return self._motion()[first : first + width]
+
+    def _place(self, part: str, value: Vector) -> None:
+        self._sim.place({self.name: {part: value}})
 
     @property
     def position(self) -> Array:
-        return self._motion()[0:3]
+        return self._part("position")
 
     @position.setter
     def position(self, value: Vector) -> None:
-        self._place(0, 3, value)
+        self._place("position", value)
 
     @property
     def orientation(self) -> Array:
         """Unit quaternion w, x, y, z."""
-        return self._motion()[3:7]
+        return self._part("orientation")
 
     @orientation.setter
     def orientation(self, value: Vector) -> None:
-        self._place(3, 4, value)
+        self._place("orientation", value)
 
     @property
     def velocity(self) -> Array:
-        return self._motion()[7:10]
+        return self._part("velocity")
 
     @velocity.setter
     def velocity(self, value: Vector) -> None:
-        self._place(7, 3, value)
+        self._place("velocity", value)
 
     @property
     def angular_velocity(self) -> Array:
-        return self._motion()[10:13]
+        return self._part("angular_velocity")
 
     @angular_velocity.setter
     def angular_velocity(self, value: Vector) -> None:
-        self._place(10, 3, value)
+        self._place("angular_velocity", value)
 
     def apply(self, force: Vector = (0, 0, 0), torque: Vector = (0, 0, 0)) -> None:
         """A force at the frame's origin and a torque, in the next step only."""
@@ -326,8 +358,10 @@ class Simulation:
     """A simulation that is stepped from here. `q` and `v` are read-only views of the state (7 numbers per body: centre of mass,
     orientation w x y z; velocity coordinates), valid as long as the simulation or the view lives."""
 
+    __slots__ = ("__weakref__", "_core", "_inputs", "_options", "_outputs", "_q", "_scene", "_v")
+
     def __init__(self, scene: Scene, core: _core.Sim, options: Mapping[str, Any]) -> None:
-        self.scene = scene
+        self._scene = scene
         self._core = core
         self._options = dict(options)
         q, v = core.views()
@@ -335,6 +369,10 @@ class Simulation:
         self._v: Array = np.asarray(memoryview(v))
         self._inputs = Inputs(list(scene.inputs), core)
         self._outputs = Outputs(scene.outputs, core)
+
+    @property
+    def scene(self) -> Scene:
+        return self._scene
 
     @property
     def q(self) -> Array:
@@ -377,27 +415,26 @@ class Simulation:
         try:
             return Body(self, self.scene.bodies.index(name), name)
         except ValueError:
-            raise _unknown("body", name, self.scene.bodies) from None
+            raise unknown("body", name, self.scene.bodies) from None
 
     def joint(self, name: str) -> Joint:
         try:
             return Joint(self, self.scene.joints.index(name), name)
         except ValueError:
-            raise _unknown("joint", name, self.scene.joints) from None
+            raise unknown("joint", name, self.scene.joints) from None
 
     def place(self, bodies: Mapping[str, Mapping[str, Vector]]) -> None:
         """Puts bodies elsewhere, all at once: {"arm": {"position": ..., "orientation": ..., "velocity": ...,
         "angular_velocity": ...}}; what is left out stays. Error, and nothing has changed, where joints would not hold or shapes
         would overlap."""
-        parts = {"position": (0, 3), "orientation": (3, 4), "velocity": (7, 3), "angular_velocity": (10, 3)}
         indices, motions = [], []
         for name, changes in bodies.items():
             body = self.body(name)
             motion = body._motion().copy()
             for part, value in changes.items():
-                if part not in parts:
-                    raise _unknown("part of a motion", part, list(parts))
-                first, width = parts[part]
+                if part not in PARTS:
+                    raise unknown("part of a motion", part, list(PARTS))
+                first, width = PARTS[part]
                 motion[first : first + width] = _vector(value, width)
             indices.append(body._index)
             motions.append(motion)

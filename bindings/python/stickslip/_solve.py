@@ -20,7 +20,7 @@ _CONES = {"polyhedral": 0, "pyramid": 1, "quadratic": 2}
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """`status` is "solved" only if the judge, which shares no code with any solver, accepts z; `residual` is what it says."""
 
@@ -60,9 +60,12 @@ def _block(block: Any) -> tuple[int, int, float, float, int, int, float, float]:
     cone = str(block.get("cone", "quadratic"))
     if cone not in _CONES:
         raise ValueError(f"a cone is one of {', '.join(_CONES)}, not {cone!r}")
+    size = block.get("size", 3 if kind == "friction" else 1)
+    if not isinstance(size, (int, float, np.number)) or size != int(size) or size < 1:
+        raise ValueError(f"the size of a block is a whole number from 1 on, not {size!r}")
     return (
         _KINDS[kind],
-        int(block.get("size", 3 if kind == "friction" else 1)),
+        int(size),
         float(block.get("lower", -np.inf)),
         float(block.get("upper", np.inf)),
         _CONES[cone],
@@ -87,6 +90,10 @@ def solve(
     ("friction", n, mu, {"cone": "polyhedral", "directions": 8}), or a dictionary with these words as keys."""
     if np.iscomplexobj(G) or np.iscomplexobj(g):
         raise TypeError("G and g must be real")
+    if isinstance(blocks, (str, Mapping)) or (isinstance(blocks, Sequence) and len(blocks) > 1 and blocks[0] in ("box", "friction")):
+        raise ValueError(f"blocks are a list of blocks, as [('friction', 3, 0.5)], not {blocks!r}")
+    if solver not in _core.solvers():
+        raise ValueError(f"there is no solver {solver!r} (there are {', '.join(_core.solvers())})")
     vector = np.ascontiguousarray(g, dtype=np.float64)
     if vector.ndim != 1:
         raise ValueError("g must be a vector")
@@ -97,6 +104,8 @@ def solve(
         matrix.sum_duplicates()
         matrix.sort_indices()
         shape, values = matrix.shape, np.ascontiguousarray(matrix.data)
+        if shape == (n, n) and (len(matrix.indptr) != n + 1 or not 0 <= matrix.indptr[-1] <= min(len(values), len(matrix.indices))):
+            raise ValueError("G is no sound sparse matrix: its index pointers do not fit its numbers")
         indptr = np.ascontiguousarray(matrix.indptr, dtype=np.intc).tobytes()
         indices = np.ascontiguousarray(matrix.indices, dtype=np.intc).tobytes()
     else:
@@ -111,8 +120,8 @@ def solve(
     start = np.zeros(0) if guess is None else np.ascontiguousarray(guess, dtype=np.float64)
     if guess is not None and (start.shape != (n,) or not np.isfinite(start).all()):
         raise ValueError(f"the guess must be {n} finite numbers")
-    if tolerance is not None and not tolerance > 0:
-        raise ValueError(f"the tolerance must be positive, not {tolerance}")
+    if tolerance is not None and not 0 < tolerance < np.inf:
+        raise ValueError(f"the tolerance must be positive and finite, not {tolerance}")
     if iteration_limit < 0:
         raise ValueError(f"the iteration limit must not be negative, not {iteration_limit}")
     answer = _core.solve(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gymnasium.vector.utils import batch_space
 
 from ._batch import Batch, _column
-from ._scene import Scene
+from ._scene import Scene, count
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -40,13 +40,16 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         threads: int | None = None,
         **options: Any,
     ) -> None:
+        if "duration" in options:
+            raise TypeError("an environment has no duration: its episodes end after most_steps")
         self.batch = Batch(scene, n, threads, **options)
         self.num_envs = n
         self._acts = [_column("input", name, list(scene.inputs)) for name in limits]
-        self._sees = [_column("output", name, scene.outputs) for name in (observe or scene.outputs)]
+        self._sees = [_column("output", name, scene.outputs) for name in (scene.outputs if observe is None else observe)]
         self._reward = self._judgement(reward)
         self._terminated = self._judgement(terminated) if terminated is not None else lambda o: np.zeros(len(o), bool)
-        self._substeps, self._most, self._start = substeps, most_steps, start
+        self._substeps, self._most = count(substeps, 1, "substeps"), count(most_steps, 1, "most_steps")
+        self._start = start
         low, high = (np.array([pair[side] for pair in limits.values()], dtype=np.float64) for side in (0, 1))
         self._low, self._high = low, high
         self.single_action_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
@@ -84,8 +87,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def step(self, actions: npt.ArrayLike) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         begun = self._over.copy()
-        self._begin(begun)
         clipped = np.clip(np.asarray(actions, dtype=np.float64).reshape(self.num_envs, -1), self._low, self._high)
+        if not np.isfinite(clipped).all():
+            raise ValueError("actions must be finite")
         self.batch.inputs[:, self._acts] = clipped
         before = self.batch.failed.copy()
         try:
@@ -93,11 +97,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         except ValueError:  # a copy without a certified step: its episode ends
             if not (self.batch.failed & ~before).any():
                 raise
+        self._begin(begun)  # what they did in this step is nobody's: they show how they begin
         observations = self._observe()
         rewards = np.asarray(self._reward(observations), dtype=np.float64).copy()
         rewards[begun] = 0
         self._age += ~begun
-        terminated = np.asarray(self._terminated(observations)).astype(bool) | self.batch.failed
+        terminated = (np.asarray(self._terminated(observations)).astype(bool) | self.batch.failed) & ~begun
         truncated = (self._age >= self._most) & ~terminated
         self._over = terminated | truncated
         return observations, rewards, terminated, truncated, {"failed": self.batch.failed.copy()}
@@ -121,6 +126,6 @@ class Env(gymnasium.Env):
         return observations[0], info
 
     def step(self, action: npt.ArrayLike) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        o, r, terminated, truncated, _ = self._many.step(np.asarray(action)[None])
+        o, r, terminated, truncated, info = self._many.step(np.asarray(action)[None])
         self._many._over[:] = False  # whoever steps it resets it
-        return o[0], float(r[0]), bool(terminated[0]), bool(truncated[0]), {}
+        return o[0], float(r[0]), bool(terminated[0]), bool(truncated[0]), {"failed": bool(info["failed"][0])}

@@ -1,5 +1,6 @@
 """The package as its documentation promises it; numbers against closed forms, the command line, and each other."""
 
+import csv
 import gc
 import json
 import math
@@ -166,6 +167,33 @@ def test_save_and_restore(scenes):
         sim.restore(state[:-1])
     with pytest.raises(stickslip.Error):
         arm().simulation().restore(state)
+
+
+def test_reports_belong_to_the_state(scenes):
+    scene = stickslip.Scene.from_text(GRIPPER)
+    sim = scene.simulation()
+    sim.inputs.update(left=12, right=12)
+    sim.step(50)
+
+    def told(s):
+        lift, contacts = s.joint("lift"), s.contacts()
+        return [dict(s.outputs), [contacts[n].tolist() for n in contacts.dtype.names if n != "padding"], lift.force, list(lift.reaction), list(lift.moment)]
+
+    before = told(sim)
+    assert before[0]["grip-1"] == pytest.approx(12, rel=1e-3) and len(before[1][0]) > 0 and abs(before[2]) > 1
+    twin = scene.simulation()
+    twin.restore(sim.save())
+    assert told(twin) == before  # a controller that reads them goes on as if nothing had happened
+    assert told(pickle.loads(pickle.dumps(twin))) == before
+    with pytest.raises(stickslip.Error):
+        sim.body("box").position = [0, -3, 0]
+    assert told(sim) == before  # nothing has changed
+    sim.body("box").velocity = [0, 0.01, 0]
+    assert len(sim.contacts()) == 0 and sim.outputs["grip-1"] == 0  # those of another motion
+    twin.body("box").velocity = [0, 0.01, 0]
+    for s in (sim, twin):
+        s.step()
+    assert told(twin) == told(sim)
 
 
 def test_events_belong_to_the_state():
@@ -361,6 +389,38 @@ def test_interrupt_within_one_step():
     assert sim.steps == 0 and (sim.q == q).all() and (sim.v == v).all()
 
 
+def test_scenes_do_not_change():
+    scene = arm()
+    for change in (
+        lambda: setattr(scene, "step", 0.1),
+        lambda: scene.inputs.__setitem__("u", 3),
+        lambda: scene.parameters.__setitem__("kp", 3),
+        lambda: setattr(scene.simulation(), "step", 0.1),
+        lambda: setattr(scene.simulation(), "duration", 5),
+    ):
+        with pytest.raises((AttributeError, TypeError)):
+            change()
+    for call, kind in [
+        (lambda: stickslip.Scene.load(ARM), ValueError),
+        (lambda: stickslip.Scene.from_text("arm.yaml"), ValueError),
+        (lambda: scene.simulation(step=None), TypeError),
+        (lambda: arm(kp="2*kd"), stickslip.Error),
+    ]:
+        with pytest.raises(kind, match="Scene.from_text|Scene.load|must not be None|declared after it"):
+            call()
+
+
+def test_a_run_that_fails_leaves_what_it_has():
+    scene = arm("'if(t > 0.5, log(-1), 5)*(1 + 0*elbow.position)'")
+    with pytest.raises(stickslip.Error, match="not finite") as caught:
+        scene.run()
+    result = caught.value.result
+    assert result.time[-1] == pytest.approx(0.51) and len(result) == 52 and np.isfinite(result["arm.x"]).all()
+    with pytest.raises(stickslip.Error) as caught:
+        scene.simulation(step=-1)
+    assert caught.value.result is None
+
+
 def test_result(tmp_path):
     result = arm("kp*(target - elbow.position) - kd*elbow.speed").run(duration=2, every=2, inputs={"target": 0.5})
     assert len(result) == 101 and result.time[-1] == 2
@@ -375,7 +435,20 @@ def test_result(tmp_path):
     result.save(tmp_path / "x.csv")
     lines = (tmp_path / "x.csv").read_text().splitlines()
     assert lines[0].startswith("t,arm.x,arm.y") and len(lines) == 102
+    assert dict(result)["angle"][-1] == result["angle"][-1]
+    for name in ("x.txt", "x", "x.yaml"):
+        with pytest.raises(ValueError, match="are saved as .h5, .csv or .html"):
+            result.save(tmp_path / name)
     assert "arm" in repr(result) and "arm" in result._repr_html_() and "arm" in arm()._repr_html_()
+
+
+def test_names_in_csv(tmp_path):
+    text = ARM.replace("TORQUE", "u").replace("name: reach", "name: 'far, \"quite\"'")
+    result = stickslip.Scene.from_text(text).run(duration=0.1)
+    result.save(tmp_path / "x.csv")
+    with open(tmp_path / "x.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == result.keys() and float(rows[-1][rows[0].index('far, "quite"')]) == result["arm.x"][-1]
 
 
 def test_result_in_hdf5(tmp_path, program):
@@ -393,6 +466,21 @@ def test_result_in_hdf5(tmp_path, program):
         assert done.returncode == 0, done.stderr
     viewed = subprocess.run([program, "view", path, "-o", "x.html"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert viewed.returncode == 0 or "without its viewer" in viewed.stderr, viewed.stderr
+
+
+def test_many_bodies_in_hdf5(tmp_path, program):
+    h5py = pytest.importorskip("h5py")
+    text = "bodies:\n" + "".join(f"  - {{name: b{i}, mass: 1, freedom: [x, z], position: [{i}, 0, 1]}}\n" for i in range(300))
+    (tmp_path / "many.yaml").write_text(text + "simulation: {scheme: moreau, step: 0.01, duration: 0.1}\n")
+    stickslip.Scene.load(tmp_path / "many.yaml").run().save(tmp_path / "ours.h5")
+    run = [program, "run", "many.yaml", "-o", "theirs.h5"]
+    plot = [program, "plot", "ours.h5", "--y", "b299.z", "-o", "x.svg"]
+    for command in (run, plot):
+        subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    with h5py.File(tmp_path / "ours.h5") as ours, h5py.File(tmp_path / "theirs.h5") as theirs:
+        assert "bodies" not in ours
+        for part in ("position", "orientation", "velocity", "angular_velocity"):
+            assert (ours[f"motion/{part}"][:] == theirs[f"motion/{part}"][:]).all()
 
 
 def test_xarray():
@@ -440,9 +528,30 @@ def test_solve():
         lambda: stickslip.solve(np.eye(1), [1], [("box", 1)]),
         lambda: stickslip.solve(np.eye(1), [1], [("box", 0, 1, 2)]),
         lambda: stickslip.solve(np.eye(1), [1], [()]),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], [("free", 1.7), ("free", 2)]),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], [("free", 0), ("free", 3)]),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], ("friction", 3, 0.5)),
+        lambda: stickslip.solve(np.eye(3), [1, 2, 3], "free"),
+        lambda: stickslip.solve(np.eye(2), [1, 2], tolerance=math.inf),
     ):
         with pytest.raises(ValueError):
             bad()
+
+
+def test_solutions_compare_and_matrices_are_sound():
+    first, second = (stickslip.solve(np.eye(2), [-1, 1]) for _ in range(2))
+    assert first == first and first != second and len({first, second}) == 2
+    sparse = pytest.importorskip("scipy.sparse")
+    for size in (1, 3):  # fewer numbers than its rows say, and fewer rows
+        matrix = sparse.csr_matrix(np.eye(3))
+        matrix.astype = lambda _, matrix=matrix: matrix
+        matrix.sum_duplicates = matrix.sort_indices = lambda: None
+        if size == 1:
+            matrix.data = np.ones(1)
+        else:
+            matrix.indptr = np.array([0, 3], dtype=np.intc)
+        with pytest.raises(ValueError, match="no sound sparse matrix"):
+            stickslip.solve(matrix, [-1, -1, -1])
 
 
 # ---- batches ----
@@ -488,6 +597,31 @@ def test_batch(scenes):
     assert (many.angular_velocity("arm")[:, 2] == 1).all()
 
 
+def test_what_a_batch_is_given():
+    scene = arm()
+    many = stickslip.batch(scene, 3, duration=0.05)
+    many.inputs = [[1, 2], [3, 4], [5, 6]]  # copied, not put in the place of what the threads read
+    many.step(100)
+    assert (many.t == 0.05).all()
+    for i, (u, target) in enumerate([(1, 2), (3, 4), (5, 6)]):
+        one = scene.simulation(duration=0.05)
+        one.inputs.update(u=u, target=target)
+        one.step(5)
+        assert (one.q == many.q[i]).all()
+    motions = many.motions.copy()
+    motions[1, 0, 0] += 1
+    for call, kind, what in [
+        (lambda: setattr(many, "inputs", np.ones((2, 2))), ValueError, "broadcast"),
+        (lambda: setattr(many, "q", np.ones((3, 7))), AttributeError, "q"),
+        (lambda: many.place(motions), stickslip.Error, "copy 1: the joints would not hold"),
+        (lambda: pickle.dumps(many), TypeError, "cannot be copied"),
+        (lambda: stickslip.batch(scene, 3, threads=0), ValueError, "at least 1"),
+        (lambda: many.step(1, threads=0), ValueError, "at least 1"),
+    ]:
+        with pytest.raises(kind, match=what):
+            call()
+
+
 def test_a_copy_that_fails():
     many = stickslip.batch(arm("'if(u > 0, log(-1), 0)*elbow.position'"), 4, threads=2)
     many.input("u")[2] = 1
@@ -526,6 +660,22 @@ def test_gymnasium():
         _, _, terminated, _, _ = many.step(np.zeros((5, 1)))
         ended |= terminated
     assert ended.all()  # nobody holds them
+    begin = lambda rng, motions: motions + np.eye(1, 13, 12) * np.array([[0.0], [0.5]])[None]  # rods that turn already
+    short = VectorEnv(scene, 2, most_steps=3, threads=1, start=begin, **kinds)
+    first, _ = short.reset(seed=0)
+    seen = [short.step(np.full((2, 1), 5.0)) for _ in range(5)]
+    assert [bool(s[3].all()) for s in seen] == [False, False, True, False, False]
+    assert (seen[3][0] == first).all() and (seen[3][1] == 0).all()  # the step that begins anew shows the start,
+    assert (seen[4][0] == seen[0][0]).all() and (seen[4][1] == seen[0][1]).all()  # and the next one is the first
+    for call, what in [
+        (lambda: short.step([[math.nan], [0]]), "finite"),
+        (lambda: VectorEnv(scene, 2, substeps=0, **kinds), "substeps"),
+        (lambda: VectorEnv(scene, 2, most_steps=0, **kinds), "most_steps"),
+    ]:
+        with pytest.raises(ValueError, match=what):
+            call()
+    with pytest.raises(TypeError, match="most_steps"):
+        Env(scene, duration=1, **kinds)
 
 
 def test_command_line(program):

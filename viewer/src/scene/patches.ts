@@ -6,9 +6,13 @@ export class PatchTiles {
   readonly group = new Group();
   private readonly tiles: InstancedMesh;
   private readonly capacity: number;
-  private readonly size: number;
+  private size = 0;
 
-  constructor(private readonly patches: Patches) {
+  // Elements that stand alone are drawn in a share of a typical body's size.
+  constructor(
+    private readonly patches: Patches,
+    private readonly body: number,
+  ) {
     let capacity = patches.room ?? 1;
     for (let i = 0; i + 1 < patches.first.length; i++)
       capacity = Math.max(capacity, patches.element[patches.first[i + 1]] - patches.element[patches.first[i]]);
@@ -23,6 +27,8 @@ export class PatchTiles {
 
   update(frame: number): void {
     const { first, element, point, normal, tangent, place, force, state } = this.patches;
+    if (this.size === 0 && this.patches.room) this.size = 0.92 * elementSpacing(this.patches); // live: there was no patch at first
+    const size = this.size || 0.3 * this.body;
     const matrix = new Matrix4();
     const color = new Color();
     let n = 0;
@@ -34,7 +40,7 @@ export class PatchTiles {
       for (let e = element[patch]; e < element[patch + 1] && n < this.capacity; e++) {
         if (state[e] === 0) continue;
         const at = center.clone().addScaledVector(x, place[2 * e]).addScaledVector(y, place[2 * e + 1]);
-        matrix.makeBasis(x.clone().multiplyScalar(this.size), y.clone().multiplyScalar(this.size), z).setPosition(at);
+        matrix.makeBasis(x.clone().multiplyScalar(size), y.clone().multiplyScalar(size), z).setPosition(at);
         this.tiles.setMatrixAt(n, matrix);
         this.tiles.setColorAt(n, color.set(pressureColor(force[3 * e] / this.patches.largest)));
         n++;

@@ -74,7 +74,7 @@ export class SceneView {
     this.links = new Links(model, this.motion, 0.006 * this.extent.size);
     this.contacts = page.contacts ? new ContactArrows(page.contacts, this.extent.size, typicalBody(page)) : null;
     this.applied = page.applied ? new AppliedArrows(page, this.motion, this.extent.size) : null;
-    this.patches = page.patches ? new PatchTiles(page.patches) : null;
+    this.patches = page.patches ? new PatchTiles(page.patches, typicalBody(page)) : null;
     this.labels = new Labels(labelLayer, model);
     this.camera = new SceneCamera(canvas, this.axes, this.extent, model.planar !== null);
     this.scene.add(this.ground.group, this.bodies.group, this.links.group);

@@ -27,7 +27,7 @@ export class PatchMap {
     private readonly clock: Clock,
     private readonly theme: Theme,
   ) {
-    this.spacing = elementSpacing(patches);
+    this.spacing = elementSpacing(patches) || 1;
     let span = this.spacing;
     for (let i = 0; i < Math.min(patches.place.length, 20000); i++) span = Math.max(span, Math.abs(patches.place[i]));
     this.span = span + this.spacing / 2;

@@ -35,7 +35,8 @@ function menu(all: Quantity[], chosen: string): HTMLSelectElement {
 }
 
 // Rounding noise is no motion: the axis never zooms in below what the quantity calls small.
-function paddedRange(low: number, high: number, least: number): [number, number] {
+function paddedRange(low: number | null, high: number | null, least: number): [number, number] {
+  if (low === null || high === null) return [-1, 1]; // no value is finite
   const span = Math.max(high - low, least, 1e-12 * Math.max(Math.abs(low), Math.abs(high)), 1e-300);
   const middle = (low + high) / 2;
   return [middle - 0.56 * span, middle + 0.56 * span];
@@ -146,7 +147,11 @@ class PlotPanel {
 
   private data(quantity: Quantity, curves: Curve[]): uPlot.AlignedData {
     const clean = (values: ArrayLike<number>) =>
-      quantity.logarithmic ? Array.from(values, (v) => (v > SMALLEST ? v : null)) : Float64Array.from(values);
+      quantity.logarithmic
+        ? Array.from(values, (v) => (v > SMALLEST ? v : null))
+        : Array.prototype.every.call(values, Number.isFinite)
+          ? Float64Array.from(values)
+          : Array.from(values, (v) => (Number.isFinite(v) ? v : null)); // gaps: outputs may be no numbers at times
     return [this.page.time, ...curves.map((curve) => clean(curve.values))] as uPlot.AlignedData;
   }
 
