@@ -83,9 +83,8 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error) {
       !x->unit || !x->modes || !x->q || !x->v)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   x->pressing = SS_ARENA_ARRAY(sim->arena, ss_pressing, SS_MOST_PRESSING);
-  double *coupled = SS_ARENA_ARRAY(sim->arena, double, SS_MOST_PRESSING *rows);
-  if (!x->pressing || !coupled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = 0; i < SS_MOST_PRESSING; i++) x->pressing[i].coupled = coupled + (size_t)i * rows;
+  x->meets = SS_ARENA_ARRAY(sim->arena, double, 3 * SS_MOST_PRESSING * rows);
+  if (!x->pressing || !x->meets) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   find_mechanisms(x, model);
   sim->mechanics->joints(sim, 0, sim->state.q, NULL, x->rows, NULL);
   for (int i = 0; i < model->n_joint_rows; i++) x->unit[i] = ss_row_length(model, &x->rows[i]);
@@ -129,36 +128,47 @@ static void spread(const ss_model *model, const ss_row *row, double *w) {
   }
 }
 
-/* What the contacts that press add to the joints: S = N M^-1 N^T - B (nu M^-1 nu^T)^-1 B^T, B = N M^-1 nu^T, Cholesky; rows
- * that follow from those before are left free. */
-static void factorise_pressing(ss_sim *sim) {
-  static const double dependent = 1e-8;
+/* B^T = nu M^-1 N^T and X = (nu M^-1 nu^T)^-1 B^T, a line per joint row; N M^-1 N^T - B X, of which the lower half. */
+static void couple_pressing(ss_sim *sim) {
   const ss_model *model = sim->model;
   ss_exact *x = &sim->exact;
-  const int n = x->n_pressing;
-  double diagonal[SS_MOST_PRESSING];
+  const int n = x->n_pressing, joints = sim->basis.n;
+  const size_t size = (size_t)n * (size_t)joints;
   for (int i = 0; i < n; i++) {
     ss_pressing *c = &x->pressing[i];
     spread(model, &c->row, c->w);
     c->direction = c->normal;
-    for (int k = 0; k < sim->basis.n; k++) x->residual[k] = ss_row_meets(model, &x->rows[k], &c->row, c->w);
-    ss_lu_solve(&x->lu, x->residual, c->coupled);
-    diagonal[i] = ss_row_meets(model, &c->row, &c->row, c->w);
-    for (int j = 0; j <= i; j++) {
-      const ss_pressing *other = &x->pressing[j];
-      double sum = ss_row_meets(model, &other->row, &c->row, c->w);
-      for (int k = 0; k < sim->basis.n; k++) sum -= x->residual[k] * other->coupled[k];
-      x->schur[i * n + j] = sum;
-    }
+    for (int j = 0; j <= i; j++) x->schur[i * n + j] = ss_row_meets(model, &x->pressing[j].row, &c->row, c->w);
   }
+  for (int k = 0; k < joints; k++)
+    for (int i = 0; i < n; i++)
+      x->meets[k * n + i] = ss_row_meets(model, &x->rows[k], &x->pressing[i].row, x->pressing[i].w);
+  x->coupled = x->meets + size;
+  memcpy(x->coupled, x->meets, sizeof(double) * size);
+  ss_lu_solve_columns(&x->lu, n, x->coupled, x->coupled + size);
+  for (int k = 0; k < joints; k++)
+    for (int i = 0; i < n; i++)
+      if (x->meets[k * n + i] != 0)
+        ss_short_add(x->schur + (ptrdiff_t)i * n, -x->meets[k * n + i], x->coupled + (ptrdiff_t)k * n, i + 1);
+}
+
+/* What the contacts that press add to the joints: S = N M^-1 N^T - B (nu M^-1 nu^T)^-1 B^T, B = N M^-1 nu^T, Cholesky; rows
+ * that follow from those before are left free. */
+static void factorise_pressing(ss_sim *sim) {
+  static const double dependent = 1e-8;
+  ss_exact *x = &sim->exact;
+  const int n = x->n_pressing;
+  couple_pressing(sim);
   for (int i = 0; i < n; i++) {
+    ss_pressing *c = &x->pressing[i];
+    const double diagonal = ss_row_meets(sim->model, &c->row, &c->row, c->w);
     double *l = x->schur + (ptrdiff_t)i * n;
     for (int j = 0; j <= i; j++) {
       double sum = l[j];
       for (int k = 0; k < j; k++) sum -= l[k] * x->schur[j * n + k];
       if (j < i) l[j] = x->pressing[j].free ? 0 : sum / x->schur[j * n + j];
-      if (j == i) x->pressing[i].free = !(sum > dependent * diagonal[i]);
-      if (j == i) l[j] = x->pressing[i].free ? 0 : sqrt(sum);
+      if (j == i) c->free = !(sum > dependent * diagonal);
+      if (j == i) l[j] = c->free ? 0 : sqrt(sum);
     }
   }
 }
@@ -179,11 +189,7 @@ static ss_status factorise(ss_sim *sim, ss_error *error) {
   lu->symmetric = true;
   ss_assemble_joints(model, lu, x->rows, x->w, 1, NULL);
   (void)ss_lu_factor(lu, 1e-12);
-  if (x->n_pressing) {
-    memcpy(x->z, x->residual, sizeof(double) * (size_t)sim->basis.n);
-    factorise_pressing(sim);
-    memcpy(x->residual, x->z, sizeof(double) * (size_t)sim->basis.n);
-  }
+  if (x->n_pressing) factorise_pressing(sim);
   return SS_OK;
 }
 
@@ -198,24 +204,23 @@ static void add_row(const ss_model *model, const ss_row *row, const double *w, d
 /* Multipliers of the contacts that press: S y = -(off - B (nu M^-1 nu^T)^-1 residual). */
 static void respond_pressing(ss_sim *sim, double *out) {
   ss_exact *x = &sim->exact;
-  const int n = x->n_pressing;
+  const int n = x->n_pressing, joints = sim->basis.n;
+  double y[SS_MOST_PRESSING];
+  for (int i = 0; i < n; i++) y[i] = -x->pressing[i].off;
+  for (int k = 0; k < joints; k++) ss_short_add(y, x->residual[k], x->coupled + (ptrdiff_t)k * n, n);
   for (int i = 0; i < n; i++) {
-    ss_pressing *c = &x->pressing[i];
-    double sum = -c->off;
-    for (int k = 0; k < sim->basis.n; k++) sum += c->coupled[k] * x->residual[k];
-    for (int k = 0; k < i; k++) sum -= x->schur[i * n + k] * x->pressing[k].y;
-    c->y = c->free ? 0 : sum / x->schur[i * n + i];
+    for (int k = 0; k < i; k++) y[i] -= x->schur[i * n + k] * y[k];
+    y[i] = x->pressing[i].free ? 0 : y[i] / x->schur[i * n + i];
   }
   for (int i = n - 1; i >= 0; i--) {
-    ss_pressing *c = &x->pressing[i];
-    for (int k = i + 1; k < n; k++) c->y -= x->schur[k * n + i] * x->pressing[k].y;
-    c->y = c->free ? 0 : c->y / x->schur[i * n + i];
+    for (int k = i + 1; k < n; k++) y[i] -= x->schur[k * n + i] * y[k];
+    y[i] = x->pressing[i].free ? 0 : y[i] / x->schur[i * n + i];
   }
   for (int i = 0; i < n; i++) {
-    const ss_pressing *c = &x->pressing[i];
-    add_row(sim->model, &c->row, c->w, c->y, out);
-    for (int k = 0; k < sim->basis.n; k++) x->z[k] -= c->coupled[k] * c->y;
+    x->pressing[i].y = y[i];
+    add_row(sim->model, &x->pressing[i].row, x->pressing[i].w, y[i], out);
   }
+  for (int k = 0; k < joints; k++) x->z[k] -= ss_short_dot(x->coupled + (ptrdiff_t)k * n, y, n);
 }
 
 /* out += M^-1 (nu^T z + N^T y) that takes away the residuals and the contacts' deviations; nu, N where they were factorised. */
@@ -280,24 +285,27 @@ static void shift(ss_sim *sim) {
   memcpy(sim->state.q, sim->trial.q_end, sizeof(double) * (size_t)sim->model->n_q);
 }
 
-/* Newton's method from the kept position; *held where it leads to the joints. Rows are those of the end. */
+/* Newton's method from the kept position; *held where it leads to the joints. Rows are those of the end. Contacts keep the rows
+ * that they began with, so that new factors help the joints alone. */
 static ss_status hold_positions(ss_sim *sim, bool *held, ss_error *error) {
   ss_exact *x = &sim->exact;
   const double small = 1e-11 * sim->model->length, near = 1e-9 * sim->model->length, poor = 0.5;
-  double worst = evaluate(sim, true), last = HUGE_VAL;
+  double joints = evaluate(sim, true), worst = joints, last = HUGE_VAL, last_joints = HUGE_VAL;
   bool rows = true; /* are those of the present position, or of one so near that they do not change */
   ss_status status = SS_OK;
   x->factorised = false;
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS && worst > small; k++) {
     if (k > 0 && worst > poor * last && (worst <= 10 * small || k > 3)) break;
-    const bool slow = k > 0 && worst > slow_convergence * last && last > near;
+    const bool slow = k > 0 && joints > slow_convergence * last_joints && last_joints > near && joints > small;
     if (slow && !rows) (void)evaluate(sim, true);
     if (slow || !x->factorised) status = factorise(sim, error);
     if (status != SS_OK) break;
     last = worst;
+    last_joints = joints;
     shift(sim);
     const bool turned = last > near, ends = last <= 1e3 * near; /* so near this is mostly the last time */
-    worst = fmax(evaluate(sim, turned && ends), deviate(sim, false));
+    joints = evaluate(sim, turned && ends);
+    worst = fmax(joints, deviate(sim, false));
     if (turned) rows = ends;
   }
   *held = worst <= 10 * small;
