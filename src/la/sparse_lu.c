@@ -231,25 +231,22 @@ static int factor_panel(ss_lu *lu, ss_lu_node *s, const double *d, double tolera
   int rank = 0;
   for (int r = 0; r < s->size; r++) {
     double *row = s->panel + (ptrdiff_t)r * stride;
-    for (int c = 0; c < stride; c++) { /* L until the diagonal, then U */
-      double sum = row[c];
-      const int last = c < r ? c : r;
-      for (int k = 0; k < last; k++) sum -= row[k] * s->panel[(ptrdiff_t)k * stride + c];
-      row[c] = c < r ? sum * inverse[c] : sum;
+    for (int k = 0; k < r; k++) {
+      row[k] *= inverse[k];
+      subtract(row + k + 1, s->panel + (ptrdiff_t)k * stride + k + 1, row[k], stride - k - 1);
     }
     const bool good = fabs(row[r]) > tolerance * fabs(d[r]);
     inverse[r] = good ? 1 / row[r] : 0;
     if (good) lu->smallest = fmin(lu->smallest, fabs(row[r] / d[r]));
     rank += good;
   }
-  for (int r = 0; r < s->size; r++)
-    for (int c = 0; c < s->width; c++) {
-      double sum =
-          lu->symmetric ? s->panel[(ptrdiff_t)r * stride + s->size + c] : s->lower[(ptrdiff_t)r * s->width + c];
-      for (int k = 0; k < r && !lu->symmetric; k++)
-        sum -= s->lower[(ptrdiff_t)k * s->width + c] * s->panel[(ptrdiff_t)k * stride + r];
-      s->lower[(ptrdiff_t)r * s->width + c] = sum * inverse[r];
-    }
+  for (int r = 0; r < s->size; r++) {
+    double *lower = s->lower + (ptrdiff_t)r * s->width;
+    const double *upper = s->panel + (ptrdiff_t)r * stride + s->size;
+    for (int k = 0; k < r && !lu->symmetric; k++)
+      subtract(lower, s->lower + (ptrdiff_t)k * s->width, s->panel[(ptrdiff_t)k * stride + r], s->width);
+    for (int c = 0; c < s->width; c++) lower[c] = (lu->symmetric ? upper[c] : lower[c]) * inverse[r];
+  }
   return rank;
 }
 
@@ -392,16 +389,27 @@ void ss_lu_solve(const ss_lu *lu, const double *b, double *out) {
   for (int i = 0; i < lu->n; i++) out[lu->order[i]] = x[i];
 }
 
-/* The same for rows of m numbers. */
+/* target -= the sum of `size` rows of m numbers, each times its factor; by fours, which load and store the target once. */
+static inline void subtract_rows(double *restrict target, const double *restrict rows, const double *factors,
+                                 int stride, int size, int m) {
+  int r = 0;
+  for (; r + 4 <= size; r += 4, rows += (ptrdiff_t)4 * m, factors += (ptrdiff_t)4 * stride) {
+    const double f0 = factors[0], f1 = factors[stride], f2 = factors[2 * stride], f3 = factors[3 * stride];
+    const double *a = rows, *b = a + m, *c = b + m, *d = c + m;
+    for (int i = 0; i < m; i++) target[i] = target[i] - f0 * a[i] - f1 * b[i] - f2 * c[i] - f3 * d[i];
+  }
+  for (; r < size; r++, rows += m, factors += stride) subtract(target, rows, *factors, m);
+}
+
+/* The same as `forward` for rows of m numbers. */
 static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
-  for (int r = 0; r < s->size; r++) {
-    const double *row = s->panel + (ptrdiff_t)r * (s->size + s->width), *lower = s->lower + (ptrdiff_t)r * s->width;
-    double *own = x + (ptrdiff_t)m * (s->place + r);
-    for (int k = 0; k < r; k++) subtract(own, x + (ptrdiff_t)m * (s->place + k), row[k], m);
-    for (int i = 0; i < s->n_near; i++) {
-      const ss_lu_node *a = &lu->nodes[s->near[i]];
-      for (int c = 0; c < a->size; c++) subtract(x + (ptrdiff_t)m * (a->place + c), own, lower[s->column[i] + c], m);
-    }
+  double *own = x + (ptrdiff_t)m * s->place;
+  for (int r = 1; r < s->size; r++)
+    subtract_rows(own + (ptrdiff_t)m * r, own, s->panel + (ptrdiff_t)r * (s->size + s->width), 1, r, m);
+  for (int i = 0; i < s->n_near; i++) {
+    const ss_lu_node *a = &lu->nodes[s->near[i]];
+    for (int c = 0; c < a->size; c++)
+      subtract_rows(x + (ptrdiff_t)m * (a->place + c), own, s->lower + s->column[i] + c, s->width, s->size, m);
   }
 }
 
@@ -409,11 +417,10 @@ static void backward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double
   for (int r = s->size - 1; r >= 0; r--) {
     const double *row = s->panel + (ptrdiff_t)r * (s->size + s->width);
     double *own = x + (ptrdiff_t)m * (s->place + r);
-    for (int k = r + 1; k < s->size; k++) subtract(own, x + (ptrdiff_t)m * (s->place + k), row[k], m);
+    subtract_rows(own, own + m, row + r + 1, 1, s->size - r - 1, m);
     for (int i = 0; i < s->n_near; i++) {
       const ss_lu_node *a = &lu->nodes[s->near[i]];
-      for (int c = 0; c < a->size; c++)
-        subtract(own, x + (ptrdiff_t)m * (a->place + c), row[s->size + s->column[i] + c], m);
+      subtract_rows(own, x + (ptrdiff_t)m * a->place, row + s->size + s->column[i], 1, a->size, m);
     }
     for (int c = 0; c < m; c++) own[c] *= lu->inverse[s->place + r];
   }
