@@ -6,6 +6,7 @@
  * whose Schur complement is zero as a whole when the matrix is symmetric. Where it is not (gyroscopic terms on redundant
  * joints) the caller sees the residual. */
 #include "la/sparse_lu.h"
+#include "la/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -389,27 +390,15 @@ void ss_lu_solve(const ss_lu *lu, const double *b, double *out) {
   for (int i = 0; i < lu->n; i++) out[lu->order[i]] = x[i];
 }
 
-/* target -= the sum of `size` rows of m numbers, each times its factor; by fours, which load and store the target once. */
-static inline void subtract_rows(double *restrict target, const double *restrict rows, const double *factors,
-                                 int stride, int size, int m) {
-  int r = 0;
-  for (; r + 4 <= size; r += 4, rows += (ptrdiff_t)4 * m, factors += (ptrdiff_t)4 * stride) {
-    const double f0 = factors[0], f1 = factors[stride], f2 = factors[2 * stride], f3 = factors[3 * stride];
-    const double *a = rows, *b = a + m, *c = b + m, *d = c + m;
-    for (int i = 0; i < m; i++) target[i] = target[i] - f0 * a[i] - f1 * b[i] - f2 * c[i] - f3 * d[i];
-  }
-  for (; r < size; r++, rows += m, factors += stride) subtract(target, rows, *factors, m);
-}
-
 /* The same as `forward` for rows of m numbers. */
 static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
   double *own = x + (ptrdiff_t)m * s->place;
   for (int r = 1; r < s->size; r++)
-    subtract_rows(own + (ptrdiff_t)m * r, own, s->panel + (ptrdiff_t)r * (s->size + s->width), 1, r, m);
+    row_add_rows(own + (ptrdiff_t)m * r, -1, own, m, s->panel + (ptrdiff_t)r * (s->size + s->width), 1, r, m);
   for (int i = 0; i < s->n_near; i++) {
     const ss_lu_node *a = &lu->nodes[s->near[i]];
     for (int c = 0; c < a->size; c++)
-      subtract_rows(x + (ptrdiff_t)m * (a->place + c), own, s->lower + s->column[i] + c, s->width, s->size, m);
+      row_add_rows(x + (ptrdiff_t)m * (a->place + c), -1, own, m, s->lower + s->column[i] + c, s->width, s->size, m);
   }
 }
 
@@ -417,10 +406,10 @@ static void backward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double
   for (int r = s->size - 1; r >= 0; r--) {
     const double *row = s->panel + (ptrdiff_t)r * (s->size + s->width);
     double *own = x + (ptrdiff_t)m * (s->place + r);
-    subtract_rows(own, own + m, row + r + 1, 1, s->size - r - 1, m);
+    row_add_rows(own, -1, own + m, m, row + r + 1, 1, s->size - r - 1, m);
     for (int i = 0; i < s->n_near; i++) {
       const ss_lu_node *a = &lu->nodes[s->near[i]];
-      subtract_rows(own, x + (ptrdiff_t)m * a->place, row + s->size + s->column[i], 1, a->size, m);
+      row_add_rows(own, -1, x + (ptrdiff_t)m * a->place, m, row + s->size + s->column[i], 1, a->size, m);
     }
     for (int c = 0; c < m; c++) own[c] *= lu->inverse[s->place + r];
   }

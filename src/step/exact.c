@@ -115,16 +115,7 @@ static void spread(const ss_model *model, const ss_row *row, double *w) {
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < 0) continue;
     const ss_body *b = &model->bodies[row->body[side]];
-    const double *j = row->j[side];
-    double *out = w + (ptrdiff_t)6 * side;
-    if (b->n == 6) { /* about the centre of mass: translation and rotation apart */
-      for (int k = 0; k < 3; k++) {
-        out[k] = b->minv[7 * k] * j[k];
-        out[3 + k] = ss_short_dot(b->minv + (ptrdiff_t)6 * (3 + k) + 3, j + 3, 3);
-      }
-      continue;
-    }
-    for (int k = 0; k < b->n; k++) out[k] = ss_short_dot(b->minv + (ptrdiff_t)k * b->n, j, b->n);
+    ss_body_spread(b, b->minv, row->j[side], w + (ptrdiff_t)6 * side);
   }
 }
 

@@ -14,6 +14,7 @@
  * refinement of z_f. Where joints depend on each other and where nothing is found, the
  * whole problem is left to the solver (trial.c).
  * X and S serve all phases of an impact. */
+#include "la/rows.h"
 #include "step/step.h"
 
 #include <string.h>
@@ -115,12 +116,8 @@ static void soften(const ss_sim *sim, double unit, const double *y, double *offs
   double *C = s->S + (ptrdiff_t)2 * m * m;
   memset(C, 0, sizeof(double) * (size_t)m * (size_t)m);
   memset(offset, 0, sizeof(double) * (size_t)m);
-  for (int k = 0; k < f; k++) {
-    const double *x = s->response + (ptrdiff_t)m * k;
-    add(offset, y[k], x, m);
-    for (int c = 0; c < m; c++)
-      if (x[c] != 0) add(C + (ptrdiff_t)m * c, x[c], x, c + 1);
-  }
+  row_add_rows(offset, 1, s->response, m, y, 1, f, m);
+  for (int c = 0; c < m; c++) row_add_rows(C + (ptrdiff_t)m * c, 1, s->response, m, s->response + c, m, f, c + 1);
   for (int c = 0; c < m; c++) {
     offset[c] *= d[c] / unit;
     for (int e = 0; e <= c; e++) C[(ptrdiff_t)m * c + e] *= d[c] * d[e];
@@ -179,10 +176,11 @@ static double judge(ss_sim *sim) {
   return ss_cp_judge(&whole, p->z, p->slack);
 }
 
-/* Where nothing has moved, the impulses of the last part solve this one's problem nearly as exactly as a solver does. */
+/* Where nothing moves, the impulses of the last part solve this one's problem as exactly as a solver does. */
 static bool guess_holds(ss_sim *sim, double *residual) {
-  static const double exact = 1e-13;
+  static const double exact = 1e-14, still = 1e-9;
   const ss_problem *p = &sim->trial.problem;
+  if (!(p->h * sim->mechanics->largest_speed(sim, sim->state.v) <= still * sim->model->length)) return false;
   bool any = false;
   for (int i = p->n_free; i < p->n && p->h > 0; i++) any |= p->z[i] != 0;
   if (any) *residual = judge(sim);
