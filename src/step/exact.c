@@ -461,11 +461,14 @@ static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
   }
 }
 
+/* Of translation or rotation, which are apart: the first coordinates, or the others. */
 static double block_energy(const ss_body *b, const double *v, bool turn) {
+  int split = 0;
+  while (split < b->n && b->coordinate[split] < 3) split++;
+  const int first = turn ? split : 0, end = turn ? b->n : split;
   double sum = 0;
-  for (int i = 0; i < b->n; i++)
-    for (int j = 0; j < b->n; j++)
-      if ((b->coordinate[i] >= 3) == turn && (b->coordinate[j] >= 3) == turn) sum += v[i] * b->m[i * b->n + j] * v[j];
+  for (int i = first; i < end; i++)
+    for (int j = first; j < end; j++) sum += v[i] * b->m[i * b->n + j] * v[j];
   return sum / 2;
 }
 
