@@ -158,7 +158,7 @@ typedef struct ss_exact {
   double *w;                /* [basis.n][12] M^-1 nu^T, */
   double *residual, *z;     /* [basis.n] residuals and multipliers */
   double *unit;             /* [n_joint_rows] what makes lengths of residuals */
-  double *modes;            /* [2][6][n_v] motions as one rigid body; times their masses */
+  double *modes;            /* [2][6][n_v] motions as one rigid body; times their masses; [n_v] one of them */
   double *q, *v;            /* [n_q], [n_v] where the correction began */
   ss_pressing *pressing;    /* [n_pressing] contacts that keep their gaps */
   int n_pressing;

@@ -76,7 +76,7 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error) {
   x->residual = SS_ARENA_ARRAY(sim->arena, double, rows);
   x->z = SS_ARENA_ARRAY(sim->arena, double, rows);
   x->unit = SS_ARENA_ARRAY(sim->arena, double, rows);
-  x->modes = SS_ARENA_ARRAY(sim->arena, double, 2 * (size_t)MODES * (size_t)model->n_v);
+  x->modes = SS_ARENA_ARRAY(sim->arena, double, (2 * (size_t)MODES + 1) * (size_t)model->n_v);
   x->q = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_q);
   x->v = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_v);
   if (!x->mechanism || !x->first || !x->mechanisms || !x->rows || !x->lu_rows || !x->w || !x->residual || !x->z ||
@@ -119,6 +119,19 @@ static void spread(const ss_model *model, const ss_row *row, double *w) {
   }
 }
 
+/* Contacts that a joint's row meets; returns how many. */
+static int find_near(const ss_exact *x, const ss_row *row, int *near) {
+  int n = 0;
+  for (int i = 0; i < x->n_pressing; i++) {
+    bool meets = false;
+    for (int side = 0; side < 2; side++)
+      for (int other = 0; other < 2; other++)
+        meets |= row->body[side] >= 0 && row->body[side] == x->pressing[i].row.body[other];
+    if (meets) near[n++] = i;
+  }
+  return n;
+}
+
 /* B^T = nu M^-1 N^T and X = (nu M^-1 nu^T)^-1 B^T, a line per joint row; N M^-1 N^T - B X, of which the lower half. */
 static void couple_pressing(ss_sim *sim) {
   const ss_model *model = sim->model;
@@ -131,9 +144,14 @@ static void couple_pressing(ss_sim *sim) {
     c->direction = c->normal;
     for (int j = 0; j <= i; j++) x->schur[i * n + j] = ss_row_meets(model, &x->pressing[j].row, &c->row, c->w);
   }
-  for (int k = 0; k < joints; k++)
-    for (int i = 0; i < n; i++)
-      x->meets[k * n + i] = ss_row_meets(model, &x->rows[k], &x->pressing[i].row, x->pressing[i].w);
+  memset(x->meets, 0, sizeof(double) * size);
+  int near[SS_MOST_PRESSING], n_near = 0; /* contacts that have a body in common with a joint */
+  for (int k = 0; k < joints; k++) {
+    const ss_row *row = &x->rows[k];
+    if (k == 0 || memcmp(row->body, row[-1].body, sizeof row->body) != 0) n_near = find_near(x, row, near);
+    for (int e = 0; e < n_near; e++)
+      x->meets[k * n + near[e]] = ss_row_meets(model, row, &x->pressing[near[e]].row, x->pressing[near[e]].w);
+  }
   x->coupled = x->meets + size;
   memcpy(x->coupled, x->meets, sizeof(double) * size);
   ss_lu_solve_columns(&x->lu, n, x->coupled, x->coupled + size);
@@ -250,8 +268,8 @@ static void find_pressing(ss_sim *sim) {
   }
 }
 
-/* Deviations of gaps, and of rates with the rows of the present position; the largest deviation of a gap. */
-static double deviate(ss_sim *sim, bool rates) {
+/* Deviations of gaps; the largest. */
+static double deviate(ss_sim *sim) {
   ss_exact *x = &sim->exact;
   double worst = 0;
   for (int i = 0; i < x->n_pressing; i++) {
@@ -260,12 +278,20 @@ static double deviate(ss_sim *sim, bool rates) {
     sim->mechanics->place(sim, p->contact, sim->state.t, sim->state.q, &place);
     p->off = place.at.gap - p->gap;
     if (!p->free) worst = fmax(worst, fabs(p->off));
-    if (!rates) continue;
-    p->normal = place.at.normal;
-    p->row = sim->mechanics->row(sim, p->contact, &place, p->normal);
-    p->off = ss_row_dot(sim->model, &p->row, sim->state.v) - p->rate;
   }
   return worst;
+}
+
+/* The contacts' rows become those of the present position. */
+static void renew_pressing(ss_sim *sim) {
+  ss_exact *x = &sim->exact;
+  for (int i = 0; i < x->n_pressing; i++) {
+    ss_pressing *p = &x->pressing[i];
+    ss_contact_place place;
+    sim->mechanics->place(sim, p->contact, sim->state.t, sim->state.q, &place);
+    p->normal = place.at.normal;
+    p->row = sim->mechanics->row(sim, p->contact, &place, p->normal);
+  }
 }
 
 /* The angles that the state counts stay near enough to count full turns by. */
@@ -296,7 +322,7 @@ static ss_status hold_positions(ss_sim *sim, bool *held, ss_error *error) {
     shift(sim);
     const bool turned = last > near, ends = last <= 1e3 * near; /* so near this is mostly the last time */
     joints = evaluate(sim, turned && ends);
-    worst = fmax(joints, deviate(sim, false));
+    worst = fmax(joints, deviate(sim));
     if (turned) rows = ends;
   }
   *held = worst <= 10 * small;
@@ -319,15 +345,18 @@ static ss_status hold_velocities(ss_sim *sim, ss_error *error) {
   const double small = 1e-10 * sim->part.speed_bound;
   double last = HUGE_VAL;
   ss_status status = SS_OK;
+  if (memcmp(sim->state.q, x->q, sizeof(double) * (size_t)sim->model->n_q) != 0) renew_pressing(sim);
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS; k++) {
     double worst = 0;
-    (void)deviate(sim, true);
     for (int i = 0; i < sim->basis.n; i++) {
       x->residual[i] = ss_row_dot(sim->model, &x->rows[i], sim->state.v);
       worst = fmax(worst, x->unit[sim->basis.row[i]] * fabs(x->residual[i]));
     }
-    for (int i = 0; i < x->n_pressing; i++)
-      if (!x->pressing[i].free) worst = fmax(worst, fabs(x->pressing[i].off));
+    for (int i = 0; i < x->n_pressing; i++) {
+      ss_pressing *p = &x->pressing[i];
+      p->off = ss_row_dot(sim->model, &p->row, sim->state.v) - p->rate;
+      if (!p->free) worst = fmax(worst, fabs(p->off));
+    }
     if (worst <= small || (k > 3 && worst > 0.5 * last)) break;
     if (worst > slow_convergence * last || !x->factorised) status = factorise(sim, error);
     if (status != SS_OK) break;
@@ -430,8 +459,7 @@ static bool joints_allow(const ss_sim *sim, int mechanism, const double *v) {
   return true;
 }
 
-/* Takes from a velocity of a mechanism its motion as one rigid body, and with it all momentum. */
-static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
+static ss_vec3 centre_of_mass(const ss_sim *sim, int mechanism) {
   const ss_model *model = sim->model;
   double mass = 0;
   ss_vec3 centre = v3(0, 0, 0);
@@ -440,25 +468,41 @@ static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
     mass += model->bodies[k].mass;
     centre = v3_axpy(centre, model->bodies[k].mass, ss_pose_of(sim->state.q, k).position);
   }
-  centre = v3_scale(1 / mass, centre);
-  const size_t size = (size_t)model->n_v;
-  double *const weighed = sim->exact.modes + MODES * size, square[MODES];
+  return v3_scale(1 / mass, centre);
+}
+
+/* The motion as one rigid body that is nearest to a velocity of a mechanism, in the mass norm, and has its momentum; of those along and
+ * about the axes that its joints allow, or of all. Modes are made orthogonal, one after the other. */
+static void rigid_motion(ss_sim *sim, int mechanism, const double *v, bool allowed, double *out) {
+  const size_t size = (size_t)sim->model->n_v;
+  double *const modes = sim->exact.modes, *const weighed = modes + MODES * size, square[MODES];
+  const ss_vec3 centre = centre_of_mass(sim, mechanism);
   int n = 0;
-  for (int mode = 0; mode < MODES; mode++) { /* modes orthogonal in the mass norm, one after the other */
-    double *e = sim->exact.modes + (size_t)n * size, *own = weighed + (size_t)n * size;
+  memset(out, 0, sizeof(double) * size);
+  for (int mode = 0; mode < MODES; mode++) {
+    double *e = modes + (size_t)n * size, *own = weighed + (size_t)n * size;
     rigid_mode(sim, mechanism, mode, centre, e);
     weigh(sim, mechanism, e, own);
     const double whole = product(sim, own, e);
-    if (!(whole > 0) || !joints_allow(sim, mechanism, e)) continue;
-    for (int i = 0; i < n; i++)
-      add(sim, mechanism, -product(sim, weighed + (size_t)i * size, e) / square[i], sim->exact.modes + (size_t)i * size,
-          e);
-    weigh(sim, mechanism, e, own);
+    if (!(whole > 0) || (allowed && !joints_allow(sim, mechanism, e))) continue;
+    for (int i = 0; i < n; i++) {
+      const double share = -product(sim, weighed + (size_t)i * size, e) / square[i];
+      add(sim, mechanism, share, modes + (size_t)i * size, e);
+      add(sim, mechanism, share, weighed + (size_t)i * size, own);
+    }
     square[n] = product(sim, own, e);
     if (square[n] <= 1e-12 * whole) continue;
-    add(sim, mechanism, -product(sim, own, v) / square[n], e, v);
+    add(sim, mechanism, product(sim, own, v) / square[n], e, out);
     n++;
   }
+}
+
+/* Takes from a velocity of a mechanism its motion as one rigid body, and with it all momentum. */
+static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
+  double *motion = sim->exact.modes + (size_t)2 * MODES * (size_t)sim->model->n_v;
+  rigid_motion(sim, mechanism, v, false, motion);
+  if (!joints_allow(sim, mechanism, motion)) rigid_motion(sim, mechanism, v, true, motion);
+  add(sim, mechanism, -1, motion, v);
 }
 
 /* Of translation or rotation, which are apart: the first coordinates, or the others. */
