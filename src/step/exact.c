@@ -302,12 +302,14 @@ static void shift(ss_sim *sim) {
   memcpy(sim->state.q, sim->trial.q_end, sizeof(double) * (size_t)sim->model->n_q);
 }
 
-/* Newton's method from the kept position; *held where it leads to the joints. Rows are those of the end. Contacts keep the rows
- * that they began with, so that new factors help the joints alone. */
-static ss_status hold_positions(ss_sim *sim, bool *held, ss_error *error) {
+static double small_gap(const ss_sim *sim) { return 1e-11 * sim->model->length; }
+
+/* Newton's method from the kept position, which is evaluated and off the joints by so much; *held where it leads to the joints. Rows
+ * are those of the end. Contacts keep the rows that they began with, so that new factors help the joints alone. */
+static ss_status hold_positions(ss_sim *sim, double joints, bool *held, ss_error *error) {
   ss_exact *x = &sim->exact;
-  const double small = 1e-11 * sim->model->length, near = 1e-9 * sim->model->length, poor = 0.5;
-  double joints = evaluate(sim, true), worst = joints, last = HUGE_VAL, last_joints = HUGE_VAL;
+  const double small = small_gap(sim), near = 1e-9 * sim->model->length, poor = 0.5;
+  double worst = joints, last = HUGE_VAL, last_joints = HUGE_VAL;
   bool rows = true; /* are those of the present position, or of one so near that they do not change */
   ss_status status = SS_OK;
   x->factorised = false;
@@ -339,19 +341,29 @@ static ss_status tell_impulse(ss_sim *sim, const ss_pressing *p, ss_error *error
   return ss_deal_also(sim, p->contact, v3_scale(p->y, p->direction), error);
 }
 
+static double small_speed(const ss_sim *sim) { return 1e-10 * sim->part.speed_bound; }
+
+/* Residuals of a velocity; the largest, as that of a point. */
+static double evaluate_velocity(ss_sim *sim, const double *v) {
+  ss_exact *x = &sim->exact;
+  double worst = 0;
+  for (int i = 0; i < sim->basis.n; i++) {
+    x->residual[i] = ss_row_dot(sim->model, &x->rows[i], v);
+    const double off = x->unit[sim->basis.row[i]] * fabs(x->residual[i]);
+    if (!(off <= worst)) worst = off;
+  }
+  return worst;
+}
+
 /* With the rows of hold_positions and factors near them. */
 static ss_status hold_velocities(ss_sim *sim, ss_error *error) {
   ss_exact *x = &sim->exact;
-  const double small = 1e-10 * sim->part.speed_bound;
+  const double small = small_speed(sim);
   double last = HUGE_VAL;
   ss_status status = SS_OK;
   if (memcmp(sim->state.q, x->q, sizeof(double) * (size_t)sim->model->n_q) != 0) renew_pressing(sim);
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS; k++) {
-    double worst = 0;
-    for (int i = 0; i < sim->basis.n; i++) {
-      x->residual[i] = ss_row_dot(sim->model, &x->rows[i], sim->state.v);
-      worst = fmax(worst, x->unit[sim->basis.row[i]] * fabs(x->residual[i]));
-    }
+    double worst = evaluate_velocity(sim, sim->state.v);
     for (int i = 0; i < x->n_pressing; i++) {
       ss_pressing *p = &x->pressing[i];
       p->off = ss_row_dot(sim->model, &p->row, sim->state.v) - p->rate;
@@ -538,11 +550,7 @@ static void returning_direction(ss_sim *sim, bool kinetic, double *u) {
     }
   }
   for (int k = 0; k < MOST_ITERATIONS; k++) {
-    double worst = 0;
-    for (int i = 0; i < sim->basis.n; i++) {
-      x->residual[i] = ss_row_dot(model, &x->rows[i], u);
-      worst = fmax(worst, x->unit[sim->basis.row[i]] * fabs(x->residual[i]));
-    }
+    const double worst = evaluate_velocity(sim, u);
     for (int i = 0; i < x->n_pressing; i++) x->pressing[i].off = ss_row_dot(model, &x->pressing[i].row, u);
     if (k > 0 && worst <= 1e-10 * sim->part.speed_bound) break;
     respond(sim, u);
@@ -573,15 +581,18 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
   ss_energy *energy = &sim->report.energy;
   const ss_model *model = sim->model;
   if (sim->system) return ss_project(sim, error);
+  const double off = evaluate(sim, true);
+  x->residuals_known = true;
+  if (off <= small_gap(sim) && evaluate_velocity(sim, sim->state.v) <= small_speed(sim)) return SS_OK; /* at rest */
   if (model->n_forces) energy->stabilization -= ss_elastic_energy(model, sim->state.q, sim->state.angle);
   memcpy(x->q, sim->state.q, sizeof(double) * (size_t)model->n_q);
   memcpy(x->v, sim->state.v, sizeof(double) * (size_t)model->n_v);
   find_pressing(sim);
   bool held;
-  ss_status status = hold_positions(sim, &held, error);
+  ss_status status = hold_positions(sim, off, &held, error);
   if (status == SS_OK && !held && x->n_pressing) { /* contacts whose places jump, or that leave the joints no way */
     x->n_pressing = 0;
-    status = hold_positions(sim, &held, error);
+    status = hold_positions(sim, off, &held, error);
   }
   if (status == SS_OK) status = hold_velocities(sim, error);
   if (status != SS_OK) return status;
@@ -595,6 +606,5 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < x->n && lacking; i++) return_energy(sim, i, sim->scratch.v);
   for (int i = 0; i < x->n; i++) energy->stabilization -= x->mechanisms[i].lacks;
   if (model->n_forces) energy->stabilization += ss_elastic_energy(model, sim->state.q, sim->state.angle);
-  x->residuals_known = true;
   return SS_OK;
 }

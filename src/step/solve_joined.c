@@ -212,8 +212,7 @@ ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options
     for (int c = 0; c < m; c++) sum += s->response[(ptrdiff_t)m * k + c] * off[c];
     p->z[k] = -sum / p->scale[k];
   }
-  *residual = judge(sim);
-  if (*residual <= 1e-15 || !isfinite(*residual)) return SS_OK;
+  apply(sim, p->z, p->slack);
   for (int k = 0; k < f; k++) off[k] = p->slack[k] / p->scale[k];
   ss_lu_solve(lu, off, off);
   for (int k = 0; k < f; k++) p->z[k] -= off[k] / p->scale[k];
