@@ -178,7 +178,7 @@ static double judge(ss_sim *sim) {
 
 /* Where nothing moves, the impulses of the last part solve this one's problem as exactly as solvers do, which leave up to this. */
 static bool guess_holds(ss_sim *sim, double *residual) {
-  static const double exact = 5e-14, still = 1e-9;
+  static const double exact = 2e-14, still = 1e-9;
   const ss_problem *p = &sim->trial.problem;
   if (!(p->h * sim->mechanics->largest_speed(sim, sim->state.v) <= still * sim->model->length)) return false;
   bool any = false;
