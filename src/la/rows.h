@@ -30,4 +30,21 @@ static inline void row_subtract(double *restrict target, const double *restrict 
   for (; j < n; j++) target[j] -= f * source[j];
 }
 
+/* target += sign * the sum of `count` rows of n numbers, each times its factor; in the order of the rows, by fours, which load and
+ * store the target once. */
+static inline void row_add_rows(double *restrict target, double sign, const double *restrict rows, int stride,
+                                const double *restrict factors, int factor_stride, int count, int n) {
+  int r = 0;
+  for (; r + 4 <= count; r += 4, rows += 4 * (long)stride, factors += 4 * (long)factor_stride) {
+    const double f0 = sign * factors[0], f1 = sign * factors[factor_stride];
+    const double f2 = sign * factors[2 * (long)factor_stride], f3 = sign * factors[3 * (long)factor_stride];
+    const double *a = rows, *b = a + stride, *c = b + stride, *d = c + stride;
+    for (int i = 0; i < n; i++) target[i] = target[i] + f0 * a[i] + f1 * b[i] + f2 * c[i] + f3 * d[i];
+  }
+  for (; r < count; r++, rows += stride, factors += factor_stride) {
+    const double f = sign * *factors;
+    for (int i = 0; i < n; i++) target[i] += f * rows[i];
+  }
+}
+
 #endif

@@ -6,6 +6,7 @@
  * whose Schur complement is zero as a whole when the matrix is symmetric. Where it is not (gyroscopic terms on redundant
  * joints) the caller sees the residual. */
 #include "la/sparse_lu.h"
+#include "la/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -231,25 +232,22 @@ static int factor_panel(ss_lu *lu, ss_lu_node *s, const double *d, double tolera
   int rank = 0;
   for (int r = 0; r < s->size; r++) {
     double *row = s->panel + (ptrdiff_t)r * stride;
-    for (int c = 0; c < stride; c++) { /* L until the diagonal, then U */
-      double sum = row[c];
-      const int last = c < r ? c : r;
-      for (int k = 0; k < last; k++) sum -= row[k] * s->panel[(ptrdiff_t)k * stride + c];
-      row[c] = c < r ? sum * inverse[c] : sum;
+    for (int k = 0; k < r; k++) {
+      row[k] *= inverse[k];
+      subtract(row + k + 1, s->panel + (ptrdiff_t)k * stride + k + 1, row[k], stride - k - 1);
     }
     const bool good = fabs(row[r]) > tolerance * fabs(d[r]);
     inverse[r] = good ? 1 / row[r] : 0;
     if (good) lu->smallest = fmin(lu->smallest, fabs(row[r] / d[r]));
     rank += good;
   }
-  for (int r = 0; r < s->size; r++)
-    for (int c = 0; c < s->width; c++) {
-      double sum =
-          lu->symmetric ? s->panel[(ptrdiff_t)r * stride + s->size + c] : s->lower[(ptrdiff_t)r * s->width + c];
-      for (int k = 0; k < r && !lu->symmetric; k++)
-        sum -= s->lower[(ptrdiff_t)k * s->width + c] * s->panel[(ptrdiff_t)k * stride + r];
-      s->lower[(ptrdiff_t)r * s->width + c] = sum * inverse[r];
-    }
+  for (int r = 0; r < s->size; r++) {
+    double *lower = s->lower + (ptrdiff_t)r * s->width;
+    const double *upper = s->panel + (ptrdiff_t)r * stride + s->size;
+    for (int k = 0; k < r && !lu->symmetric; k++)
+      subtract(lower, s->lower + (ptrdiff_t)k * s->width, s->panel[(ptrdiff_t)k * stride + r], s->width);
+    for (int c = 0; c < s->width; c++) lower[c] = (lu->symmetric ? upper[c] : lower[c]) * inverse[r];
+  }
   return rank;
 }
 
@@ -392,16 +390,15 @@ void ss_lu_solve(const ss_lu *lu, const double *b, double *out) {
   for (int i = 0; i < lu->n; i++) out[lu->order[i]] = x[i];
 }
 
-/* The same for rows of m numbers. */
+/* The same as `forward` for rows of m numbers. */
 static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
-  for (int r = 0; r < s->size; r++) {
-    const double *row = s->panel + (ptrdiff_t)r * (s->size + s->width), *lower = s->lower + (ptrdiff_t)r * s->width;
-    double *own = x + (ptrdiff_t)m * (s->place + r);
-    for (int k = 0; k < r; k++) subtract(own, x + (ptrdiff_t)m * (s->place + k), row[k], m);
-    for (int i = 0; i < s->n_near; i++) {
-      const ss_lu_node *a = &lu->nodes[s->near[i]];
-      for (int c = 0; c < a->size; c++) subtract(x + (ptrdiff_t)m * (a->place + c), own, lower[s->column[i] + c], m);
-    }
+  double *own = x + (ptrdiff_t)m * s->place;
+  for (int r = 1; r < s->size; r++)
+    row_add_rows(own + (ptrdiff_t)m * r, -1, own, m, s->panel + (ptrdiff_t)r * (s->size + s->width), 1, r, m);
+  for (int i = 0; i < s->n_near; i++) {
+    const ss_lu_node *a = &lu->nodes[s->near[i]];
+    for (int c = 0; c < a->size; c++)
+      row_add_rows(x + (ptrdiff_t)m * (a->place + c), -1, own, m, s->lower + s->column[i] + c, s->width, s->size, m);
   }
 }
 
@@ -409,11 +406,10 @@ static void backward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double
   for (int r = s->size - 1; r >= 0; r--) {
     const double *row = s->panel + (ptrdiff_t)r * (s->size + s->width);
     double *own = x + (ptrdiff_t)m * (s->place + r);
-    for (int k = r + 1; k < s->size; k++) subtract(own, x + (ptrdiff_t)m * (s->place + k), row[k], m);
+    row_add_rows(own, -1, own + m, m, row + r + 1, 1, s->size - r - 1, m);
     for (int i = 0; i < s->n_near; i++) {
       const ss_lu_node *a = &lu->nodes[s->near[i]];
-      for (int c = 0; c < a->size; c++)
-        subtract(own, x + (ptrdiff_t)m * (a->place + c), row[s->size + s->column[i] + c], m);
+      row_add_rows(own, -1, x + (ptrdiff_t)m * a->place, m, row + s->size + s->column[i], 1, a->size, m);
     }
     for (int c = 0; c < m; c++) own[c] *= lu->inverse[s->place + r];
   }

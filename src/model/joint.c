@@ -85,17 +85,16 @@ void ss_joints_evaluate(const ss_model *model, const double *q, const double *an
     const bool in_place = joint->row_mask == (1u << joint->n_rows) - 1; /* none is left out before the last one kept */
     double r[SS_JOINT_ROWS];
     ss_row w[SS_JOINT_ROWS];
-    joint_view view = {.model = model,
-                       .joint = joint,
-                       .pose = {&a, &b},
-                       .angle = angle ? angle + joint->first_angle : NULL,
-                       .mask = joint->row_mask,
-                       .residual = !residuals ? NULL
-                                   : in_place ? residuals + joint->first_row
-                                              : r,
-                       .rows = !rows      ? NULL
-                               : in_place ? rows + joint->first_row
-                                          : w};
+    joint_view view; /* its matrices are filled in as far as they are needed */
+    view.model = model;
+    view.joint = joint;
+    view.pose[0] = &a;
+    view.pose[1] = &b;
+    view.angle = angle ? angle + joint->first_angle : NULL;
+    view.mask = joint->row_mask;
+    view.residual = !residuals ? NULL : in_place ? residuals + joint->first_row : r;
+    view.rows = !rows ? NULL : in_place ? rows + joint->first_row : w;
+    view.n = 0;
     const int n = evaluate(&view);
     for (int i = 0, kept = joint->first_row; i < n && !in_place; i++) {
       if (!(joint->row_mask & 1u << i)) continue;

@@ -41,6 +41,19 @@ static inline void ss_short_add(double *out, double factor, const double *a, int
   }
 }
 
+/* w = A^-1 j, A^-1 packed [n][n], as the inverse of a body's mass: its coordinates are those of its centre of mass, so that translation
+ * and rotation are apart. */
+static inline void ss_body_spread(const ss_body *body, const double *ainv, const double *j, double *w) {
+  if (body->n == 6) {
+    for (int k = 0; k < 3; k++) {
+      w[k] = ainv[7 * k] * j[k];
+      w[3 + k] = ss_short_dot(ainv + (ptrdiff_t)6 * (3 + k) + 3, j + 3, 3);
+    }
+    return;
+  }
+  for (int k = 0; k < body->n; k++) w[k] = ss_short_dot(ainv + (ptrdiff_t)k * body->n, j, body->n);
+}
+
 /* Adds the gradient of direction . (velocity of the body's point at world offset r from its centre of mass)
  * plus moment . (angular velocity), both vectors in the world's frame. */
 static inline void ss_row_set(const ss_model *model, ss_row *row, int side, int body, ss_quat orientation,

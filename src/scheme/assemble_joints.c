@@ -2,24 +2,35 @@
 #include "scheme/assemble_joints.h"
 
 /* out[i][k] += alpha J_i w_k over one body, rows i of a and k of b, upper: k >= i; n: its coordinates. */
-static void add_block(const ss_lu_node *a, int side, const ss_lu_node *b, int other, const ss_row *rows,
-                      const double *w, double alpha, int n, bool upper, double *out, int stride) {
+static inline void add_block(const ss_lu_node *a, int side, const ss_lu_node *b, int other, const ss_row *rows,
+                             const double *w, double alpha, int n, bool upper, double *out, int stride) {
+  const double *first = w + 12 * (size_t)b->first + (ptrdiff_t)6 * other;
   for (int i = 0; i < a->size; i++) {
     const double *j = rows[a->first + i].j[side];
     double *line = out + (ptrdiff_t)i * stride;
-    for (int k = upper ? i : 0; k < b->size; k++)
-      line[k] += alpha * ss_short_dot(j, w + 12 * (size_t)(b->first + k) + (ptrdiff_t)6 * other, n);
+    for (int k = upper ? i : 0; k < b->size; k++) line[k] += alpha * ss_short_dot(j, first + (ptrdiff_t)12 * k, n);
   }
 }
 
 /* The same with J of b and w of a: what stands below. */
-static void add_lower(const ss_lu_node *a, int side, const ss_lu_node *b, int other, const ss_row *rows,
-                      const double *w, double alpha, int n, double *out, int stride) {
+static inline void add_lower(const ss_lu_node *a, int side, const ss_lu_node *b, int other, const ss_row *rows,
+                             const double *w, double alpha, int n, double *out, int stride) {
   for (int i = 0; i < a->size; i++) {
     const double *own = w + 12 * (size_t)(a->first + i) + (ptrdiff_t)6 * side;
     double *line = out + (ptrdiff_t)i * stride;
     for (int k = 0; k < b->size; k++) line[k] += alpha * ss_short_dot(rows[b->first + k].j[other], own, n);
   }
+}
+
+/* Over a body that both have; n: its coordinates, of which compilers unroll what they know. */
+static inline void add_shared(const ss_lu *lu, const ss_lu_node *a, int side, const ss_lu_node *b, int other,
+                              int column, const ss_row *rows, const double *w, double alpha, int n) {
+  if (a == b) {
+    add_block(a, side, a, other, rows, w, alpha, n, lu->symmetric, a->panel, a->size + a->width);
+    return;
+  }
+  add_block(a, side, b, other, rows, w, alpha, n, false, a->panel + a->size + column, a->size + a->width);
+  if (!lu->symmetric) add_lower(a, side, b, other, rows, w, alpha, n, a->lower + column, a->width);
 }
 
 static void add_pair(const ss_model *model, const ss_lu *lu, const ss_lu_node *a, const ss_lu_node *b, int column,
@@ -28,12 +39,12 @@ static void add_pair(const ss_model *model, const ss_lu *lu, const ss_lu_node *a
     for (int other = 0; other < 2; other++) {
       if (a->body[side] < 0 || a->body[side] != b->body[other]) continue;
       const int n = model->bodies[a->body[side]].n;
-      if (a == b) {
-        add_block(a, side, a, other, rows, w, alpha, n, lu->symmetric, a->panel, a->size + a->width);
-        continue;
-      }
-      add_block(a, side, b, other, rows, w, alpha, n, false, a->panel + a->size + column, a->size + a->width);
-      if (!lu->symmetric) add_lower(a, side, b, other, rows, w, alpha, n, a->lower + column, a->width);
+      if (n == 6)
+        add_shared(lu, a, side, b, other, column, rows, w, alpha, 6);
+      else if (n == 3)
+        add_shared(lu, a, side, b, other, column, rows, w, alpha, 3);
+      else
+        add_shared(lu, a, side, b, other, column, rows, w, alpha, n);
     }
 }
 

@@ -20,9 +20,7 @@ static void spread_row(const ss_sim *sim, const ss_row *row, double *w) {
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < 0) continue;
     const ss_body *body = &sim->model->bodies[row->body[side]];
-    const double *ainv = sim->trial.ainv + 36 * (size_t)row->body[side];
-    for (int i = 0; i < body->n; i++)
-      w[6 * side + i] = ss_short_dot(ainv + (ptrdiff_t)i * body->n, row->j[side], body->n);
+    ss_body_spread(body, sim->trial.ainv + 36 * (size_t)row->body[side], row->j[side], w + (ptrdiff_t)6 * side);
   }
 }
 

@@ -343,7 +343,7 @@ static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
 
 void ss_keep_guess(ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
-  if (p->first_contact) memcpy(sim->joints.free_guess, p->z, sizeof(double) * (size_t)p->first_contact);
+  for (int i = 0; i < p->first_contact && p->h > 0; i++) sim->joints.free_guess[i] = p->z[i] / p->h;
 }
 
 static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
@@ -356,7 +356,7 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   p->first_contact = 0;
   const ss_status status = reserve(sim, free_rows + motors + most * places, 1 + motors + places, error);
   if (status != SS_OK) return status;
-  if (free_rows + motors) memcpy(p->z, sim->joints.free_guess, sizeof(double) * (size_t)(free_rows + motors));
+  for (int i = 0; i < free_rows + motors; i++) p->z[i] = h * sim->joints.free_guess[i];
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
   memset(sim->trial.touched, 0, sizeof *sim->trial.touched * (size_t)sim->model->n_bodies);

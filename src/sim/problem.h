@@ -140,10 +140,9 @@ typedef struct ss_pressing {
   double gap, rate;          /* kept */
   ss_vec3 normal, direction; /* of the row, and of w */
   ss_row row;
-  double w[12];    /* M^-1 row^T */
-  double *coupled; /* [basis.n] (nu M^-1 nu^T)^-1 nu M^-1 row^T */
-  bool free;       /* follows from the others */
-  double off, y;   /* deviation, multiplier */
+  double w[12];  /* M^-1 row^T */
+  bool free;     /* follows from the others */
+  double off, y; /* deviation, multiplier */
 } ss_pressing;
 
 /* Stabilisation `exact` (step/exact.c); the arrays are of bodies only. */
@@ -159,10 +158,11 @@ typedef struct ss_exact {
   double *w;                /* [basis.n][12] M^-1 nu^T, */
   double *residual, *z;     /* [basis.n] residuals and multipliers */
   double *unit;             /* [n_joint_rows] what makes lengths of residuals */
-  double *modes;            /* [2][6][n_v] motions as one rigid body; times their masses */
+  double *modes;            /* [2][6][n_v] motions as one rigid body; times their masses; [n_v] one of them */
   double *q, *v;            /* [n_q], [n_v] where the correction began */
   ss_pressing *pressing;    /* [n_pressing] contacts that keep their gaps */
   int n_pressing;
+  double *meets, *coupled; /* [basis.n][n_pressing] nu M^-1 rows^T; (nu M^-1 nu^T)^-1 times that */
   double
       schur[SS_MOST_PRESSING * SS_MOST_PRESSING]; /* hold: Cholesky factors of what is left of them beside the joints */
   ss_lu lu;                                       /* of nu M^-1 nu^T */

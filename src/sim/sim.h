@@ -158,7 +158,7 @@ typedef struct ss_joint_state {
   double *motor_impulse; /* [n_motors] parts: added up over the step */
   double *residuals;     /* [n_joint_rows] observe */
   double *drift_length;  /* [n_joint_rows] start: what makes a length of a residual */
-  double *free_guess; /* [n_joint_rows + n_forces + n_motors] multipliers of the last problem's joints, stiff forces and
+  double *free_guess;    /* [n_joint_rows + n_forces + n_motors] forces of the last part's joints, stiff forces and
                           * motors, where the next one starts */
 } ss_joint_state;
 

@@ -76,16 +76,15 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error) {
   x->residual = SS_ARENA_ARRAY(sim->arena, double, rows);
   x->z = SS_ARENA_ARRAY(sim->arena, double, rows);
   x->unit = SS_ARENA_ARRAY(sim->arena, double, rows);
-  x->modes = SS_ARENA_ARRAY(sim->arena, double, 2 * (size_t)MODES * (size_t)model->n_v);
+  x->modes = SS_ARENA_ARRAY(sim->arena, double, (2 * (size_t)MODES + 1) * (size_t)model->n_v);
   x->q = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_q);
   x->v = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_v);
   if (!x->mechanism || !x->first || !x->mechanisms || !x->rows || !x->lu_rows || !x->w || !x->residual || !x->z ||
       !x->unit || !x->modes || !x->q || !x->v)
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   x->pressing = SS_ARENA_ARRAY(sim->arena, ss_pressing, SS_MOST_PRESSING);
-  double *coupled = SS_ARENA_ARRAY(sim->arena, double, SS_MOST_PRESSING *rows);
-  if (!x->pressing || !coupled) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = 0; i < SS_MOST_PRESSING; i++) x->pressing[i].coupled = coupled + (size_t)i * rows;
+  x->meets = SS_ARENA_ARRAY(sim->arena, double, 3 * SS_MOST_PRESSING * rows);
+  if (!x->pressing || !x->meets) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   find_mechanisms(x, model);
   sim->mechanics->joints(sim, 0, sim->state.q, NULL, x->rows, NULL);
   for (int i = 0; i < model->n_joint_rows; i++) x->unit[i] = ss_row_length(model, &x->rows[i]);
@@ -116,49 +115,69 @@ static void spread(const ss_model *model, const ss_row *row, double *w) {
   for (int side = 0; side < 2; side++) {
     if (row->body[side] < 0) continue;
     const ss_body *b = &model->bodies[row->body[side]];
-    const double *j = row->j[side];
-    double *out = w + (ptrdiff_t)6 * side;
-    if (b->n == 6) { /* about the centre of mass: translation and rotation apart */
-      for (int k = 0; k < 3; k++) {
-        out[k] = b->minv[7 * k] * j[k];
-        out[3 + k] = ss_short_dot(b->minv + (ptrdiff_t)6 * (3 + k) + 3, j + 3, 3);
-      }
-      continue;
-    }
-    for (int k = 0; k < b->n; k++) out[k] = ss_short_dot(b->minv + (ptrdiff_t)k * b->n, j, b->n);
+    ss_body_spread(b, b->minv, row->j[side], w + (ptrdiff_t)6 * side);
   }
+}
+
+/* Contacts that a joint's row meets; returns how many. */
+static int find_near(const ss_exact *x, const ss_row *row, int *near) {
+  int n = 0;
+  for (int i = 0; i < x->n_pressing; i++) {
+    bool meets = false;
+    for (int side = 0; side < 2; side++)
+      for (int other = 0; other < 2; other++)
+        meets |= row->body[side] >= 0 && row->body[side] == x->pressing[i].row.body[other];
+    if (meets) near[n++] = i;
+  }
+  return n;
+}
+
+/* B^T = nu M^-1 N^T and X = (nu M^-1 nu^T)^-1 B^T, a line per joint row; N M^-1 N^T - B X, of which the lower half. */
+static void couple_pressing(ss_sim *sim) {
+  const ss_model *model = sim->model;
+  ss_exact *x = &sim->exact;
+  const int n = x->n_pressing, joints = sim->basis.n;
+  const size_t size = (size_t)n * (size_t)joints;
+  for (int i = 0; i < n; i++) {
+    ss_pressing *c = &x->pressing[i];
+    spread(model, &c->row, c->w);
+    c->direction = c->normal;
+    for (int j = 0; j <= i; j++) x->schur[i * n + j] = ss_row_meets(model, &x->pressing[j].row, &c->row, c->w);
+  }
+  memset(x->meets, 0, sizeof(double) * size);
+  int near[SS_MOST_PRESSING], n_near = 0; /* contacts that have a body in common with a joint */
+  for (int k = 0; k < joints; k++) {
+    const ss_row *row = &x->rows[k];
+    if (k == 0 || memcmp(row->body, row[-1].body, sizeof row->body) != 0) n_near = find_near(x, row, near);
+    for (int e = 0; e < n_near; e++)
+      x->meets[k * n + near[e]] = ss_row_meets(model, row, &x->pressing[near[e]].row, x->pressing[near[e]].w);
+  }
+  x->coupled = x->meets + size;
+  memcpy(x->coupled, x->meets, sizeof(double) * size);
+  ss_lu_solve_columns(&x->lu, n, x->coupled, x->coupled + size);
+  for (int k = 0; k < joints; k++)
+    for (int i = 0; i < n; i++)
+      if (x->meets[k * n + i] != 0)
+        ss_short_add(x->schur + (ptrdiff_t)i * n, -x->meets[k * n + i], x->coupled + (ptrdiff_t)k * n, i + 1);
 }
 
 /* What the contacts that press add to the joints: S = N M^-1 N^T - B (nu M^-1 nu^T)^-1 B^T, B = N M^-1 nu^T, Cholesky; rows
  * that follow from those before are left free. */
 static void factorise_pressing(ss_sim *sim) {
   static const double dependent = 1e-8;
-  const ss_model *model = sim->model;
   ss_exact *x = &sim->exact;
   const int n = x->n_pressing;
-  double diagonal[SS_MOST_PRESSING];
+  couple_pressing(sim);
   for (int i = 0; i < n; i++) {
     ss_pressing *c = &x->pressing[i];
-    spread(model, &c->row, c->w);
-    c->direction = c->normal;
-    for (int k = 0; k < sim->basis.n; k++) x->residual[k] = ss_row_meets(model, &x->rows[k], &c->row, c->w);
-    ss_lu_solve(&x->lu, x->residual, c->coupled);
-    diagonal[i] = ss_row_meets(model, &c->row, &c->row, c->w);
-    for (int j = 0; j <= i; j++) {
-      const ss_pressing *other = &x->pressing[j];
-      double sum = ss_row_meets(model, &other->row, &c->row, c->w);
-      for (int k = 0; k < sim->basis.n; k++) sum -= x->residual[k] * other->coupled[k];
-      x->schur[i * n + j] = sum;
-    }
-  }
-  for (int i = 0; i < n; i++) {
+    const double diagonal = ss_row_meets(sim->model, &c->row, &c->row, c->w);
     double *l = x->schur + (ptrdiff_t)i * n;
     for (int j = 0; j <= i; j++) {
       double sum = l[j];
       for (int k = 0; k < j; k++) sum -= l[k] * x->schur[j * n + k];
       if (j < i) l[j] = x->pressing[j].free ? 0 : sum / x->schur[j * n + j];
-      if (j == i) x->pressing[i].free = !(sum > dependent * diagonal[i]);
-      if (j == i) l[j] = x->pressing[i].free ? 0 : sqrt(sum);
+      if (j == i) c->free = !(sum > dependent * diagonal);
+      if (j == i) l[j] = c->free ? 0 : sqrt(sum);
     }
   }
 }
@@ -179,11 +198,7 @@ static ss_status factorise(ss_sim *sim, ss_error *error) {
   lu->symmetric = true;
   ss_assemble_joints(model, lu, x->rows, x->w, 1, NULL);
   (void)ss_lu_factor(lu, 1e-12);
-  if (x->n_pressing) {
-    memcpy(x->z, x->residual, sizeof(double) * (size_t)sim->basis.n);
-    factorise_pressing(sim);
-    memcpy(x->residual, x->z, sizeof(double) * (size_t)sim->basis.n);
-  }
+  if (x->n_pressing) factorise_pressing(sim);
   return SS_OK;
 }
 
@@ -198,24 +213,23 @@ static void add_row(const ss_model *model, const ss_row *row, const double *w, d
 /* Multipliers of the contacts that press: S y = -(off - B (nu M^-1 nu^T)^-1 residual). */
 static void respond_pressing(ss_sim *sim, double *out) {
   ss_exact *x = &sim->exact;
-  const int n = x->n_pressing;
+  const int n = x->n_pressing, joints = sim->basis.n;
+  double y[SS_MOST_PRESSING];
+  for (int i = 0; i < n; i++) y[i] = -x->pressing[i].off;
+  for (int k = 0; k < joints; k++) ss_short_add(y, x->residual[k], x->coupled + (ptrdiff_t)k * n, n);
   for (int i = 0; i < n; i++) {
-    ss_pressing *c = &x->pressing[i];
-    double sum = -c->off;
-    for (int k = 0; k < sim->basis.n; k++) sum += c->coupled[k] * x->residual[k];
-    for (int k = 0; k < i; k++) sum -= x->schur[i * n + k] * x->pressing[k].y;
-    c->y = c->free ? 0 : sum / x->schur[i * n + i];
+    for (int k = 0; k < i; k++) y[i] -= x->schur[i * n + k] * y[k];
+    y[i] = x->pressing[i].free ? 0 : y[i] / x->schur[i * n + i];
   }
   for (int i = n - 1; i >= 0; i--) {
-    ss_pressing *c = &x->pressing[i];
-    for (int k = i + 1; k < n; k++) c->y -= x->schur[k * n + i] * x->pressing[k].y;
-    c->y = c->free ? 0 : c->y / x->schur[i * n + i];
+    for (int k = i + 1; k < n; k++) y[i] -= x->schur[k * n + i] * y[k];
+    y[i] = x->pressing[i].free ? 0 : y[i] / x->schur[i * n + i];
   }
   for (int i = 0; i < n; i++) {
-    const ss_pressing *c = &x->pressing[i];
-    add_row(sim->model, &c->row, c->w, c->y, out);
-    for (int k = 0; k < sim->basis.n; k++) x->z[k] -= c->coupled[k] * c->y;
+    x->pressing[i].y = y[i];
+    add_row(sim->model, &x->pressing[i].row, x->pressing[i].w, y[i], out);
   }
+  for (int k = 0; k < joints; k++) x->z[k] -= ss_short_dot(x->coupled + (ptrdiff_t)k * n, y, n);
 }
 
 /* out += M^-1 (nu^T z + N^T y) that takes away the residuals and the contacts' deviations; nu, N where they were factorised. */
@@ -254,8 +268,8 @@ static void find_pressing(ss_sim *sim) {
   }
 }
 
-/* Deviations of gaps, and of rates with the rows of the present position; the largest deviation of a gap. */
-static double deviate(ss_sim *sim, bool rates) {
+/* Deviations of gaps; the largest. */
+static double deviate(ss_sim *sim) {
   ss_exact *x = &sim->exact;
   double worst = 0;
   for (int i = 0; i < x->n_pressing; i++) {
@@ -264,12 +278,20 @@ static double deviate(ss_sim *sim, bool rates) {
     sim->mechanics->place(sim, p->contact, sim->state.t, sim->state.q, &place);
     p->off = place.at.gap - p->gap;
     if (!p->free) worst = fmax(worst, fabs(p->off));
-    if (!rates) continue;
-    p->normal = place.at.normal;
-    p->row = sim->mechanics->row(sim, p->contact, &place, p->normal);
-    p->off = ss_row_dot(sim->model, &p->row, sim->state.v) - p->rate;
   }
   return worst;
+}
+
+/* The contacts' rows become those of the present position. */
+static void renew_pressing(ss_sim *sim) {
+  ss_exact *x = &sim->exact;
+  for (int i = 0; i < x->n_pressing; i++) {
+    ss_pressing *p = &x->pressing[i];
+    ss_contact_place place;
+    sim->mechanics->place(sim, p->contact, sim->state.t, sim->state.q, &place);
+    p->normal = place.at.normal;
+    p->row = sim->mechanics->row(sim, p->contact, &place, p->normal);
+  }
 }
 
 /* The angles that the state counts stay near enough to count full turns by. */
@@ -280,24 +302,29 @@ static void shift(ss_sim *sim) {
   memcpy(sim->state.q, sim->trial.q_end, sizeof(double) * (size_t)sim->model->n_q);
 }
 
-/* Newton's method from the kept position; *held where it leads to the joints. Rows are those of the end. */
-static ss_status hold_positions(ss_sim *sim, bool *held, ss_error *error) {
+static double small_gap(const ss_sim *sim) { return 1e-11 * sim->model->length; }
+
+/* Newton's method from the kept position, which is evaluated and off the joints by so much; *held where it leads to the joints. Rows
+ * are those of the end. Contacts keep the rows that they began with, so that new factors help the joints alone. */
+static ss_status hold_positions(ss_sim *sim, double joints, bool *held, ss_error *error) {
   ss_exact *x = &sim->exact;
-  const double small = 1e-11 * sim->model->length, near = 1e-9 * sim->model->length, poor = 0.5;
-  double worst = evaluate(sim, true), last = HUGE_VAL;
+  const double small = small_gap(sim), near = 1e-9 * sim->model->length, poor = 0.5;
+  double worst = joints, last = HUGE_VAL, last_joints = HUGE_VAL;
   bool rows = true; /* are those of the present position, or of one so near that they do not change */
   ss_status status = SS_OK;
   x->factorised = false;
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS && worst > small; k++) {
     if (k > 0 && worst > poor * last && (worst <= 10 * small || k > 3)) break;
-    const bool slow = k > 0 && worst > slow_convergence * last && last > near;
+    const bool slow = k > 0 && joints > slow_convergence * last_joints && last_joints > near && joints > small;
     if (slow && !rows) (void)evaluate(sim, true);
     if (slow || !x->factorised) status = factorise(sim, error);
     if (status != SS_OK) break;
     last = worst;
+    last_joints = joints;
     shift(sim);
     const bool turned = last > near, ends = last <= 1e3 * near; /* so near this is mostly the last time */
-    worst = fmax(evaluate(sim, turned && ends), deviate(sim, false));
+    joints = evaluate(sim, turned && ends);
+    worst = fmax(joints, deviate(sim));
     if (turned) rows = ends;
   }
   *held = worst <= 10 * small;
@@ -314,21 +341,34 @@ static ss_status tell_impulse(ss_sim *sim, const ss_pressing *p, ss_error *error
   return ss_deal_also(sim, p->contact, v3_scale(p->y, p->direction), error);
 }
 
+static double small_speed(const ss_sim *sim) { return 1e-10 * sim->part.speed_bound; }
+
+/* Residuals of a velocity; the largest, as that of a point. */
+static double evaluate_velocity(ss_sim *sim, const double *v) {
+  ss_exact *x = &sim->exact;
+  double worst = 0;
+  for (int i = 0; i < sim->basis.n; i++) {
+    x->residual[i] = ss_row_dot(sim->model, &x->rows[i], v);
+    const double off = x->unit[sim->basis.row[i]] * fabs(x->residual[i]);
+    if (!(off <= worst)) worst = off;
+  }
+  return worst;
+}
+
 /* With the rows of hold_positions and factors near them. */
 static ss_status hold_velocities(ss_sim *sim, ss_error *error) {
   ss_exact *x = &sim->exact;
-  const double small = 1e-10 * sim->part.speed_bound;
+  const double small = small_speed(sim);
   double last = HUGE_VAL;
   ss_status status = SS_OK;
+  if (memcmp(sim->state.q, x->q, sizeof(double) * (size_t)sim->model->n_q) != 0) renew_pressing(sim);
   for (int k = 0; status == SS_OK && k < MOST_ITERATIONS; k++) {
-    double worst = 0;
-    (void)deviate(sim, true);
-    for (int i = 0; i < sim->basis.n; i++) {
-      x->residual[i] = ss_row_dot(sim->model, &x->rows[i], sim->state.v);
-      worst = fmax(worst, x->unit[sim->basis.row[i]] * fabs(x->residual[i]));
+    double worst = evaluate_velocity(sim, sim->state.v);
+    for (int i = 0; i < x->n_pressing; i++) {
+      ss_pressing *p = &x->pressing[i];
+      p->off = ss_row_dot(sim->model, &p->row, sim->state.v) - p->rate;
+      if (!p->free) worst = fmax(worst, fabs(p->off));
     }
-    for (int i = 0; i < x->n_pressing; i++)
-      if (!x->pressing[i].free) worst = fmax(worst, fabs(x->pressing[i].off));
     if (worst <= small || (k > 3 && worst > 0.5 * last)) break;
     if (worst > slow_convergence * last || !x->factorised) status = factorise(sim, error);
     if (status != SS_OK) break;
@@ -431,8 +471,7 @@ static bool joints_allow(const ss_sim *sim, int mechanism, const double *v) {
   return true;
 }
 
-/* Takes from a velocity of a mechanism its motion as one rigid body, and with it all momentum. */
-static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
+static ss_vec3 centre_of_mass(const ss_sim *sim, int mechanism) {
   const ss_model *model = sim->model;
   double mass = 0;
   ss_vec3 centre = v3(0, 0, 0);
@@ -441,32 +480,51 @@ static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
     mass += model->bodies[k].mass;
     centre = v3_axpy(centre, model->bodies[k].mass, ss_pose_of(sim->state.q, k).position);
   }
-  centre = v3_scale(1 / mass, centre);
-  const size_t size = (size_t)model->n_v;
-  double *const weighed = sim->exact.modes + MODES * size, square[MODES];
+  return v3_scale(1 / mass, centre);
+}
+
+/* The motion as one rigid body that is nearest to a velocity of a mechanism, in the mass norm, and has its momentum; of those along and
+ * about the axes that its joints allow, or of all. Modes are made orthogonal, one after the other. */
+static void rigid_motion(ss_sim *sim, int mechanism, const double *v, bool allowed, double *out) {
+  const size_t size = (size_t)sim->model->n_v;
+  double *const modes = sim->exact.modes, *const weighed = modes + MODES * size, square[MODES];
+  const ss_vec3 centre = centre_of_mass(sim, mechanism);
   int n = 0;
-  for (int mode = 0; mode < MODES; mode++) { /* modes orthogonal in the mass norm, one after the other */
-    double *e = sim->exact.modes + (size_t)n * size, *own = weighed + (size_t)n * size;
+  memset(out, 0, sizeof(double) * size);
+  for (int mode = 0; mode < MODES; mode++) {
+    double *e = modes + (size_t)n * size, *own = weighed + (size_t)n * size;
     rigid_mode(sim, mechanism, mode, centre, e);
     weigh(sim, mechanism, e, own);
     const double whole = product(sim, own, e);
-    if (!(whole > 0) || !joints_allow(sim, mechanism, e)) continue;
-    for (int i = 0; i < n; i++)
-      add(sim, mechanism, -product(sim, weighed + (size_t)i * size, e) / square[i], sim->exact.modes + (size_t)i * size,
-          e);
-    weigh(sim, mechanism, e, own);
+    if (!(whole > 0) || (allowed && !joints_allow(sim, mechanism, e))) continue;
+    for (int i = 0; i < n; i++) {
+      const double share = -product(sim, weighed + (size_t)i * size, e) / square[i];
+      add(sim, mechanism, share, modes + (size_t)i * size, e);
+      add(sim, mechanism, share, weighed + (size_t)i * size, own);
+    }
     square[n] = product(sim, own, e);
     if (square[n] <= 1e-12 * whole) continue;
-    add(sim, mechanism, -product(sim, own, v) / square[n], e, v);
+    add(sim, mechanism, product(sim, own, v) / square[n], e, out);
     n++;
   }
 }
 
+/* Takes from a velocity of a mechanism its motion as one rigid body, and with it all momentum. */
+static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
+  double *motion = sim->exact.modes + (size_t)2 * MODES * (size_t)sim->model->n_v;
+  rigid_motion(sim, mechanism, v, false, motion);
+  if (!joints_allow(sim, mechanism, motion)) rigid_motion(sim, mechanism, v, true, motion);
+  add(sim, mechanism, -1, motion, v);
+}
+
+/* Of translation or rotation, which are apart: the first coordinates, or the others. */
 static double block_energy(const ss_body *b, const double *v, bool turn) {
+  int split = 0;
+  while (split < b->n && b->coordinate[split] < 3) split++;
+  const int first = turn ? split : 0, end = turn ? b->n : split;
   double sum = 0;
-  for (int i = 0; i < b->n; i++)
-    for (int j = 0; j < b->n; j++)
-      if ((b->coordinate[i] >= 3) == turn && (b->coordinate[j] >= 3) == turn) sum += v[i] * b->m[i * b->n + j] * v[j];
+  for (int i = first; i < end; i++)
+    for (int j = first; j < end; j++) sum += v[i] * b->m[i * b->n + j] * v[j];
   return sum / 2;
 }
 
@@ -492,11 +550,7 @@ static void returning_direction(ss_sim *sim, bool kinetic, double *u) {
     }
   }
   for (int k = 0; k < MOST_ITERATIONS; k++) {
-    double worst = 0;
-    for (int i = 0; i < sim->basis.n; i++) {
-      x->residual[i] = ss_row_dot(model, &x->rows[i], u);
-      worst = fmax(worst, x->unit[sim->basis.row[i]] * fabs(x->residual[i]));
-    }
+    const double worst = evaluate_velocity(sim, u);
     for (int i = 0; i < x->n_pressing; i++) x->pressing[i].off = ss_row_dot(model, &x->pressing[i].row, u);
     if (k > 0 && worst <= 1e-10 * sim->part.speed_bound) break;
     respond(sim, u);
@@ -527,15 +581,18 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
   ss_energy *energy = &sim->report.energy;
   const ss_model *model = sim->model;
   if (sim->system) return ss_project(sim, error);
+  const double off = evaluate(sim, true);
+  x->residuals_known = true;
+  if (off <= small_gap(sim) && evaluate_velocity(sim, sim->state.v) <= small_speed(sim)) return SS_OK; /* at rest */
   if (model->n_forces) energy->stabilization -= ss_elastic_energy(model, sim->state.q, sim->state.angle);
   memcpy(x->q, sim->state.q, sizeof(double) * (size_t)model->n_q);
   memcpy(x->v, sim->state.v, sizeof(double) * (size_t)model->n_v);
   find_pressing(sim);
   bool held;
-  ss_status status = hold_positions(sim, &held, error);
+  ss_status status = hold_positions(sim, off, &held, error);
   if (status == SS_OK && !held && x->n_pressing) { /* contacts whose places jump, or that leave the joints no way */
     x->n_pressing = 0;
-    status = hold_positions(sim, &held, error);
+    status = hold_positions(sim, off, &held, error);
   }
   if (status == SS_OK) status = hold_velocities(sim, error);
   if (status != SS_OK) return status;
@@ -549,6 +606,5 @@ ss_status ss_hold_joints(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < x->n && lacking; i++) return_energy(sim, i, sim->scratch.v);
   for (int i = 0; i < x->n; i++) energy->stabilization -= x->mechanisms[i].lacks;
   if (model->n_forces) energy->stabilization += ss_elastic_energy(model, sim->state.q, sim->state.angle);
-  x->residuals_known = true;
   return SS_OK;
 }
