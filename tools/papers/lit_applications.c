@@ -4,33 +4,81 @@
 
 #include <math.h>
 
-enum { ROVER_STEPS = 3, CHASSIS = 0, PAWL = 0 };
+enum { ROVER_STEPS = 4, BODIES = 8, CHASSIS = 0, PAWL = 0 };
+
+/* Where the bodies are in the end, and what the page says of the run. */
+typedef struct rover_run {
+  double start, drift, depth;
+  ss_vec3 end[BODIES];
+} rover_run;
+
+static rover_run drive(const setup *s) {
+  rover_run out = {0};
+  run r;
+  run_open(&r, s);
+  out.start = run_position(&r, CHASSIS).x;
+  run_to_end(&r);
+  const ss_certificate *c = &run_report(&r)->certificate;
+  if (!c->certified) die("rover, h = %g: not certified", s->step);
+  out.drift = c->joint_drift;
+  out.depth = c->penetration;
+  for (int i = 0; i < BODIES; i++) out.end[i] = run_position(&r, i);
+  run_close(&r);
+  return out;
+}
+
+/* Largest distance of a body from where the other run has it. */
+static double apart(const rover_run *a, const rover_run *b) {
+  double most = 0;
+  for (int i = 0; i < BODIES; i++) {
+    const ss_vec3 x = a->end[i], y = b->end[i];
+    most = fmax(most, sqrt((x.x - y.x) * (x.x - y.x) + (x.y - y.y) * (x.y - y.y) + (x.z - y.z) * (x.z - y.z)));
+  }
+  return most;
+}
 
 static void rover(page *p) {
-  double way[ROVER_STEPS], drift = 0, depth = 0;
+  static const char *const schemes[] = {"trapezoidal", "moreau"};
+  rover_run last = {0};
   page_text(
       p,
       "## Rover\n\n`scenes/rover.yaml`: four driven wheels, a front axle that rocks, an arm of two driven links, rough "
-      "ground; 2 s with `trapezoidal`. Slip: 1 - v/(R w), mean over the run.\n\n"
-      "| h | distance [m] | slip | joint drift | deepest contact [m] |\n|---|---|---|---|---|\n");
-  for (int k = 0; k < ROVER_STEPS; k++) {
-    const setup s = {.scene = "rover", .step = ldexp(0.01, -k), .duration = 2};
-    run r;
-    run_open(&r, &s);
-    const double start = run_position(&r, CHASSIS).x;
-    run_to_end(&r);
-    const ss_certificate *c = &run_report(&r)->certificate;
-    way[k] = run_position(&r, CHASSIS).x - start;
-    drift = fmax(drift, c->joint_drift);
-    depth = c->penetration;
-    page_text(p, "| %g | %.5f | %.4f | %.1e | %.1e |\n", s.step, way[k], 1 - way[k] / (0.15 * 4 * 2), c->joint_drift,
-              depth);
-    run_close(&r);
+      "ground, 2 s; rolling without slip would be 1.2 m less the run-up. Slip: 1 - v/(R w), mean over the run. The "
+      "last "
+      "column is the largest distance of a body from where the run with twice the step has it.\n\n"
+      "| scheme | h | distance [m] | slip | joint drift | deepest contact [m] | apart [m] |\n"
+      "|---|---|---|---|---|---|---|\n");
+  for (int i = 0; i < 2; i++) {
+    double moved[ROVER_STEPS] = {0}, drift = 0;
+    for (int k = 0; k < ROVER_STEPS; k++) {
+      const setup s = {.scene = "rover", .scheme = schemes[i], .step = ldexp(0.01, -k), .duration = 2};
+      const rover_run now = drive(&s);
+      const double way = now.end[CHASSIS].x - now.start;
+      drift = fmax(drift, now.drift);
+      page_text(p, "| %s | %g | %.5f | %.4f | %.1e | %.1e |", s.scheme, s.step, way, 1 - way / (0.15 * 4 * 2),
+                now.drift, now.depth);
+      if (k > 0) moved[k] = apart(&now, &last), page_text(p, " %.1e |\n", moved[k]);
+      if (k == 0) page_text(p, " |\n");
+      last = now;
+    }
+    page_check(p, drift, 0, 1e-9, "rover, %s: joint drift", schemes[i]);
+    page_check(p, last.depth, 0, 1e-4, "rover, %s: deepest contact", schemes[i]);
+    page_check(p, moved[ROVER_STEPS - 1], 0, i == 0 ? 1e-3 : 2e-3, "rover, %s: bodies, h = 0.0025 and 0.00125",
+               schemes[i]);
+    page_check(p, moved[ROVER_STEPS - 1] / moved[1], 0, 0.7, "rover, %s: the same over h = 0.01 and 0.005", schemes[i]);
+    page_check(p, last.end[CHASSIS].x - last.start, 1.132, 1.135, "rover, %s: distance", schemes[i]);
   }
-  page_check(p, drift, 0, 1e-9, "rover: joint drift");
-  page_check(p, depth, 0, 1e-3, "rover: deepest contact");
-  page_check(p, fabs(way[2] - way[1]), 0, 0.0025, "rover: distance, h = 0.005 and 0.0025");
-  page_check(p, way[2], 1.1, 1.225, "rover: distance, rolling would be 1.2");
+  page_text(
+      p,
+      "\nThe end converges, irregularly. On level ground (the first half second) the order is two once the step "
+      "resolves "
+      "the start of the arm's motors, 3 ms at their limit. On rough ground wheels of a rigid body on a rigid ground "
+      "touch "
+      "at one to three points each; contacts change a few hundred times, several of them at nearly one time, and four "
+      "wheels driven at one speed must slip somewhere: which one does changes with the contacts. Smoother ground, "
+      "smaller facets, `events: [collision, stick-slip, take-off]` and other schemes change nothing in the size of "
+      "that "
+      "scatter, half a millimetre on 1.1 m.\n");
 }
 
 static void pawl(page *p) {
