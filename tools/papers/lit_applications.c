@@ -108,10 +108,69 @@ static void pawl(page *p) {
   }
 }
 
+static double output(const run *r, const char *name) {
+  double value = 0;
+  ss_error error = {0};
+  if (ss_sim_output_named(r->sim, name, &value, &error) != SS_OK) die("%s", error.message);
+  return value;
+}
+
+/* How far the cantilever bends where the tip of the nose, `depth` below the tooth, stands on the tooth's inner corner: the corner at
+ * (-1.8, 0.3) mm from the root comes to lie at 0.24 mm. */
+static double bend_by_geometry(void) {
+  double angle = 0;
+  for (int k = 0; k < 50; k++) angle = asin((0.3 * cos(angle) - 0.24) / 1.8);
+  return angle;
+}
+
+static void insertion(page *p) {
+  static const char *const shapes[] = {"ramp=0", "ramp=0.2", "ramp=0.4"};
+  static const double ramps[] = {0, 0.2, 0.4};
+  series force[3] = {{0}}, bend[3] = {{0}};
+  page_text(
+      p,
+      "\n### Force over depth\n\nA push of 8 mN, h = 1e-5: force between pawl and tooth, and how far the cantilever "
+      "bends. The "
+      "nose hits the tooth and goes on in jumps: the cantilever swings a hundred times faster than the pawl passes. It "
+      "must "
+      "bend by %.5f to let the nose pass, by the lengths alone; inertia adds to that.\n\n"
+      "| ramp | first touch at [mm] | by hand | largest force [N] | largest bend [rad] | at [mm] "
+      "|\n|---|---|---|---|---|---|\n",
+      bend_by_geometry());
+  for (int i = 0; i < 3; i++) {
+    const setup s = {.scene = "pawl", .step = 1e-5, .set = {"F=0.008", shapes[i]}};
+    double most = 0, largest = 0, at = 0, first = 0;
+    run r;
+    run_open(&r, &s);
+    while (run_step(&r)) {
+      const double depth = 1000 * output(&r, "depth_reached"), f = output(&r, "resistance"), b = output(&r, "bent");
+      series_add(&force[i], depth, f);
+      series_add(&bend[i], depth, b);
+      if (f > 0 && first == 0) first = depth;
+      if (b > largest) largest = b, at = depth;
+      most = fmax(most, f);
+    }
+    const double touch =
+        1.6 - 0.75 - 0.4 * 0.06 / 0.26 + ramps[i] / 4; /* the nose's front, at the height of the tooth's corner */
+    page_text(p, "| %s | %.3f | %.3f | %.3f | %.5f | %.3f |\n", shapes[i] + 5, first, touch, most, largest, at);
+    page_check(p, first - touch, 0, 0.015, "pawl: first touch, mm behind that by hand, at most a step, %s", shapes[i]);
+    page_check(p, largest / bend_by_geometry(), 1, 1.06, "pawl: largest bend over that by geometry, %s", shapes[i]);
+    force[i].label = bend[i].label = shapes[i];
+    run_close(&r);
+  }
+  page_text(p, "\n");
+  const panel panels[] = {{"force between pawl and tooth", "depth [mm]", "[N]", force, 3, false, false},
+                          {"bend of the cantilever", "depth [mm]", "[rad]", bend, 3, false, false}};
+  page_figure(p, "lit-figure-6", "A pawl is pushed into a hole, LIT Figure 6", panels, 2);
+  series_release(force, 3);
+  series_release(bend, 3);
+}
+
 page applications(const char *directory) {
   page p = page_open(directory, "lit-applications", "LIT section 10.3: a rover and a pawl");
   rover(&p);
   pawl(&p);
+  insertion(&p);
   page_close(&p);
   return p;
 }
