@@ -63,6 +63,27 @@ static void spin_ends(void **state) {
   }
 }
 
+/* Slip and spin end together, the spin a little earlier; what is left of it beside the constraint afterwards is no spin that ends. */
+static void spin_ends_once(void **state) {
+  (void)state;
+  static const char driven[] =
+      "materials: [{name: default, friction: 0.5, torsion: 0.03}]\n"
+      "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+      "bodies: [{name: disc, mass: 1, inertia: [0.02, 0.02, 0.02], freedom: [x, y, z, rz], position: [0, 0, 0],\n"
+      "          velocity: [0.3, 0.1, 0], angular_velocity: [0, 0, -3], shapes: [{type: point}]}]\n"
+      "forces: [{type: applied, on: disc, force: [2*sin(3*t), 1, 0], torque: [0, 0, 0.1*cos(2*t)]}]\n"
+      "simulation: {step: 0.02, duration: 0.3, friction: {cone: ellipsoid}, events: [collision, stick-slip, "
+      "take-off]}\n";
+  for (int k = 0; k < 3; k++) {
+    run r;
+    run_parse(&r, driven, &(change){.step = ldexp(0.02, -k)});
+    const last_event e = watch(&r, SS_SPIN_END);
+    assert_int_equal(e.n, 1);
+    check_near(e.t, 0.1807121802906558, 2e-4, "end of spin"); /* event-driven integration, 1e-10 */
+    run_close(&r);
+  }
+}
+
 static const char twisted[] =
     "parameters: {mu: 0.4, r: 0.05, a: 0, b: 0.3, m: 1.5}\n"
     "materials: [{name: default, friction: mu, torsion: r}]\n"
@@ -187,11 +208,9 @@ static void feet_let_go_together(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rolling_ends),
-      cmocka_unit_test(spin_ends),
-      cmocka_unit_test(spin_begins),
-      cmocka_unit_test(rolling_begins),
-      cmocka_unit_test(motor_follows_its_speed),
+      cmocka_unit_test(rolling_ends),         cmocka_unit_test(spin_ends),
+      cmocka_unit_test(spin_ends_once),       cmocka_unit_test(spin_begins),
+      cmocka_unit_test(rolling_begins),       cmocka_unit_test(motor_follows_its_speed),
       cmocka_unit_test(feet_let_go_together),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -253,8 +253,9 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
   return ss_attempt(sim, *h, certified, error);
 }
 
-static bool ends(ss_vec3 before, ss_vec3 after, double still) {
-  return v3_norm(before) > still && v3_norm(after) <= 1e-8 * v3_norm(before);
+/* What friction has held before has ended then: the little that alternates about its constraint does not end again. */
+static bool ends(const ss_contact *c, ss_contact_motion motion, ss_vec3 before, ss_vec3 after, double still) {
+  return !(c->was_held >> motion & 1) && v3_norm(before) > still && v3_norm(after) <= 1e-8 * v3_norm(before);
 }
 
 void ss_note_ends(ss_sim *sim) {
@@ -266,8 +267,8 @@ void ss_note_ends(ss_sim *sim) {
     ss_vec3 before[KINDS], after[KINDS];
     ss_slips_at(sim, c, sim->state.t, sim->state.q, sim->state.v, before);
     ss_slips_at(sim, c, end, sim->trial.q_end, sim->trial.v_end, after);
-    c->spin_ends = ends(before[SPIN], after[SPIN], still);
-    c->roll_ends = ends(before[ROLL], after[ROLL], still);
+    c->spin_ends = ends(c, SPIN, before[SPIN], after[SPIN], still);
+    c->roll_ends = ends(c, ROLL, before[ROLL], after[ROLL], still);
   }
 }
 

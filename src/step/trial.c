@@ -154,16 +154,20 @@ static void weigh_rows(ss_sim *sim) {
   }
 }
 
-/* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
+/* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself, nor what active sets take for none (1e-9
+ * of a step's fall, with the usual residual of 1e-8): so well rows of redundant contacts agree with each other, and in a very short part friction
+ * has no impulses to make up for it. */
 static double to_natural_units(ss_sim *sim, double speed) {
   ss_problem *p = &sim->trial.problem;
+  static const double share = 0.1;
+  const double least = speed > 0 ? fmax(1e-3 * speed, share * sim->step.h * sim->step.acceleration) : 0;
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_block *block = &p->blocks[b];
     const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
     for (int i = block->first; i < block->first + block->size; i += together) scale_rows(sim, i, together);
   }
   double largest = 0;
-  for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
+  for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), least));
   const double s = power_near(largest);
   weigh_rows(sim);
   convert(p, s, false);
