@@ -58,3 +58,20 @@ ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *err
   sim->watch.observers[sim->watch.n_observers++] = *observer;
   return SS_OK;
 }
+
+typedef struct each_job {
+  ss_sim *sim;
+  void (*each)(ss_sim *sim, int i);
+} each_job;
+
+static void do_some(void *user, int worker, int from, int to) {
+  (void)worker;
+  const each_job *job = user;
+  for (int i = from; i < to; i++) job->each(job->sim, i);
+}
+
+void ss_each(ss_sim *sim, int n, void (*each)(ss_sim *sim, int i)) {
+  enum { AT_A_TIME = 128 };
+  each_job job = {sim, each};
+  ss_threads_for(sim->threads, n, AT_A_TIME, do_some, &job);
+}

@@ -86,6 +86,8 @@ typedef struct ss_crowd {
   bool settling;        /* the impact that comes is one of closed contacts only: nothing is returned */
   bool dense;           /* the part is a whole step */
   bool overlooked;      /* and shapes end in each other by features that it could not hold: it is too long */
+  bool *idle;           /* [n_bodies] active set: so slow that it may come to rest */
+  bool *still;          /* [n_bodies] solve: as slow as what the residual leaves open, and so it stays with the guess */
   bool calm_fails;      /* bodies at rest are not stopped: that would give them energy */
   double asleep;        /* size of the step in which everything rested (sim/sleep.c); 0: something moves */
   long slept;           /* steps since then that were not computed */
@@ -168,6 +170,7 @@ typedef struct ss_solver {
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
   int lu_capacity;
+  const ss_row *chained; /* discretise: rows that are chained by their bodies, or NULL */
   int *first_row; /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
 } ss_solver;
 
@@ -307,6 +310,18 @@ static inline size_t ss_free_rows(const ss_model *model) {
 }
 
 static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->solver.lu[sim->trial.problem.h > 0 ? 0 : 1]; }
+
+/* each(sim, i) for all i below n, on the simulation's threads; each writes to places of its own. */
+void ss_each(ss_sim *sim, int n, void (*each)(ss_sim *sim, int i));
+/* Sums and largest ones over pieces of 0 .. n - 1 (core/threads.h); user: usually the sim. */
+static inline void ss_sums(const ss_sim *sim, int n, ss_threads_part *part, void *user, double *sums, int count) {
+  ss_threads_fold(sim->threads, n, part, user, sums, count, ss_sum_of_two);
+}
+static inline double ss_most(const ss_sim *sim, int n, ss_threads_part *part, void *user) {
+  double most = 0;
+  ss_threads_fold(sim->threads, n, part, user, &most, 1, ss_larger_of_two);
+  return most;
+}
 
 /* What has passed since the last look at the clock was this stage. */
 static inline void ss_lap(ss_sim *sim, ss_stage stage) {

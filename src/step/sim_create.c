@@ -145,7 +145,9 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   sim->search.order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
   sim->solver.first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
-  if (!sim->search.order || !sim->solver.first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->crowd.idle = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  sim->crowd.still = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  if (!sim->search.order || !sim->solver.first_row || !sim->crowd.idle || !sim->crowd.still) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->search.order[i] = i;
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
   if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->watch.audit, error);

@@ -47,7 +47,7 @@ static ss_status find_contacts(ss_sim *sim, ss_error *error) {
   sim->n_kept = 0;
   ss_status status = sim->mechanics->find_contacts(sim, part->h, error);
   if (status == SS_OK) status = ss_refused(sim, error);
-  if (status == SS_OK) ss_active_set(sim, &part->speed_tolerance, &part->impact);
+  if (status == SS_OK) ss_active_set(sim);
   ss_lap(sim, SS_STAGE_SEARCH);
   if (status != SS_OK) return status;
   part->impact &= !sim->step.exhausted;

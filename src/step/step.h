@@ -95,7 +95,8 @@ void ss_islands_free(ss_islands *islands);
 ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options, ss_cp_result *result,
                           double *residual, ss_error *error);
 void ss_joined_free(ss_joined *joined);
-ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error); /* islands.island of each block */
+ss_status ss_find_islands(ss_sim *sim, ss_error *error); /* of the rows as they stand, once: islands.island of each block */
+int ss_island_of(const ss_sim *sim, int body);           /* -1: none */
 
 /* Chooses the equations that are posed at the present position; chooses again where the others stop following. */
 ss_status ss_basis_select(ss_sim *sim, ss_error *error);
@@ -122,7 +123,7 @@ bool ss_polygon_is_astray(const ss_sim *sim);
 /* The velocities that friction opposes, at time t and configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
 enum { SS_SLIP_KINDS = 3 };
-void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
+void ss_active_set(ss_sim *sim); /* and whether they collide now (part.impact) */
 /* The table of events (events.c): shortens the trial to the first of them, or asks for another one (part.again); what happens at the
  * end of the part once the state is there; what the solution says of each contact, which is told. */
 ss_status ss_locate_events(ss_sim *sim, ss_error *error);
@@ -163,7 +164,7 @@ ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error)
 /* Crowds at rest (event/crowd.c): whether they are stopped; whether a body is so slow; the rows of the part as they stand, by
  * which they are. */
 bool ss_calms(const ss_sim *sim);
-bool ss_is_idle(const ss_sim *sim, int body);
+static inline bool ss_is_idle(const ss_sim *sim, int body) { return body < 0 || sim->crowd.idle[body]; }
 ss_status ss_calm(ss_sim *sim, ss_error *error);
 /* Islands at rest: which may be, with the guess; those that are, after the judge. */
 void ss_rest_begin(ss_sim *sim);
