@@ -36,6 +36,31 @@ static bool rests(const ss_sim *sim, const ss_contact *c) {
   return c->row >= 0 && sim->part.h == sim->step.h && sim->trial.rests[body];
 }
 
+/* What is remembered of a contact, but for its patch. */
+static void remember(ss_sim *sim, int i) {
+  const ss_contact *c = &sim->trial.contacts[i];
+  if (c->place < 0) return;
+  sim->state.touch[c->place] =
+      (ss_touch){.key = c->key,
+                 .hits = c->hits,
+                 .hops = c->hops,
+                 .closed = c->closed,
+                 .stuck = c->stuck,
+                 .rests = !sim->system && !c->limit && rests(sim, c),
+                 .face = c->face,
+                 .patch = -1,
+                 .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
+                 .force = {c->force.x, c->force.y, c->force.z},
+                 .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
+                 .held = c->held,
+                 .moments = {0, c->moment_ratio[SS_MOTION_SPIN], c->moment_ratio[SS_MOTION_ROLL]},
+                 .load = c->load,
+                 .ratio = c->ratio,
+                 .when = c->when,
+                 .turn = {c->turn.x, c->turn.y, c->turn.z},
+                 .grip = c->grip};
+}
+
 ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
   ss_state *state = &sim->state;
   ss_status status =
@@ -43,31 +68,20 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
   if (status != SS_OK) return status;
   state->n_touch = state->n_patch = 0;
   bool sorted = true;
+  uint64_t last = 0;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
+    ss_contact *c = &sim->trial.contacts[i];
+    const bool told = c->closed || c->hits > 0 || c->hops > 0 || ss_patch_lives(sim, c);
+    c->place = told ? state->n_touch++ : -1;
+    if (!told) continue;
+    sorted &= last <= c->key;
+    last = c->key;
+  }
+  ss_each(sim, sim->trial.n_contacts, remember);
+  for (int i = 0; i < sim->trial.n_contacts && sim->scheme->compliant; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
-    const bool patch = ss_patch_lives(sim, c);
-    if (!c->closed && c->hits == 0 && c->hops == 0 && !patch) continue;
-    ss_touch *touch = &state->touch[state->n_touch++];
-    *touch = (ss_touch){.key = c->key,
-                        .hits = c->hits,
-                        .hops = c->hops,
-                        .closed = c->closed,
-                        .stuck = c->stuck,
-                        .rests = !sim->system && !c->limit && rests(sim, c),
-                        .face = c->face,
-                        .patch = -1,
-                        .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
-                        .force = {c->force.x, c->force.y, c->force.z},
-                        .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
-                        .held = c->held,
-                        .moments = {0, c->moment_ratio[SS_MOTION_SPIN], c->moment_ratio[SS_MOTION_ROLL]},
-                        .load = c->load,
-                        .ratio = c->ratio,
-                        .when = c->when,
-                        .turn = {c->turn.x, c->turn.y, c->turn.z},
-                        .grip = c->grip};
-    if (patch && (status = ss_patch_store(sim, c, touch, error)) != SS_OK) return status;
-    sorted &= touch == state->touch || touch[-1].key < touch->key;
+    if (!ss_patch_lives(sim, c)) continue;
+    if ((status = ss_patch_store(sim, c, &state->touch[c->place], error)) != SS_OK) return status;
   }
   if (!sorted) qsort(state->touch, (size_t)state->n_touch, sizeof *state->touch, by_key);
   return SS_OK;

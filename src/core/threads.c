@@ -203,7 +203,10 @@ void ss_threads_for(ss_threads *t, int n, int piece, ss_threads_work *work, void
 
 /* ---- sums ---- */
 
-enum { PIECES = 64, LEAST = 512 }; /* of a range, at most; indices in one, at least: they do not depend on the number of threads */
+enum {
+  PIECES = 64,
+  LEAST = 512
+}; /* of a range, at most; indices in one, at least: they do not depend on the number of threads */
 
 typedef struct fold_job {
   ss_threads_part *term;

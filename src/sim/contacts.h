@@ -37,6 +37,7 @@ typedef struct ss_contact {
   double lands_at;                           /* when in the part it would, infinite: it does not, or not gently */
   bool was_stuck, pressed_before;            /* in the last (part of a) step */
   bool rested;                               /* at rest in the last step, a whole one */
+  int place;                                 /* among those that deal, or are remembered; -1: it is not */
   bool kept;                                 /* and in this one: all that is known of it stays */
   int hits;                                  /* collisions in this step so far */
   int hops;                                  /* those of them that did not bounce, or took no time */

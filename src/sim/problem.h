@@ -82,7 +82,7 @@ typedef struct ss_island_work {
 
 /* Solve: the islands of the problem. */
 typedef struct ss_islands {
-  int *body; /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
+  int *body;        /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
   int count;        /* rows: 0; else they have been found */
   int *island;      /* [n_blocks] */
   double *part;     /* [n_blocks] what each block adds to a number of its island */

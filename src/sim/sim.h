@@ -132,16 +132,16 @@ typedef struct ss_search {
   ss_candidates all;  /* every pair, where they are few */
   ss_candidates near; /* broad phase: those that may touch in this step */
   bool few_pairs;
-  bool bounded;        /* broad phase: the bounds are known */
-  double grown[2];     /* broad phase: by how much; those of the world */
-  bool looks_at_all;   /* near pairs that were not looked at may have met in this part: none is set aside */
-  ss_found found;      /* narrow phase: what it found last */
-  double *bounds;      /* [n_shapes][6] broad phase */
-  double *listed;      /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
-  bool listed_in_step; /* in this step */
-  int *order;          /* [n_shapes] broad phase: sorted along one axis; and as many of working space */
-  int axis;            /* this one: 0, 1, 2 */
-  const int *blind;    /* for tests: two shapes whose contacts the search loses; NULL */
+  bool bounded;      /* broad phase: the bounds are known */
+  double grown[2];   /* broad phase: by how much; those of the world */
+  bool looks_at_all; /* near pairs that were not looked at may have met in this part: none is set aside */
+  ss_found found;    /* narrow phase: what it found last */
+  double *bounds;    /* [n_shapes][6] broad phase */
+  double *listed;    /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
+  double listed_for; /* and by how much they were grown; 0: there is no list */
+  int *order;        /* [n_shapes] broad phase: sorted along one axis; and as many of working space */
+  int axis;          /* this one: 0, 1, 2 */
+  const int *blind;  /* for tests: two shapes whose contacts the search loses; NULL */
 } ss_search;
 
 /* Impulses of the contacts in this step (contact/dealt.c). */
@@ -171,7 +171,7 @@ typedef struct ss_solver {
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
   int lu_capacity;
   const ss_row *chained; /* discretise: rows that are chained by their bodies, or NULL */
-  int *first_row; /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
+  int *first_row;        /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
 } ss_solver;
 
 /* Numbers that no stage leaves to another. */

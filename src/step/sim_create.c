@@ -147,7 +147,8 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
   sim->solver.first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
   sim->crowd.idle = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
   sim->crowd.still = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  if (!sim->search.order || !sim->solver.first_row || !sim->crowd.idle || !sim->crowd.still) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  if (!sim->search.order || !sim->solver.first_row || !sim->crowd.idle || !sim->crowd.still)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->search.order[i] = i;
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
   if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->watch.audit, error);

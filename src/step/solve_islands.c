@@ -44,8 +44,7 @@ static ss_status reserve(ss_sim *sim, ss_error *error) {
     status = ss_grow((void **)&s->island, &s->block_capacity[0], p->n_blocks, sizeof *s->island, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->rests, &s->block_capacity[4], p->n_blocks, sizeof *s->rests, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->part, &s->block_capacity[5], p->n_blocks, sizeof *s->part, error);
+  if (status == SS_OK) status = ss_grow((void **)&s->part, &s->block_capacity[5], p->n_blocks, sizeof *s->part, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->work, &s->block_capacity[2], 3 * p->n_blocks, sizeof *s->work, error);
   if (status == SS_OK)
@@ -181,7 +180,8 @@ ss_status ss_islands_prepare(ss_sim *sim, ss_error *error) {
 ss_status ss_sim_use_threads(ss_sim *sim, int threads, ss_error *error) {
   if (threads < 1) return ss_fail(error, SS_ERROR_INPUT, "a simulation needs at least one thread, not %d", threads);
   ss_threads *pool;
-  ss_status status = ss_threads_create(sim->system ? 1 : threads, &pool, error); /* a system's functions have one memory */
+  ss_status status =
+      ss_threads_create(sim->system ? 1 : threads, &pool, error); /* a system's functions have one memory */
   if (status != SS_OK) return status;
   ss_threads_destroy(sim->threads);
   sim->threads = pool;

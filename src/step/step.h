@@ -95,8 +95,9 @@ void ss_islands_free(ss_islands *islands);
 ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options, ss_cp_result *result,
                           double *residual, ss_error *error);
 void ss_joined_free(ss_joined *joined);
-ss_status ss_find_islands(ss_sim *sim, ss_error *error); /* of the rows as they stand, once: islands.island of each block */
-int ss_island_of(const ss_sim *sim, int body);           /* -1: none */
+ss_status ss_find_islands(ss_sim *sim,
+                          ss_error *error);    /* of the rows as they stand, once: islands.island of each block */
+int ss_island_of(const ss_sim *sim, int body); /* -1: none */
 
 /* Chooses the equations that are posed at the present position; chooses again where the others stop following. */
 ss_status ss_basis_select(ss_sim *sim, ss_error *error);

@@ -59,50 +59,49 @@ static void share_ratios(ss_sim *sim) {
 
 /* Impulses and slip of an active contact, from z and w. */
 static void distribute_to(ss_sim *sim, int i) {
-    const ss_problem *p = &sim->trial.problem;
-    const double *w = p->slack;
-    ss_contact *c = &sim->trial.contacts[i];
-    c->kept = ss_touch_keeps(sim, c);
-    if (c->kept) return;
-    c->stuck = c->opens = false;
-    c->face = 0;
-    c->when = (double)NAN;
-    c->load = c->ratio = 0;
-    c->pressed = c->twisted = c->turn = v3(0, 0, 0);
-    c->impulse[0] = c->blur = c->grip = 0;
-    c->held = 0;
-    if (c->row < 0) return;
-    c->blur = p->blur * p->unit / p->scale[c->row];
-    if (c->patch) {
-      ss_patch_distribute(sim, c, w);
-      return;
-    }
-    double slip = 0;
-    for (int k = 0; k < c->n_rows; k++) {
-      ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
-      c->impulse[k] = p->z[c->row + k];
-      *sum = v3_axpy(*sum, c->impulse[k], c->direction[k]);
-      if (k == 0 || k >= c->n_forces) continue;
-      slip += w[c->row + k] * w[c->row + k];
-      if (p->h > 0) /* G z = w - g */
-        c->turn =
-            v3_axpy(c->turn, (w[c->row + k] - p->g[c->row + k]) / (p->h * v3_dot(c->direction[k], c->direction[k])),
-                    c->direction[k]);
-    }
-    if (p->h > 0) c->force = v3_scale(1 / p->h, c->pressed);
-    c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
-    c->load = c->impulse[0] / p->h;
-    /* a foot without load neither starts to stick nor lets go while the others hold it */
-    /* nor does one that stuck slide at a speed that the residual leaves open */
-    const double still = fmax(1e-9 * sim->part.speed_bound, c->was_stuck ? c->blur : 0);
-    c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= still;
-    c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->part.speed_bound;
-    if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
-    c->ratio = friction_ratio(sim, c);
-    if (c->n_rows > c->n_forces) ss_note_held(sim, c, w + c->row);
-    if (c->n_forces == 3 && p->h > 0)
-      c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
-    if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
+  const ss_problem *p = &sim->trial.problem;
+  const double *w = p->slack;
+  ss_contact *c = &sim->trial.contacts[i];
+  c->kept = ss_touch_keeps(sim, c);
+  if (c->kept) return;
+  c->stuck = c->opens = false;
+  c->face = 0;
+  c->when = (double)NAN;
+  c->load = c->ratio = 0;
+  c->pressed = c->twisted = c->turn = v3(0, 0, 0);
+  c->impulse[0] = c->blur = c->grip = 0;
+  c->held = 0;
+  if (c->row < 0) return;
+  c->blur = p->blur * p->unit / p->scale[c->row];
+  if (c->patch) {
+    ss_patch_distribute(sim, c, w);
+    return;
+  }
+  double slip = 0;
+  for (int k = 0; k < c->n_rows; k++) {
+    ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
+    c->impulse[k] = p->z[c->row + k];
+    *sum = v3_axpy(*sum, c->impulse[k], c->direction[k]);
+    if (k == 0 || k >= c->n_forces) continue;
+    slip += w[c->row + k] * w[c->row + k];
+    if (p->h > 0) /* G z = w - g */
+      c->turn = v3_axpy(c->turn, (w[c->row + k] - p->g[c->row + k]) / (p->h * v3_dot(c->direction[k], c->direction[k])),
+                        c->direction[k]);
+  }
+  if (p->h > 0) c->force = v3_scale(1 / p->h, c->pressed);
+  c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
+  c->load = c->impulse[0] / p->h;
+  /* a foot without load neither starts to stick nor lets go while the others hold it */
+  /* nor does one that stuck slide at a speed that the residual leaves open */
+  const double still = fmax(1e-9 * sim->part.speed_bound, c->was_stuck ? c->blur : 0);
+  c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= still;
+  c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->part.speed_bound;
+  if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
+  c->ratio = friction_ratio(sim, c);
+  if (c->n_rows > c->n_forces) ss_note_held(sim, c, w + c->row);
+  if (c->n_forces == 3 && p->h > 0)
+    c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
+  if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
 }
 
 static void distribute(ss_sim *sim) {
@@ -187,8 +186,7 @@ static void weigh_rows(ss_sim *sim) {
 static void find_largest(void *user, int from, int to, double *largest) {
   const unit_job *job = user;
   const ss_problem *p = job->problem;
-  for (int i = from; i < to; i++)
-    *largest = fmax(*largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * job->speed));
+  for (int i = from; i < to; i++) *largest = fmax(*largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * job->speed));
 }
 
 /* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself. */
