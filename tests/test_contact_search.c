@@ -161,7 +161,7 @@ static void test_near_pairs(void **state) {
     parse_balls(&r, n, 0.5, radius);
     ss_sim *sim = r.sim;
     sim->part.speed_bound = speed;
-    sim->search.listed_in_step = false;
+    sim->search.listed_for = 0;
     run_require(ss_broad_phase(sim, h, &error), &error, "broad phase");
     assert_int_equal(sim->search.few_pairs, n == 40);
     check_list(sim, n, radius, h * speed, n == 40 ? 1e-12 : 0.2 * h * speed + 1e-12);
@@ -189,7 +189,7 @@ static void test_a_list_covers_what_lies_inside(void **state) {
   sim->part.speed_bound = 1;
   for (int k = 0; k < 3; k++)
     for (int side = -1; side <= 1; side++) {
-      sim->search.listed_in_step = false;
+      sim->search.listed_for = 0;
       run_require(ss_broad_phase(sim, 0.01, &error), &error, "broad phase");
       sim->search.near.n = 0;
       double *x = &sim->state.q[7 * 63 + k];
@@ -222,7 +222,7 @@ static void parse_row(run *r, double gap) {
 static void search_contacts(run *r, double h) {
   ss_error error = {0};
   r->sim->part.speed_bound = 1.5 * ss_largest_speed_of_bodies(r->sim, r->sim->state.v);
-  r->sim->search.listed_in_step = false;
+  r->sim->search.listed_for = 0;
   r->sim->search.looks_at_all = false;
   r->sim->search.found.n_pairs = 0;
   run_require(ss_broad_phase(r->sim, h, &error), &error, "broad phase");

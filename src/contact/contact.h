@@ -39,6 +39,9 @@ bool ss_shapes_are_apart(const ss_shape *a, const ss_pose *pa, const ss_shape *b
 double ss_shapes_distance(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb);
 
 uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature);
+/* The shapes of a contact's key; the key of the same contact in another model, where shape i has the number number[i]. */
+void ss_key_shapes(const ss_model *model, uint64_t key, int shape[2]);
+uint64_t ss_key_renumber(const ss_model *from, const ss_model *to, const int *number, uint64_t key);
 
 /* Contact point of a known feature with its two bodies at these poses. */
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,

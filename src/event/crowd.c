@@ -86,7 +86,7 @@
 /* Whether many contacts are closed or have collided in this step. */
 static bool is_crowd(const ss_sim *sim) {
   enum { MANY = 16 };
-  int busy = 0;
+  int busy = sim->crowd.elsewhere;
   for (int i = 0; i < sim->trial.n_contacts && busy < MANY; i++)
     busy += sim->trial.contacts[i].closed || sim->trial.contacts[i].hits > 0;
   return busy >= MANY;

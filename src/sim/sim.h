@@ -37,6 +37,7 @@ typedef struct ss_chosen {
       polytope[3][2][2];  /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
   unsigned located;       /* SS_EVENT_...: what is located inside a step */
   bool locate_collisions; /* the first of them */
+  bool divides;           /* a step may be taken cluster by cluster (step/clusters.c) */
   bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
 } ss_chosen;
 
@@ -44,6 +45,7 @@ typedef struct ss_chosen {
 typedef struct ss_step {
   double h;             /* its full size */
   double left;          /* what of it is still to come */
+  double way;           /* no body has gone farther in it */
   double acceleration;  /* begin_step: of gravity, or of what drives the gaps of a system */
   double drift_time;    /* in which joints and contacts take back their drift (scheme/rows.c) */
   bool stops_at_events; /* it ends with its first part */
@@ -86,6 +88,7 @@ typedef struct ss_crowd {
   bool settling;        /* the impact that comes is one of closed contacts only: nothing is returned */
   bool dense;           /* the part is a whole step */
   bool overlooked;      /* and shapes end in each other by features that it could not hold: it is too long */
+  int elsewhere;        /* closed contacts of other clusters at the start of the step */
   bool *idle;           /* [n_bodies] active set: so slow that it may come to rest */
   bool *still;          /* [n_bodies] solve: as slow as what the residual leaves open, and so it stays with the guess */
   bool calm_fails;      /* bodies at rest are not stopped: that would give them energy */
@@ -268,6 +271,7 @@ struct ss_sim {
   ss_crowd crowd;
   ss_trial trial, kept[SS_KEPT]; /* in hand, and set aside */
   int n_kept;
+  struct ss_clusters *clusters; /* NULL: there are none */
   ss_dealt_list dealt;
   /* what the stages keep */
   ss_search search;

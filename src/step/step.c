@@ -1,6 +1,7 @@
 /* One step. Start reading here. What happens, in this order, and where:
  *
  *     a scene at rest: only time goes on                                          sim/sleep.c
+ *     bodies far from each other take the step by themselves, asleep or not      clusters.c
  *     the state is saved; expressions and inputs are held                         ss_sim_step
  *     while time is left, a part of the step (ss_step_advance):
  *         contacts are found, and which of them are held or collide               contact/, event/active_set.c
@@ -104,6 +105,7 @@ static void move(ss_sim *sim) {
   memcpy(sim->state.q, sim->trial.q_end, sizeof(double) * (size_t)model->n_q);
   memcpy(sim->state.v, sim->trial.v_end, sizeof(double) * (size_t)model->n_v);
   sim->state.t += tau;
+  sim->step.way += tau * sim->part.speed_bound;
   if (sim->options.tolerance > 0) ss_estimate_note(sim, tau, fraction);
 }
 
@@ -295,13 +297,15 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   const double whole = (double)(sim->state.step + 1) * sim->options.step, duration = sim->options.duration;
   const bool cut = sim->state.step + 1 >= sim->steps_total && fabs(whole - duration) > 1e-12 * duration;
   const double end = cut ? duration : whole;
-  bool collided = false;
+  bool collided = false, several = false, took = false;
   if (sim->clock.on) sim->clock.last = ss_seconds();
   if (ss_sleep_on(sim, end)) return observe(sim, false, error);
   ss_clear_impulses(sim);
-  ss_deal_begin(sim);
-  ss_status status = ss_step_save(sim, error);
-  if (status == SS_OK)
+  ss_status status = ss_clusters_find(sim, end, &several, error);
+  if (status == SS_OK) status = ss_step_save(sim, error);
+  if (status == SS_OK && several) status = ss_clusters_advance(sim, end, &took, &collided, error);
+  if (!took) ss_deal_begin(sim);
+  if (status == SS_OK && !took)
     status = sim->options.tolerance > 0 ? ss_step_automatic(sim, &collided, error)
                                         : ss_step_advance(sim, end, &collided, error);
   if (status != SS_OK) {
@@ -314,7 +318,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   ss_forget_pushes(sim);
   ss_keep_guess(sim);
   ss_deal_end(sim);
-  ss_sleep_begin(sim);
+  if (!took) ss_sleep_begin(sim);
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
   status = observe(sim, collided, error);

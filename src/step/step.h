@@ -38,6 +38,14 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error);
 void ss_exact_free(ss_exact *exact);
 ss_status ss_hold_joints(ss_sim *sim, ss_error *error);
 
+/* Clusters (clusters.c): whether scenes like this one have any; those of the step from the present state to time `end`, before the state is saved;
+ * the step, each taking it by itself. *took is false where that cannot be: nothing has happened then. */
+typedef struct ss_clusters ss_clusters;
+bool ss_may_have_clusters(const ss_sim *sim);
+ss_status ss_clusters_find(ss_sim *sim, double end, bool *several, ss_error *error);
+ss_status ss_clusters_advance(ss_sim *sim, double end, bool *took, bool *collided, ss_error *error);
+void ss_clusters_free(ss_clusters *clusters);
+
 /* ---- trials (trial.c) ---- */
 
 /* Poses, solves and judges the problem for a part, and computes where it ends: all in sim->trial. */
