@@ -31,9 +31,9 @@ static void describe_balls(char *text, int first, int last) {
   begin(text, "0.8");
   for (int i = first; i < last; i++)
     add(text,
-        "  - {name: b%d, mass: 1, position: [%d, 0, %.17g], velocity: [0.3, 0.1, 0], angular_velocity: [%d, 2, 3], "
+        "  - {name: b%d, mass: %.17g, position: [%d, 0, %.17g], velocity: [0.3, 0.1, 0], angular_velocity: [%d, 2, 3], "
         "shapes: [{type: sphere, radius: 0.125}]}\n",
-        i, 8 * i, 0.3 + 0.037 * i, i % 5);
+        i, 1 + 0.1 * i, 8 * i, 0.3 + 0.037 * i, i % 5);
   end(text, "");
 }
 

@@ -79,6 +79,9 @@ bool ss_aside_may_meet(ss_sim *sim, double h);
 static inline const ss_candidates *ss_near_pairs(const ss_sim *sim) {
   return sim->search.few_pairs && !sim->search.bounded ? &sim->search.all : &sim->search.near;
 }
+/* Bodies that may meet if none goes farther than `way`: sim->search.parts. */
+ss_status ss_clusters_create(ss_sim *sim, ss_error *error);
+void ss_clusters_find(ss_sim *sim, double way);
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error); /* after it */
 /* Features that overlap by more than `deep` at positions q_end and are not among the contacts join them, as they are at the start
  * of the part; how many. */

@@ -227,10 +227,17 @@ static void fold_pieces(void *data, int worker, int from, int to) {
 
 void ss_threads_fold(ss_threads *t, int n, ss_threads_part *term, void *user, double *sums, int count,
                      double (*join)(double a, double b)) {
-  const int least = (n + PIECES - 1) / PIECES, piece = least < LEAST ? LEAST : least;
-  fold_job job = {.term = term, .user = user, .n = n, .piece = piece};
-  const int pieces = (n + piece - 1) / piece;
   for (int i = 0; i < count; i++) sums[i] = 0;
+  if (n <= LEAST) {
+    if (n > 0) term(user, 0, n, sums);
+    return;
+  }
+  const int least = (n + PIECES - 1) / PIECES, piece = least < LEAST ? LEAST : least, pieces = (n + piece - 1) / piece;
+  fold_job job;
+  job.term = term;
+  job.user = user;
+  job.n = n;
+  job.piece = piece;
   ss_threads_for(t, pieces, 1, fold_pieces, &job);
   for (int k = 0; k < pieces; k++)
     for (int i = 0; i < count; i++) sums[i] = k == 0 ? job.part[0][i] : join(sums[i], job.part[k][i]);

@@ -25,6 +25,8 @@ static void note_idle(ss_sim *sim, int body) {
   sim->crowd.idle[body] = ss_body_speed(sim->model, body, sim->state.v) <= slow;
 }
 
+void ss_find_idle(ss_sim *sim) { ss_each(sim, sim->model->n_bodies, note_idle); }
+
 /* Whether a crowd's contact may rest as it is: its bodies hardly move. */
 static bool is_idle(const ss_sim *sim, const ss_contact *c) {
   return sim->crowd.landing_speed > 0 && c->pair && ss_is_idle(sim, c->body[0]) && ss_is_idle(sim, c->body[1]);
@@ -60,7 +62,7 @@ void ss_active_set(ss_sim *sim) {
   double counts[COUNTS];
   sim->part.speed_tolerance = 1e-9 * sim->step.h * sim->step.acceleration + 1e-12 * sim->part.speed_bound;
   ss_landing_begin(sim);
-  if (sim->crowd.landing_speed > 0) ss_each(sim, sim->model->n_bodies, note_idle);
+  if (sim->crowd.landing_speed > 0) ss_find_idle(sim);
   ss_sums(sim, sim->trial.n_contacts, decide, sim, counts, COUNTS);
   sim->trial.n_active = (int)counts[ACTIVE];
   sim->crowd.settling = counts[HITS] == 0;

@@ -7,6 +7,9 @@
  *     >= 64      steps with collisions are one problem           of order one: positions v h at a collision
  *                (>= 16 where eight pairs of bodies collide in one step, none of them with e = 1)
  *
+ * Contacts are those of the scene, closed ones of other clusters (apart.c) among them; for the last line 16 of them are the cluster's own: a
+ * ball that bounces beside a heap is located.
+ *
  * The last line holds where the scene does not name the events to be located.
  *
  * == Gentle landings ==
@@ -313,7 +316,7 @@ bool ss_crowd_is_dense(const ss_sim *sim, double h) {
     pairs += !last || last->body[0] != c->body[0] || last->body[1] != c->body[1];
     last = c;
   }
-  return busy >= MANY || (busy >= FEW && pairs >= COLLISIONS && !elastic);
+  return busy >= FEW && (busy + sim->crowd.elsewhere >= MANY || (pairs >= COLLISIONS && !elastic));
 }
 
 typedef struct closing_job {

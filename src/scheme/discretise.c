@@ -227,7 +227,8 @@ static bool may_join(const ss_sim *sim) {
 /* Contacts alone: their problem falls into islands, which are assembled one by one where they are solved. */
 static bool may_divide(const ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
-  return p->n >= DIVIDED_FROM && p->first_contact == 0 && sim->chosen.automatic && !sim->system &&
+  const bool many = p->n >= DIVIDED_FROM || sim->crowd.landing_speed > 0; /* a small cluster of a crowd may rest, too */
+  return many && p->first_contact == 0 && sim->chosen.automatic && !sim->system &&
          !sim->trial.coupling.active && !sim->scheme->compliant;
 }
 

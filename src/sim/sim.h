@@ -37,7 +37,7 @@ typedef struct ss_chosen {
       polytope[3][2][2];  /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
   unsigned located;       /* SS_EVENT_...: what is located inside a step */
   bool locate_collisions; /* the first of them */
-  bool divides;           /* a step may be taken cluster by cluster (step/clusters.c) */
+  bool divides;           /* a step may be taken cluster by cluster (step/apart.c) */
   bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
 } ss_chosen;
 
@@ -144,6 +144,7 @@ typedef struct ss_search {
   double listed_for; /* and by how much they were grown; 0: there is no list */
   int *order;        /* [n_shapes] broad phase: sorted along one axis; and as many of working space */
   int axis;          /* this one: 0, 1, 2 */
+  ss_clusters parts; /* bodies that may meet in this step */
   const int *blind;  /* for tests: two shapes whose contacts the search loses; NULL */
 } ss_search;
 
@@ -271,7 +272,7 @@ struct ss_sim {
   ss_crowd crowd;
   ss_trial trial, kept[SS_KEPT]; /* in hand, and set aside */
   int n_kept;
-  struct ss_clusters *clusters; /* NULL: there are none */
+  struct ss_apart *apart; /* clusters, each by itself (step/apart.c); NULL: there have not been several */
   ss_dealt_list dealt;
   /* what the stages keep */
   ss_search search;

@@ -242,7 +242,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     }
     status = place_in_scene(sim, check_options(sim, error), error);
   }
-  if (status == SS_OK) sim->chosen.divides = ss_may_have_clusters(sim);
+  if (status == SS_OK) sim->chosen.divides = ss_may_be_apart(sim);
   if (status == SS_OK) status = allocate(sim, error);
   if (status == SS_OK) status = place_in_scene(sim, ss_polytopes_create(sim, error), error);
   if (status == SS_OK) {
@@ -290,6 +290,6 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_factors_free(&sim->solver.factors);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->solver.lu[i]);
   ss_exact_free(&sim->exact);
-  ss_clusters_free(sim->clusters);
+  ss_apart_free(sim->apart);
   ss_arena_destroy(sim->arena);
 }

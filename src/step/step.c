@@ -1,7 +1,7 @@
 /* One step. Start reading here. What happens, in this order, and where:
  *
  *     a scene at rest: only time goes on                                          sim/sleep.c
- *     bodies far from each other take the step by themselves, asleep or not      clusters.c
+ *     bodies far from each other take the step by themselves, asleep or not      apart.c
  *     the state is saved; expressions and inputs are held                         ss_sim_step
  *     while time is left, a part of the step (ss_step_advance):
  *         contacts are found, and which of them are held or collide               contact/, event/active_set.c
@@ -301,9 +301,9 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   if (sim->clock.on) sim->clock.last = ss_seconds();
   if (ss_sleep_on(sim, end)) return observe(sim, false, error);
   ss_clear_impulses(sim);
-  ss_status status = ss_clusters_find(sim, end, &several, error);
+  ss_status status = ss_apart_find(sim, end, &several, error);
   if (status == SS_OK) status = ss_step_save(sim, error);
-  if (status == SS_OK && several) status = ss_clusters_advance(sim, end, &took, &collided, error);
+  if (status == SS_OK && several) status = ss_apart_advance(sim, end, &took, &collided, error);
   if (!took) ss_deal_begin(sim);
   if (status == SS_OK && !took)
     status = sim->options.tolerance > 0 ? ss_step_automatic(sim, &collided, error)

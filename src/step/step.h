@@ -38,13 +38,12 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error);
 void ss_exact_free(ss_exact *exact);
 ss_status ss_hold_joints(ss_sim *sim, ss_error *error);
 
-/* Clusters (clusters.c): whether scenes like this one have any; those of the step from the present state to time `end`, before the state is saved;
- * the step, each taking it by itself. *took is false where that cannot be: nothing has happened then. */
-typedef struct ss_clusters ss_clusters;
-bool ss_may_have_clusters(const ss_sim *sim);
-ss_status ss_clusters_find(ss_sim *sim, double end, bool *several, ss_error *error);
-ss_status ss_clusters_advance(ss_sim *sim, double end, bool *took, bool *collided, ss_error *error);
-void ss_clusters_free(ss_clusters *clusters);
+/* Clusters, each by itself (apart.c): whether scenes like this one may have several; whether the step from the present state to time `end`
+ * has, before the state is saved; the step. *took is false where that cannot be: nothing has happened then. */
+bool ss_may_be_apart(const ss_sim *sim);
+ss_status ss_apart_find(ss_sim *sim, double end, bool *several, ss_error *error);
+ss_status ss_apart_advance(ss_sim *sim, double end, bool *took, bool *collided, ss_error *error);
+void ss_apart_free(struct ss_apart *apart);
 
 /* ---- trials (trial.c) ---- */
 
@@ -173,6 +172,7 @@ ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error)
 /* Crowds at rest (event/crowd.c): whether they are stopped; whether a body is so slow; the rows of the part as they stand, by
  * which they are. */
 bool ss_calms(const ss_sim *sim);
+void ss_find_idle(ss_sim *sim); /* at the state's velocities */
 static inline bool ss_is_idle(const ss_sim *sim, int body) { return body < 0 || sim->crowd.idle[body]; }
 ss_status ss_calm(ss_sim *sim, ss_error *error);
 /* Islands at rest: which may be, with the guess; those that are, after the judge. */

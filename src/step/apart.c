@@ -14,7 +14,6 @@
  * reach it within the step. The steps of `sleep: false` lead to the same bits.
  *
  * Scenes with joints, forces, systems, tolerances, observed problems and whatever else connects bodies beside contact are one cluster. */
-#include "contact/sweep_and_prune.h"
 #include "step/step.h"
 
 #include <stdlib.h>
@@ -25,145 +24,41 @@ typedef struct late_event {
   int order;
 } late_event;
 
-struct ss_clusters {
+typedef struct ss_apart {
   ss_sim *alone;
-  int present;           /* the cluster in hand, */
-  ss_model model;        /* and what it is made of */
-  int *shape;            /* [n_shapes] its shapes in the scene */
-  int *own_shape;        /* [n_shapes] of the scene, in it */
-  int *first_shape;      /* [n_bodies + 1] of each body in the scene */
-  int *number;           /* [n_bodies] of its cluster */
-  int *list, *start;     /* [n_bodies], [n_bodies + 1] the bodies by their clusters; where each cluster starts */
-  int *parent;           /* [n_bodies] which body stands for a connected set of them */
-  int count;             /* clusters */
-  double *box, *listed;  /* [n_shapes][6] now; those that the clusters were made for */
-  double listed_for;     /* by which they were grown */
-  int *order, axis;      /* [2 n_shapes] */
-  int *by_cluster;       /* [n_touch] the contact memory by clusters */
-  int *touch_start;      /* [n_bodies + 1] */
-  uint64_t *sleeper;     /* [n_bodies] the set of bodies with which each fell asleep; 0: it is awake */
-  bool *asleep;          /* [count] */
-  long step;             /* after which they did, */
-  double h;              /* and its size */
-  ss_touch *touch;       /* of the step's end */
-  late_event *events;    /* of the step, told at its end in the order of time */
-  int n_touch, n_events; /* of these two */
+  int present;            /* the cluster in hand, */
+  ss_model model;         /* and what it is made of */
+  int *shape, *own_shape; /* [n_shapes] its shapes in the scene; those of the scene, in it */
+  int *by_cluster;        /* [n_touch] the contact memory by clusters */
+  int *touch_start;       /* [n_bodies + 1] */
+  uint64_t *sleeper;      /* [n_bodies] the set of bodies with which each fell asleep; 0: it is awake */
+  bool *asleep;           /* [n_bodies] of the clusters */
+  long step;              /* after which they did, */
+  double h;               /* and its size */
+  ss_touch *touch;        /* of the step's end */
+  late_event *events;     /* of the step, told at its end in the order of time */
+  int n_touch, n_events;  /* of these two */
   int touch_capacity, event_capacity, list_capacity;
   bool lost;  /* an event, for want of memory */
   double way; /* no body goes farther in the step */
   int closed; /* contacts in the scene at its start */
-};
-
-/* ---- what is near ---- */
-
-static int root_of(int *parent, int k) {
-  while (parent[k] != k) k = parent[k] = parent[parent[k]];
-  return k;
-}
-
-static void bound_shape(ss_sim *sim, int i) {
-  const ss_shape *shape = &sim->model->shapes[i];
-  const ss_pose body = ss_pose_of(sim->state.q, shape->body), pose = ss_shape_pose(shape, &body);
-  ss_vec3 low, high;
-  ss_shape_bounds(shape, &pose, &low, &high);
-  double *b = sim->clusters->box + 6 * (size_t)i;
-  b[0] = low.x, b[1] = low.y, b[2] = low.z, b[3] = high.x, b[4] = high.y, b[5] = high.z;
-}
-
-static bool boxes_meet(const double *a, const double *b, double grown) {
-  for (int k = 0; k < 3; k++)
-    if (a[k] - grown > b[3 + k] || b[k] - grown > a[3 + k]) return false;
-  return true;
-}
-
-/* Whether a body may reach the world, its shapes being grown by this much. */
-static bool is_near_world(const ss_sim *sim, int body, double grown) {
-  const ss_clusters *c = sim->clusters;
-  const ss_model *m = sim->model;
-  for (int s = c->first_shape[body]; s < c->first_shape[body + 1]; s++)
-    for (int w = c->first_shape[m->n_bodies]; w < m->n_shapes; w++) {
-      const ss_shape *world = &m->shapes[w];
-      if (world->type == SS_SHAPE_HALF_SPACE) {
-        const ss_pose at = ss_pose_of(sim->state.q, body), pose = ss_shape_pose(&m->shapes[s], &at);
-        const ss_vec3 normal = quat_rotate(world->local.orientation, v3(0, 0, 1));
-        const double height = v3_dot(normal, v3_sub(pose.position, world->local.position));
-        if (!(height > m->shapes[s].reach + grown)) return true;
-      } else if (boxes_meet(c->box + 6 * (size_t)s, c->box + 6 * (size_t)w, grown)) {
-        return true;
-      }
-    }
-  return false;
-}
-
-/* Whether all boxes, grown by `way`, are inside those that the clusters were made for. */
-static bool list_covers(const ss_sim *sim, double way) {
-  const ss_clusters *c = sim->clusters;
-  bool inside = c->listed_for > 0 && c->listed_for <= 4 * way;
-  for (int i = 0; inside && i < c->first_shape[sim->model->n_bodies]; i++) {
-    const double *b = c->box + 6 * (size_t)i, *listed = c->listed + 6 * (size_t)i;
-    for (int k = 0; k < 3; k++) inside = inside && b[k] - way >= listed[k] && b[3 + k] + way <= listed[3 + k];
-  }
-  return inside;
-}
-
-/* Numbers the sets in the order of their first bodies; those that fly have one number. */
-static void number_clusters(const ss_sim *sim, ss_clusters *c) {
-  const int n = sim->model->n_bodies;
-  int flying = -1;
-  c->count = 0;
-  for (int k = 0; k < n; k++) c->number[k] = -1;
-  for (int k = 0; k < n; k++) c->list[root_of(c->parent, k)] = 0;
-  for (int k = 0; k < n; k++) c->list[root_of(c->parent, k)]++; /* sizes */
-  for (int k = 0; k < n; k++) {
-    const int root = root_of(c->parent, k);
-    const bool flies = c->list[root] == 1 && !is_near_world(sim, k, 2 * c->listed_for);
-    int *number = flies ? &flying : &c->number[root];
-    if (*number < 0) *number = c->count++;
-    c->number[k] = *number; /* the root is the first of its set */
-  }
-  memset(c->start, 0, sizeof *c->start * ((size_t)c->count + 1));
-  for (int k = 0; k < n; k++) c->start[c->number[k] + 1]++;
-  for (int k = 0; k < c->count; k++) c->start[k + 1] += c->start[k];
-  for (int k = 0; k < n; k++) c->list[c->start[c->number[k]]++] = k;
-  for (int k = c->count; k > 0; k--) c->start[k] = c->start[k - 1];
-  c->start[0] = 0;
-}
-
-static void find_clusters(ss_sim *sim, double way) {
-  static const double headroom = 0.5;
-  ss_clusters *c = sim->clusters;
-  const ss_model *m = sim->model;
-  const int moving = c->first_shape[m->n_bodies];
-  ss_each(sim, m->n_shapes, bound_shape);
-  if (list_covers(sim, way)) return;
-  c->listed_for = way * (1 + headroom);
-  for (int i = 0; i < 6 * moving; i++) c->listed[i] = c->box[i] + (i % 6 < 3 ? -c->listed_for : c->listed_for);
-  for (int k = 0; k < m->n_bodies; k++) c->parent[k] = k;
-  c->axis = ss_sweep_axis(c->listed, moving, c->axis);
-  ss_sweep_sort(c->listed, c->axis, moving, c->order, c->order + moving);
-  ss_sweep sweep = {c->listed, c->order, moving, c->axis, 0, 0};
-  for (int i, j; ss_sweep_next(&sweep, &i, &j);) {
-    const int a = root_of(c->parent, m->shapes[i].body), b = root_of(c->parent, m->shapes[j].body);
-    c->parent[a > b ? a : b] = a > b ? b : a;
-  }
-  number_clusters(sim, c);
-}
+} ss_apart;
 
 /* ---- sleepers ---- */
 
-static uint64_t set_of(const ss_clusters *c, int cluster) {
+static uint64_t set_of(const ss_sim *sim, int cluster) {
   uint64_t hash = 14695981039346656037ULL;
-  for (int i = c->start[cluster]; i < c->start[cluster + 1]; i++)
-    hash = (hash ^ (uint64_t)(c->list[i] + 1)) * 1099511628211ULL;
+  for (int i = sim->search.parts.start[cluster]; i < sim->search.parts.start[cluster + 1]; i++)
+    hash = (hash ^ (uint64_t)(sim->search.parts.list[i] + 1)) * 1099511628211ULL;
   return hash ? hash : 1;
 }
 
 /* Called before the state is saved: what is saved is still that of the last step. */
 static bool goes_on_sleeping(const ss_sim *sim, int cluster) {
-  const ss_clusters *c = sim->clusters;
-  const uint64_t set = set_of(c, cluster);
-  for (int i = c->start[cluster]; i < c->start[cluster + 1]; i++) {
-    const int k = c->list[i];
+  const ss_apart *c = sim->apart;
+  const uint64_t set = set_of(sim, cluster);
+  for (int i = sim->search.parts.start[cluster]; i < sim->search.parts.start[cluster + 1]; i++) {
+    const int k = sim->search.parts.list[i];
     const ss_body *body = &sim->model->bodies[k];
     const size_t at = 7 * (size_t)k;
     if (c->sleeper[k] != set || memcmp(sim->state.q + at, sim->saved.q + at, 7 * sizeof(double)) != 0) return false;
@@ -175,10 +70,10 @@ static bool goes_on_sleeping(const ss_sim *sim, int cluster) {
 
 static void find_sleepers(ss_sim *sim, double h) {
   static const double rounding = 1e-9;
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   const bool may =
       sim->options.sleep && sim->dealt.done && c->step == sim->state.step && fabs(h - c->h) <= rounding * h;
-  for (int k = 0; k < c->count; k++) c->asleep[k] = may && goes_on_sleeping(sim, k);
+  for (int k = 0; k < sim->search.parts.count; k++) c->asleep[k] = may && goes_on_sleeping(sim, k);
 }
 
 /* ---- from the scene to a cluster, and back ---- */
@@ -187,26 +82,26 @@ static int cluster_of_key(const ss_sim *sim, uint64_t key) {
   int shape[2];
   ss_key_shapes(sim->model, key, shape);
   const int a = sim->model->shapes[shape[0]].body, b = sim->model->shapes[shape[1]].body;
-  return sim->clusters->number[a >= 0 ? a : b];
+  return sim->search.parts.number[a >= 0 ? a : b];
 }
 
 static ss_status sort_touches(ss_sim *sim, ss_error *error) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   const ss_state *s = &sim->state;
   const ss_status status =
       ss_grow((void **)&c->by_cluster, &c->list_capacity, s->n_touch, sizeof *c->by_cluster, error);
   if (status != SS_OK) return status;
   int *start = c->touch_start;
-  memset(start, 0, sizeof *start * ((size_t)c->count + 1));
+  memset(start, 0, sizeof *start * ((size_t)sim->search.parts.count + 1));
   for (int i = 0; i < s->n_touch; i++) start[cluster_of_key(sim, s->touch[i].key) + 1]++;
-  for (int k = 0; k < c->count; k++) start[k + 1] += start[k];
+  for (int k = 0; k < sim->search.parts.count; k++) start[k + 1] += start[k];
   for (int i = 0; i < s->n_touch; i++) c->by_cluster[start[cluster_of_key(sim, s->touch[i].key)]++] = i;
-  for (int k = c->count; k > 0; k--) start[k] = start[k - 1];
+  for (int k = sim->search.parts.count; k > 0; k--) start[k] = start[k - 1];
   start[0] = 0;
   return SS_OK;
 }
 
-static void add_shape(ss_clusters *c, const ss_model *scene, int shape, int body) {
+static void add_shape(ss_apart *c, const ss_model *scene, int shape, int body) {
   const int own = c->model.n_shapes++;
   c->model.shapes[own] = scene->shapes[shape];
   c->model.shapes[own].body = body;
@@ -216,24 +111,29 @@ static void add_shape(ss_clusters *c, const ss_model *scene, int shape, int body
 
 /* Its model and state. */
 static ss_status enter(ss_sim *sim, int cluster, ss_error *error) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   ss_sim *alone = c->alone;
   const ss_model *scene = sim->model;
   ss_model *m = &c->model;
   m->n_bodies = m->n_v = m->n_shapes = 0;
-  for (int i = c->start[cluster]; i < c->start[cluster + 1]; i++) {
-    const int k = c->list[i];
+  for (int i = sim->search.parts.start[cluster]; i < sim->search.parts.start[cluster + 1]; i++) {
+    const int k = sim->search.parts.list[i];
     ss_body *body = &m->bodies[m->n_bodies];
     *body = scene->bodies[k];
     body->first = m->n_v;
+    ss_trial *trial;
+    for (int j = 0; (trial = ss_trial_free(alone, j)); j++)
+      memcpy(trial->ainv + 36 * (size_t)m->n_bodies, body->minv, sizeof body->minv);
     memcpy(alone->state.q + 7 * (size_t)m->n_bodies, sim->state.q + 7 * (size_t)k, 7 * sizeof(double));
     memcpy(alone->state.v + m->n_v, sim->state.v + scene->bodies[k].first, sizeof(double) * (size_t)body->n);
-    for (int s = c->first_shape[k]; s < c->first_shape[k + 1]; s++) add_shape(c, scene, s, m->n_bodies);
+    for (int s = sim->search.parts.first_shape[k]; s < sim->search.parts.first_shape[k + 1]; s++)
+      add_shape(c, scene, s, m->n_bodies);
     m->n_v += body->n;
     m->n_bodies++;
   }
   m->n_q = 7 * m->n_bodies;
-  for (int s = c->first_shape[scene->n_bodies]; s < scene->n_shapes; s++) add_shape(c, scene, s, SS_WORLD);
+  for (int s = sim->search.parts.first_shape[scene->n_bodies]; s < scene->n_shapes; s++)
+    add_shape(c, scene, s, SS_WORLD);
   for (int i = 0; i < m->n_shapes; i++) alone->search.order[i] = i;
   alone->search.listed_for = 0;
   alone->search.found.n_pairs = 0;
@@ -253,12 +153,12 @@ static ss_status enter(ss_sim *sim, int cluster, ss_error *error) {
   return SS_OK;
 }
 
-static int in_scene(const ss_clusters *c, int cluster, int body) {
-  return body < 0 ? body : c->list[c->start[cluster] + body];
+static int in_scene(const ss_sim *sim, int cluster, int body) {
+  return body < 0 ? body : sim->search.parts.list[sim->search.parts.start[cluster] + body];
 }
 
 static ss_status reserve_room(ss_sim *sim, ss_error *error) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   const ss_sim *alone = c->alone;
   ss_trial *t = &sim->trial;
   ss_dealt_list *d = &sim->dealt;
@@ -271,17 +171,17 @@ static ss_status reserve_room(ss_sim *sim, ss_error *error) {
 
 /* What has become of it. */
 static ss_status leave(ss_sim *sim, int cluster, ss_error *error) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   const ss_sim *alone = c->alone;
   const ss_model *scene = sim->model, *m = &c->model;
   const ss_status status = reserve_room(sim, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < m->n_bodies; i++) {
-    const int k = in_scene(c, cluster, i);
+    const int k = in_scene(sim, cluster, i);
     memcpy(sim->state.q + 7 * (size_t)k, alone->state.q + 7 * (size_t)i, 7 * sizeof(double));
     memcpy(sim->state.v + scene->bodies[k].first, alone->state.v + m->bodies[i].first,
            sizeof(double) * (size_t)m->bodies[i].n);
-    c->sleeper[k] = alone->crowd.asleep > 0 ? set_of(c, cluster) : 0;
+    c->sleeper[k] = alone->crowd.asleep > 0 ? set_of(sim, cluster) : 0;
   }
   for (int i = 0; i < alone->trial.n_contacts; i++) {
     ss_contact *out = &sim->trial.contacts[sim->trial.n_contacts++];
@@ -291,7 +191,7 @@ static ss_status leave(ss_sim *sim, int cluster, ss_error *error) {
     out->row = -1;
     for (int side = 0; side < 2; side++) {
       out->shape[side] = c->shape[out->shape[side]];
-      out->body[side] = in_scene(c, cluster, out->body[side]);
+      out->body[side] = in_scene(sim, cluster, out->body[side]);
     }
   }
   sim->trial.n_active += alone->trial.n_active;
@@ -300,7 +200,7 @@ static ss_status leave(ss_sim *sim, int cluster, ss_error *error) {
     *out = alone->dealt.list[i];
     out->key = ss_key_renumber(m, scene, c->shape, out->key);
     out->order = sim->dealt.n++;
-    for (int side = 0; side < 2; side++) out->report.body[side] = in_scene(c, cluster, out->report.body[side]);
+    for (int side = 0; side < 2; side++) out->report.body[side] = in_scene(sim, cluster, out->report.body[side]);
   }
   for (int i = 0; i < alone->state.n_touch; i++) {
     ss_touch *out = &c->touch[c->n_touch++];
@@ -312,7 +212,7 @@ static ss_status leave(ss_sim *sim, int cluster, ss_error *error) {
 
 /* Contacts, impulses and memory of those who sleep stay; the others' are to come. */
 static ss_status keep_sleepers(ss_sim *sim, double end, ss_error *error) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   ss_trial *t = &sim->trial;
   ss_dealt_list *d = &sim->dealt;
   const double middle = sim->state.t + (end - sim->state.t) / 2;
@@ -320,11 +220,11 @@ static ss_status keep_sleepers(ss_sim *sim, double end, ss_error *error) {
   t->n_contacts = t->n_active = d->n = c->n_touch = 0;
   d->done = false;
   bool any = false;
-  for (int k = 0; k < c->count; k++) any |= c->asleep[k];
+  for (int k = 0; k < sim->search.parts.count; k++) any |= c->asleep[k];
   if (!any) return SS_OK;
   for (int i = 0; i < contacts; i++) {
     const ss_contact *contact = &t->contacts[i];
-    if (!c->asleep[c->number[contact->body[0] >= 0 ? contact->body[0] : contact->body[1]]]) continue;
+    if (!c->asleep[sim->search.parts.number[contact->body[0] >= 0 ? contact->body[0] : contact->body[1]]]) continue;
     t->n_active += contact->active;
     if (t->n_contacts++ < i) t->contacts[t->n_contacts - 1] = *contact;
   }
@@ -348,14 +248,14 @@ static ss_status keep_sleepers(ss_sim *sim, double end, ss_error *error) {
 static void note_event(void *user, const ss_sim *alone, const ss_event *event) {
   (void)alone;
   ss_sim *sim = user;
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   c->lost |= ss_grow((void **)&c->events, &c->event_capacity, c->n_events + 1, sizeof *c->events, NULL) != SS_OK;
   if (c->lost) return;
   late_event *late = &c->events[c->n_events];
   *late = (late_event){*event, c->n_events};
   c->n_events++;
   const int cluster = c->present;
-  for (int side = 0; side < 2; side++) late->event.body[side] = in_scene(c, cluster, event->body[side]);
+  for (int side = 0; side < 2; side++) late->event.body[side] = in_scene(sim, cluster, event->body[side]);
 }
 
 static int by_time(const void *left, const void *right) {
@@ -365,7 +265,7 @@ static int by_time(const void *left, const void *right) {
 }
 
 static void tell_events(ss_sim *sim) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   if (c->n_events) qsort(c->events, (size_t)c->n_events, sizeof *c->events, by_time);
   for (int i = 0; i < c->n_events; i++)
     for (int k = 0; k < sim->watch.n_observers; k++) {
@@ -382,7 +282,7 @@ static int by_key(const void *left, const void *right) {
 }
 
 static void end_step(ss_sim *sim, double end, bool all_sleep) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   ss_state *s = &sim->state;
   ss_touch *touch = s->touch;
   const int capacity = s->touch_capacity;
@@ -405,10 +305,10 @@ static void end_step(ss_sim *sim, double end, bool all_sleep) {
 
 /* Whether each cluster took its step, none of its bodies going farther than assumed. */
 static ss_status advance(ss_sim *sim, double end, bool *took, bool *collided, ss_error *error) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   ss_sim *alone = c->alone;
   bool all_sleep = true;
-  for (int k = 0; k < c->count; k++) {
+  for (int k = 0; k < sim->search.parts.count; k++) {
     if (c->asleep[k]) continue;
     c->present = k;
     ss_status status = enter(sim, k, error);
@@ -431,34 +331,26 @@ static ss_status advance(ss_sim *sim, double end, bool *took, bool *collided, ss
 static ss_status create(ss_sim *sim, ss_error *error) {
   const ss_model *m = sim->model;
   const int n = m->n_bodies, ns = m->n_shapes;
-  ss_clusters *c = SS_ARENA_ARRAY(sim->arena, ss_clusters, 1);
+  ss_apart *c = SS_ARENA_ARRAY(sim->arena, ss_apart, 1);
   if (!c) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  int **const ints[] = {&c->shape, &c->own_shape, &c->first_shape, &c->number, &c->list,
-                        &c->start, &c->parent,    &c->touch_start, &c->order};
-  bool enough = true;
-  for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
-    enough &= (*ints[i] = SS_ARENA_ARRAY(sim->arena, int, n + 2 * ns + 2)) != NULL;
   c->model = *m;
-  enough &= (c->model.bodies = SS_ARENA_ARRAY(sim->arena, ss_body, n)) != NULL;
+  bool enough = (c->model.bodies = SS_ARENA_ARRAY(sim->arena, ss_body, n)) != NULL;
   enough &= (c->model.shapes = SS_ARENA_ARRAY(sim->arena, ss_shape, ns)) != NULL;
-  enough &= (c->box = SS_ARENA_ARRAY(sim->arena, double, 6 * (size_t)ns)) != NULL;
-  enough &= (c->listed = SS_ARENA_ARRAY(sim->arena, double, 6 * (size_t)ns)) != NULL;
+  enough &= (c->shape = SS_ARENA_ARRAY(sim->arena, int, ns)) != NULL;
+  enough &= (c->own_shape = SS_ARENA_ARRAY(sim->arena, int, ns)) != NULL;
+  enough &= (c->touch_start = SS_ARENA_ARRAY(sim->arena, int, n + 1)) != NULL;
   enough &= (c->sleeper = SS_ARENA_ARRAY(sim->arena, uint64_t, n)) != NULL;
   enough &= (c->asleep = SS_ARENA_ARRAY(sim->arena, bool, n)) != NULL;
   if (!enough) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = ns - 1, k = n; i >= -1; i--) { /* shapes are ordered by body, the world's last */
-    const int body = i < 0 ? -1 : m->shapes[i].body < 0 ? n : m->shapes[i].body;
-    for (; k > body; k--) c->first_shape[k] = i + 1;
-  }
-  for (int i = 0; i < ns; i++) c->order[i] = i;
   c->step = -1;
-  sim->clusters = c;
-  return SS_OK;
+  const ss_status status = ss_clusters_create(sim, error);
+  if (status == SS_OK) sim->apart = c;
+  return status;
 }
 
 /* The simulation of one cluster at a time, with room for all bodies. */
 static ss_status create_alone(ss_sim *sim, ss_error *error) {
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   ss_status status = ss_sim_create(sim->model, &sim->options, &c->alone, error);
   if (status != SS_OK) return status;
   c->alone->model = &c->model;
@@ -469,7 +361,7 @@ static ss_status create_alone(ss_sim *sim, ss_error *error) {
 }
 
 static void lend(ss_sim *sim) {
-  ss_sim *alone = sim->clusters->alone;
+  ss_sim *alone = sim->apart->alone;
   alone->options = sim->options;
   alone->chosen = sim->chosen;
   alone->chosen.divides = false;
@@ -483,13 +375,13 @@ static void lend(ss_sim *sim) {
 
 /* Nothing connects bodies beside contact, and nobody wants to see the problem as a whole. */
 static bool may_divide(const ss_sim *sim) {
+  if (!sim->chosen.divides) return false;
   bool watched = sim->watch.variation || sim->watch.weak || sim->search.blind;
   for (int i = 0; i < sim->watch.n_observers; i++) watched |= sim->watch.observers[i].problem != NULL;
-  return sim->chosen.divides && !watched && !sim->step.stops_at_events && !sim->inputs.pulled &&
-         !sim->inputs.has_push_force;
+  return !watched && !sim->step.stops_at_events && !sim->inputs.pulled && !sim->inputs.has_push_force;
 }
 
-bool ss_may_have_clusters(const ss_sim *sim) {
+bool ss_may_be_apart(const ss_sim *sim) {
   const ss_model *m = sim->model;
   bool plain = !sim->system && m->n_bodies > 1 && m->n_joints == 0 && m->n_forces == 0 && m->n_held == 0;
   for (int k = 0; k < m->n_bodies && plain; k++) plain = m->bodies[k].n > 0;
@@ -499,25 +391,25 @@ bool ss_may_have_clusters(const ss_sim *sim) {
          sim->options.stabilization != SS_STABILIZATION_PROJECTION;
 }
 
-ss_status ss_clusters_find(ss_sim *sim, double end, bool *several, ss_error *error) {
+ss_status ss_apart_find(ss_sim *sim, double end, bool *several, ss_error *error) {
   *several = false;
   if (!may_divide(sim)) return SS_OK;
-  ss_status status = sim->clusters ? SS_OK : create(sim, error);
+  ss_status status = sim->apart ? SS_OK : create(sim, error);
   if (status != SS_OK) return status;
-  ss_clusters *c = sim->clusters;
+  ss_apart *c = sim->apart;
   const double h = end - sim->state.t;
   sim->mechanics->begin_step(sim);
   c->way = h * (3 * sim->mechanics->largest_speed(sim, sim->state.v) + 4 * h * sim->step.acceleration);
   if (!isfinite(c->way)) return SS_OK;
-  find_clusters(sim, c->way);
-  *several = c->count > 1;
+  ss_clusters_find(sim, c->way);
+  *several = sim->search.parts.count > 1;
   if (*several && !c->alone) status = create_alone(sim, error);
   if (*several && status == SS_OK) find_sleepers(sim, h);
   return status;
 }
 
-ss_status ss_clusters_advance(ss_sim *sim, double end, bool *took, bool *collided, ss_error *error) {
-  ss_clusters *c = sim->clusters;
+ss_status ss_apart_advance(ss_sim *sim, double end, bool *took, bool *collided, ss_error *error) {
+  ss_apart *c = sim->apart;
   ss_sim *alone = c->alone;
   *took = c->lost = false;
   c->n_events = c->closed = 0;
@@ -535,7 +427,7 @@ ss_status ss_clusters_advance(ss_sim *sim, double end, bool *took, bool *collide
   return SS_OK;
 }
 
-void ss_clusters_free(ss_clusters *c) {
+void ss_apart_free(ss_apart *c) {
   if (!c) return;
   ss_sim_destroy(c->alone);
   ss_free(c->by_cluster);
