@@ -100,6 +100,7 @@ void ss_deal_end(ss_sim *sim);
 
 /* Contact memory. */
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
+void ss_touch_sort(ss_touch *touch, int n);
 bool ss_touch_keeps(const ss_sim *sim, ss_contact *c); /* at rest, of a solved part: as it is remembered */
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
 void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the last step knew of it */

@@ -12,6 +12,12 @@ static int by_key(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
+void ss_touch_sort(ss_touch *touch, int n) {
+  bool sorted = true;
+  for (int i = 1; i < n && sorted; i++) sorted = touch[i - 1].key <= touch[i].key;
+  if (!sorted) qsort(touch, (size_t)n, sizeof *touch, by_key);
+}
+
 /* What rests, and did in the step before, keeps all that is remembered of it: forces do not drift by rounding errors, and a step that
  * is not computed (sim/sleep.c) leaves the same behind. */
 bool ss_touch_keeps(const ss_sim *sim, ss_contact *c) {
@@ -67,15 +73,10 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
       ss_grow((void **)&state->touch, &state->touch_capacity, sim->trial.n_contacts, sizeof *state->touch, error);
   if (status != SS_OK) return status;
   state->n_touch = state->n_patch = 0;
-  bool sorted = true;
-  uint64_t last = 0;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     const bool told = c->closed || c->hits > 0 || c->hops > 0 || ss_patch_lives(sim, c);
     c->place = told ? state->n_touch++ : -1;
-    if (!told) continue;
-    sorted &= last <= c->key;
-    last = c->key;
   }
   ss_each(sim, sim->trial.n_contacts, remember);
   for (int i = 0; i < sim->trial.n_contacts && sim->scheme->compliant; i++) {
@@ -83,6 +84,6 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
     if (!ss_patch_lives(sim, c)) continue;
     if ((status = ss_patch_store(sim, c, &state->touch[c->place], error)) != SS_OK) return status;
   }
-  if (!sorted) qsort(state->touch, (size_t)state->n_touch, sizeof *state->touch, by_key);
+  ss_touch_sort(state->touch, state->n_touch);
   return SS_OK;
 }

@@ -203,10 +203,7 @@ void ss_threads_for(ss_threads *t, int n, int piece, ss_threads_work *work, void
 
 /* ---- sums ---- */
 
-enum {
-  PIECES = 64,
-  LEAST = 512
-}; /* of a range, at most; indices in one, at least: they do not depend on the number of threads */
+enum { PIECES = 64 }; /* of a range, at most: they do not depend on the number of threads */
 
 typedef struct fold_job {
   ss_threads_part *term;
@@ -227,12 +224,12 @@ static void fold_pieces(void *data, int worker, int from, int to) {
 
 void ss_threads_fold(ss_threads *t, int n, ss_threads_part *term, void *user, double *sums, int count,
                      double (*join)(double a, double b)) {
-  for (int i = 0; i < count; i++) sums[i] = 0;
-  if (n <= LEAST) {
-    if (n > 0) term(user, 0, n, sums);
+  if (n <= SS_ONE_PIECE) {
+    ss_fold_piece(n, term, user, sums, count);
     return;
   }
-  const int least = (n + PIECES - 1) / PIECES, piece = least < LEAST ? LEAST : least, pieces = (n + piece - 1) / piece;
+  const int least = (n + PIECES - 1) / PIECES, piece = least < SS_ONE_PIECE ? SS_ONE_PIECE : least;
+  const int pieces = (n + piece - 1) / piece;
   fold_job job;
   job.term = term;
   job.user = user;

@@ -27,6 +27,12 @@ enum { SS_MOST_PARTS = 4 };
 typedef void ss_threads_part(void *user, int first, int last, double *parts);
 void ss_threads_fold(ss_threads *threads, int n, ss_threads_part *term, void *user, double *parts, int count,
                      double (*join)(double a, double b));
+/* The same for a range that is one piece. */
+enum { SS_ONE_PIECE = 512 };
+static inline void ss_fold_piece(int n, ss_threads_part *term, void *user, double *parts, int count) {
+  for (int i = 0; i < count; i++) parts[i] = 0;
+  if (n > 0) term(user, 0, n, parts);
+}
 double ss_sum_of_two(double a, double b);
 double ss_larger_of_two(double a, double b);
 

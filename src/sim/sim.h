@@ -320,11 +320,17 @@ static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->solver.lu[sim->tr
 void ss_each(ss_sim *sim, int n, void (*each)(ss_sim *sim, int i));
 /* Sums and largest ones over pieces of 0 .. n - 1 (core/threads.h); user: usually the sim. */
 static inline void ss_sums(const ss_sim *sim, int n, ss_threads_part *part, void *user, double *sums, int count) {
-  ss_threads_fold(sim->threads, n, part, user, sums, count, ss_sum_of_two);
+  if (n <= SS_ONE_PIECE)
+    ss_fold_piece(n, part, user, sums, count);
+  else
+    ss_threads_fold(sim->threads, n, part, user, sums, count, ss_sum_of_two);
 }
 static inline double ss_most(const ss_sim *sim, int n, ss_threads_part *part, void *user) {
   double most = 0;
-  ss_threads_fold(sim->threads, n, part, user, &most, 1, ss_larger_of_two);
+  if (n <= SS_ONE_PIECE)
+    ss_fold_piece(n, part, user, &most, 1);
+  else
+    ss_threads_fold(sim->threads, n, part, user, &most, 1, ss_larger_of_two);
   return most;
 }
 

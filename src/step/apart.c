@@ -176,12 +176,13 @@ static ss_status leave(ss_sim *sim, int cluster, ss_error *error) {
   const ss_model *scene = sim->model, *m = &c->model;
   const ss_status status = reserve_room(sim, error);
   if (status != SS_OK) return status;
+  const uint64_t set = alone->crowd.asleep > 0 ? set_of(sim, cluster) : 0;
   for (int i = 0; i < m->n_bodies; i++) {
     const int k = in_scene(sim, cluster, i);
     memcpy(sim->state.q + 7 * (size_t)k, alone->state.q + 7 * (size_t)i, 7 * sizeof(double));
     memcpy(sim->state.v + scene->bodies[k].first, alone->state.v + m->bodies[i].first,
            sizeof(double) * (size_t)m->bodies[i].n);
-    c->sleeper[k] = alone->crowd.asleep > 0 ? set_of(sim, cluster) : 0;
+    c->sleeper[k] = set;
   }
   for (int i = 0; i < alone->trial.n_contacts; i++) {
     ss_contact *out = &sim->trial.contacts[sim->trial.n_contacts++];
@@ -254,8 +255,7 @@ static void note_event(void *user, const ss_sim *alone, const ss_event *event) {
   late_event *late = &c->events[c->n_events];
   *late = (late_event){*event, c->n_events};
   c->n_events++;
-  const int cluster = c->present;
-  for (int side = 0; side < 2; side++) late->event.body[side] = in_scene(sim, cluster, event->body[side]);
+  for (int side = 0; side < 2; side++) late->event.body[side] = in_scene(sim, c->present, event->body[side]);
 }
 
 static int by_time(const void *left, const void *right) {
@@ -276,17 +276,12 @@ static void tell_events(ss_sim *sim) {
 
 /* ---- the step ---- */
 
-static int by_key(const void *left, const void *right) {
-  const uint64_t a = ((const ss_touch *)left)->key, b = ((const ss_touch *)right)->key;
-  return (a > b) - (a < b);
-}
-
 static void end_step(ss_sim *sim, double end, bool all_sleep) {
   ss_apart *c = sim->apart;
   ss_state *s = &sim->state;
   ss_touch *touch = s->touch;
   const int capacity = s->touch_capacity;
-  if (c->n_touch) qsort(c->touch, (size_t)c->n_touch, sizeof *c->touch, by_key);
+  ss_touch_sort(c->touch, c->n_touch);
   s->touch = c->touch, s->n_touch = c->n_touch, s->touch_capacity = c->touch_capacity;
   c->touch = touch, c->touch_capacity = capacity;
   c->h = end - s->t;
