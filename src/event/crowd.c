@@ -88,11 +88,10 @@
 
 /* Whether many contacts are closed or have collided in this step. */
 static bool is_crowd(const ss_sim *sim) {
-  enum { MANY = 16 };
   int busy = sim->crowd.elsewhere;
-  for (int i = 0; i < sim->trial.n_contacts && busy < MANY; i++)
+  for (int i = 0; i < sim->trial.n_contacts && busy < SS_CROWD; i++)
     busy += sim->trial.contacts[i].closed || sim->trial.contacts[i].hits > 0;
-  return busy >= MANY;
+  return busy >= SS_CROWD;
 }
 
 static bool needs_all(const ss_sim *sim) {

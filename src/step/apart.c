@@ -60,8 +60,9 @@ static bool goes_on_sleeping(const ss_sim *sim, int cluster) {
   for (int i = sim->search.parts.start[cluster]; i < sim->search.parts.start[cluster + 1]; i++) {
     const int k = sim->search.parts.list[i];
     const ss_body *body = &sim->model->bodies[k];
-    const size_t at = 7 * (size_t)k;
-    if (c->sleeper[k] != set || memcmp(sim->state.q + at, sim->saved.q + at, 7 * sizeof(double)) != 0) return false;
+    if (c->sleeper[k] != set) return false;
+    for (int j = 7 * k; j < 7 * k + 7; j++)
+      if (sim->state.q[j] != sim->saved.q[j]) return false;
     for (int j = body->first; j < body->first + body->n; j++)
       if (sim->state.v[j] != 0) return false;
   }
@@ -71,8 +72,10 @@ static bool goes_on_sleeping(const ss_sim *sim, int cluster) {
 static void find_sleepers(ss_sim *sim, double h) {
   static const double rounding = 1e-9;
   ss_apart *c = sim->apart;
-  const bool may =
-      sim->options.sleep && sim->dealt.done && c->step == sim->state.step && fabs(h - c->h) <= rounding * h;
+  c->closed = 0;
+  for (int i = 0; i < sim->state.n_touch; i++) c->closed += sim->state.touch[i].closed;
+  const bool may = sim->options.sleep && sim->dealt.done && c->step == sim->state.step &&
+                   fabs(h - c->h) <= rounding * h && c->closed >= SS_CROWD;
   for (int k = 0; k < sim->search.parts.count; k++) c->asleep[k] = may && goes_on_sleeping(sim, k);
 }
 
@@ -407,8 +410,7 @@ ss_status ss_apart_advance(ss_sim *sim, double end, bool *took, bool *collided, 
   ss_apart *c = sim->apart;
   ss_sim *alone = c->alone;
   *took = c->lost = false;
-  c->n_events = c->closed = 0;
-  for (int i = 0; i < sim->state.n_touch; i++) c->closed += sim->state.touch[i].closed;
+  c->n_events = 0;
   lend(sim);
   alone->threads = sim->threads; /* lent, too */
   ss_status status = ss_islands_prepare(alone, error);

@@ -158,6 +158,7 @@ double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found);
 ss_status ss_locate_collision(ss_sim *sim, double *h, bool *certified, ss_error *error);
 /* Gentle landings (event/crowd.c): the part's limit; whether a contact without restitution to speak of is below it at this
  * rate of its gap; the first collision in the trial of size h, where gentle landings before it are held. */
+enum { SS_CROWD = 16 }; /* closed contacts, or such as have collided in the step: fewer are no crowd */
 void ss_landing_begin(ss_sim *sim);
 double ss_landing_speed(const ss_sim *sim, const ss_contact *c);
 bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate);
