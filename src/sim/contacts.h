@@ -119,13 +119,12 @@ typedef struct ss_candidates {
 /* Bodies by the clusters in which they may meet (contact/clusters.c). */
 typedef struct ss_clusters {
   int count;
-  int *number;          /* [n_bodies] of each body's cluster */
-  int *list, *start;    /* [n_bodies], [n_bodies + 1] the bodies by their clusters; where each cluster starts */
-  int *parent;          /* [n_bodies] which body stands for a connected set of them */
-  int *first_shape;     /* [n_bodies + 1] */
-  double *box, *listed; /* [n_shapes][6] now; those that the clusters were found for */
-  double listed_for;    /* by which they were grown; 0: nothing has been found */
-  int *order, axis;     /* [2 n_shapes] */
+  int *number;       /* [n_bodies] of each body's cluster */
+  int *list, *start; /* [n_bodies], [n_bodies + 1] the bodies by their clusters; where each cluster starts */
+  int *parent;       /* [n_bodies] which body stands for a connected set of them */
+  int *first_shape;  /* [n_bodies + 1] */
+  double *box;       /* [n_shapes][6] grown by the way that bodies can go */
+  int *order, axis;  /* [2 n_shapes] */
 } ss_clusters;
 
 /* What a contact has given to the bodies in this step (contact/dealt.c). */
