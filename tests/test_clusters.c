@@ -118,10 +118,12 @@ static void events_are_told_in_the_order_of_time(void **state) {
 static void describe_piles(char *text, const char *more) {
   begin(text, "0");
   for (int pile = 0; pile < 2; pile++)
-    for (int i = 0; i < PILE; i++)
+    for (int i = 0; i < PILE; i++) {
+      const int row = i / WIDTH;
       add(text,
           "  - {name: p%d-%d, mass: 1, position: [%.17g, 0, %.17g], shapes: [{type: box, size: [0.4, 0.2, 0.2]}]}\n",
-          pile, i, 100 * pile + 0.402 * (i % WIDTH) + 0.2 * (i / WIDTH % 2), 0.1 + 0.2 * (i / WIDTH));
+          pile, i, 100 * pile + 0.402 * (i % WIDTH) + 0.2 * (row % 2), 0.1 + 0.2 * row);
+    }
   add(text, "  - {name: ball, mass: 0.5, position: [100.5, 0.01, 2.1], shapes: [{type: sphere, radius: 0.1}]}\n");
   end(text, more);
 }

@@ -34,7 +34,8 @@ typedef struct ss_apart {
   uint64_t *sleeper;      /* [n_bodies] the set of bodies with which each fell asleep; 0: it is awake */
   bool *asleep;           /* [n_bodies] of the clusters */
   long step;              /* after which they did, */
-  double h;               /* and its size */
+  double h;               /* its size, */
+  int contacts;           /* and how many contacts it left behind */
   ss_touch *touch;        /* of the step's end */
   late_event *events;     /* of the step, told at its end in the order of time */
   int n_touch, n_events;  /* of these two */
@@ -75,7 +76,7 @@ static void find_sleepers(ss_sim *sim, double h) {
   c->closed = 0;
   for (int i = 0; i < sim->state.n_touch; i++) c->closed += sim->state.touch[i].closed;
   const bool may = sim->options.sleep && sim->dealt.done && c->step == sim->state.step &&
-                   fabs(h - c->h) <= rounding * h && c->closed >= SS_CROWD;
+                   fabs(h - c->h) <= rounding * h && c->closed >= SS_CROWD && c->contacts == sim->trial.n_contacts;
   for (int k = 0; k < sim->search.parts.count; k++) c->asleep[k] = may && goes_on_sleeping(sim, k);
 }
 
@@ -289,6 +290,7 @@ static void end_step(ss_sim *sim, double end, bool all_sleep) {
   c->touch = touch, c->touch_capacity = capacity;
   c->h = end - s->t;
   c->step = s->step + 1;
+  c->contacts = sim->trial.n_contacts;
   s->t = end;
   sim->report = c->alone->report;
   sim->clock = c->alone->clock;
