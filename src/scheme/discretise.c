@@ -228,8 +228,8 @@ static bool may_join(const ss_sim *sim) {
 static bool may_divide(const ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
   const bool many = p->n >= DIVIDED_FROM || sim->crowd.landing_speed > 0; /* a small cluster of a crowd may rest, too */
-  return many && p->first_contact == 0 && sim->chosen.automatic && !sim->system &&
-         !sim->trial.coupling.active && !sim->scheme->compliant;
+  return many && p->first_contact == 0 && sim->chosen.automatic && !sim->system && !sim->trial.coupling.active &&
+         !sim->scheme->compliant;
 }
 
 ss_status ss_assemble(ss_sim *sim, ss_error *error) {
