@@ -2,8 +2,8 @@
  *
  *     crowds SCENE [--threads N] [--residual R] [--scheme S] [--seconds T] [--limit CPU] [--sleep 0|1]
  *
- * SCENE is wallWxH (running bond, T = 2 s), pyramidN (2 s) or ballsN (N balls, a cube of them, fall into a bin, 4 s): step 1/240,
- * friction 0.5, no restitution, Coulomb's disc. Prints one line: CPU time of all threads and of the calling one, and wall time, per simulated second, time of a step in its last tenth over
+ * SCENE is wallWxH (running bond, T = 2 s), pyramidN (2 s), ballsN (N balls, a cube of them, fall into a bin, 4 s) or bouncesN (N balls far
+ * from each other bounce with e = 0.8, 1 s): step 1/240, friction 0.5, else no restitution, Coulomb's disc. Prints one line: CPU time of all threads and of the calling one, and wall time, per simulated second, time of a step in its last tenth over
  * its contacts, stages, solves, penetration over the smallest radius or half side, motion of what should rest, and a hash of the final
  * state, which must not depend on the number of threads. Times count only beside those of another program in the same run. */
 #include <stickslip/stickslip.h>
@@ -98,13 +98,29 @@ static void add_balls(crowd *c, int side) {
   c->size = radius;
 }
 
+static void add_bounces(crowd *c, int n) {
+  const int side = (int)ceil(sqrt(n));
+  unsigned long long seed = 1;
+  for (int i = 0; i < n; i++) {
+    ss_shape_def shape = ss_shape_default(SS_SHAPE_SPHERE);
+    shape.radius = c->size = 0.1;
+    const int x = i % side, y = i / side;
+    add_body(c, shape, (ss_vec3){3. * x, 3. * y, 0.6 + 0.4 * random_next(&seed)});
+  }
+}
+
 static double make(crowd *c, const char *name) {
   int a, b;
   stop_if(ss_scene_create(&c->scene, &c->error), &c->error);
-  const ss_material_def material = {.name = "default", .friction = 0.5};
+  const bool bounces = sscanf(name, "bounces%d", &a) == 1;
+  const ss_material_def material = {.name = "default", .friction = 0.5, .restitution = bounces ? 0.8 : 0};
   stop_if(ss_scene_add_material(c->scene, &material, &c->error), &c->error);
   add_plane(c, (ss_vec3){0, 0, 1}, 0);
-  c->stands = true;
+  c->stands = !bounces;
+  if (bounces) {
+    add_bounces(c, a);
+    return 1;
+  }
   if (sscanf(name, "wall%dx%d", &a, &b) == 2) {
     add_wall(c, a, b);
     return 2;
@@ -118,7 +134,7 @@ static double make(crowd *c, const char *name) {
     add_balls(c, (int)lround(cbrt(a)));
     return 4;
   }
-  (void)fprintf(stderr, "crowds: wallWxH, pyramidN or ballsN, not '%s'\n", name);
+  (void)fprintf(stderr, "crowds: wallWxH, pyramidN, ballsN or bouncesN, not '%s'\n", name);
   exit(2);
 }
 

@@ -83,6 +83,7 @@ static void trials_come_back(void **state) {
     const change c = {.scheme = cases[i].scheme};
     run_open(&tried, cases[i].scene, &c);
     run_open(&plain, cases[i].scene, &c);
+    tried.sim->chosen.divides = plain.sim->chosen.divides = false; /* trials are those of the whole scene */
     for (int k = 0; k < cases[i].steps && !ss_sim_done(plain.sim); k++) {
       run_step(&tried);
       run_step(&plain);

@@ -350,7 +350,7 @@ const ss_report *ss_sim_report(const ss_sim *sim);
 
 /* Observers are called after every step, for every event as it happens, and with the complementarity problem of every part
  * of a step before its solution z is applied (at the part's start, ss_sim_state still says when; the last blocks are those of
- * the contacts, in the order of ss_sim_contacts). event and problem may be NULL. */
+ * the contacts, in the order of ss_sim_contacts). Functions that are NULL are not called. */
 typedef struct ss_observer {
   void *user;
   ss_status (*step)(void *user, const ss_sim *sim, ss_error *error);

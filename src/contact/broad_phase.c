@@ -2,7 +2,8 @@
  *
  * Few pairs (most mechanisms): all of them that can collide at all, listed once; the boxes of each are compared. Many: boxes around the
  * shapes, grown by the way they can go in the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
- * meet everybody. The later parts of a step find their boxes inside those of the first one and take over its list. */
+ * meet everybody. While the boxes stay inside those that the pairs were listed for, in later parts of a step and where bodies are at rest, the list
+ * stays. */
 #include "contact/sweep_and_prune.h"
 #include "contact/contact.h"
 
@@ -36,29 +37,40 @@ ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-/* low x y z, high x y z of every shape, grown by how far it can move and by half of what the narrow phase looks at
- * besides, so that its contacts do not depend on what else is listed. */
-static void compute_bounds(ss_sim *sim, double h) {
-  const ss_model *model = sim->model;
-  const double way = h * sim->part.speed_bound, around = SS_NEAR / 2 * model->length;
-  sim->search.grown[0] = way + around;
-  sim->search.grown[1] = around;
-  for (int i = 0; i < model->n_shapes; i++) {
-    const ss_shape *shape = &model->shapes[i];
-    const ss_pose body = ss_pose_of(sim->state.q, shape->body), pose = ss_shape_pose(shape, &body);
-    ss_vec3 low, high;
-    ss_shape_bounds(shape, &pose, &low, &high);
-    const double grow = sim->search.grown[shape->body < 0];
-    double *b = sim->search.bounds + 6 * (size_t)i;
-    b[0] = low.x - grow, b[1] = low.y - grow, b[2] = low.z - grow;
-    b[3] = high.x + grow, b[4] = high.y + grow, b[5] = high.z + grow;
-  }
+/* How far the narrow phase looks: the way of two bodies in the step, and a little. In units of 1/256 of its power of two, so that the last
+ * digits of the step's size do not make it another one. */
+double ss_search_reach(const ss_sim *sim, double h) {
+  const double reach = 2 * h * sim->part.speed_bound + SS_NEAR * sim->model->length;
+  int exponent;
+  const double mantissa = frexp(reach, &exponent);
+  return isfinite(reach) ? ldexp(ceil(512 * mantissa), exponent - 9) : reach;
 }
 
+/* low x y z, high x y z of a shape, grown by how far it can move and by half of what the narrow phase looks at
+ * besides, so that its contacts do not depend on what else is listed. */
+static void bound(ss_sim *sim, int i) {
+  const ss_shape *shape = &sim->model->shapes[i];
+  const ss_pose body = ss_pose_of(sim->state.q, shape->body), pose = ss_shape_pose(shape, &body);
+  ss_vec3 low, high;
+  ss_shape_bounds(shape, &pose, &low, &high);
+  const double grow = sim->search.grown[shape->body < 0];
+  double *b = sim->search.bounds + 6 * (size_t)i;
+  b[0] = low.x - grow, b[1] = low.y - grow, b[2] = low.z - grow;
+  b[3] = high.x + grow, b[4] = high.y + grow, b[5] = high.z + grow;
+}
+
+static void compute_bounds(ss_sim *sim, double h) {
+  sim->search.grown[0] = ss_search_reach(sim, h) / 2;
+  sim->search.grown[1] = SS_NEAR / 2 * sim->model->length;
+  ss_each(sim, sim->model->n_shapes, bound);
+}
+
+/* Whether the list of an earlier search will do: it was made for larger boxes, though not for much larger ones. */
 static bool list_covers(const ss_sim *sim) {
-  bool inside = sim->search.listed_in_step;
+  const ss_search *s = &sim->search;
+  bool inside = s->listed_for > 0 && s->listed_for <= 2 * s->grown[0];
   for (int i = 0; inside && i < sim->model->n_shapes; i++) {
-    const double *b = sim->search.bounds + 6 * (size_t)i, *listed = sim->search.listed + 6 * (size_t)i;
+    const double *b = s->bounds + 6 * (size_t)i, *listed = s->listed + 6 * (size_t)i;
     for (int k = 0; k < 3; k++) inside = inside && b[k] >= listed[k] && b[3 + k] <= listed[3 + k];
   }
   return inside;
@@ -107,6 +119,6 @@ ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error) {
   if (sim->search.near.n)
     qsort(sim->search.near.items, (size_t)sim->search.near.n, sizeof *sim->search.near.items, by_shapes);
   memcpy(sim->search.listed, sim->search.bounds, sizeof(double) * 6 * (size_t)sim->model->n_shapes);
-  sim->search.listed_in_step = true;
+  sim->search.listed_for = sim->search.grown[0];
   return SS_OK;
 }

@@ -29,6 +29,21 @@ bool ss_candidate_make(const ss_model *model, int i, int j, ss_candidate *out) {
 
 uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature) { return candidate->key | feature; }
 
+void ss_key_shapes(const ss_model *model, uint64_t key, int shape[2]) {
+  const bool mesh = key >> 62 & 1;
+  shape[0] = (int)(key >> 44 & 0x3ffff);
+  shape[1] = mesh ? model->n_shapes - 1 - (int)(key >> 32 & 0xfff) : (int)(key >> 24 & 0xfffff);
+}
+
+uint64_t ss_key_renumber(const ss_model *from, const ss_model *to, const int *number, uint64_t key) {
+  int shape[2];
+  ss_key_shapes(from, key, shape);
+  const uint64_t feature = key & (from->shapes[shape[1]].mesh ? 0xffffffff : 0xffffff);
+  shape[0] = number[shape[0]];
+  shape[1] = number[shape[1]];
+  return key_of_shapes(to, shape) | feature;
+}
+
 /* A capsule around the shape: its axis and radius. False: the shape is not bounded, or is not convex. */
 static bool capsule_around(const ss_shape *shape, const ss_pose *pose, ss_segment *axis, double *radius) {
   if (!isfinite(shape->reach) || shape->mesh) return false;

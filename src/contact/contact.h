@@ -39,6 +39,9 @@ bool ss_shapes_are_apart(const ss_shape *a, const ss_pose *pa, const ss_shape *b
 double ss_shapes_distance(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb);
 
 uint64_t ss_contact_key(const ss_candidate *candidate, uint32_t feature);
+/* The shapes of a contact's key; the key of the same contact in another model, where shape i has the number number[i]. */
+void ss_key_shapes(const ss_model *model, uint64_t key, int shape[2]);
+uint64_t ss_key_renumber(const ss_model *from, const ss_model *to, const int *number, uint64_t key);
 
 /* Contact point of a known feature with its two bodies at these poses. */
 void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_pose *body_a, const ss_pose *body_b,
@@ -67,6 +70,7 @@ ss_row ss_limit_row(const ss_model *model, const ss_contact *limit, const ss_pos
 
 ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
+double ss_search_reach(const ss_sim *sim, double h); /* contacts whose gaps are wider are not looked for */
 /* Whether near pairs that were not looked at may have met in the part of size h that has been solved; all are looked at then. */
 /* No points of the shapes of two bodies approach each other faster. */
 double ss_approach_speed(const ss_model *model, const int body[2], const double *v);
@@ -75,6 +79,9 @@ bool ss_aside_may_meet(ss_sim *sim, double h);
 static inline const ss_candidates *ss_near_pairs(const ss_sim *sim) {
   return sim->search.few_pairs && !sim->search.bounded ? &sim->search.all : &sim->search.near;
 }
+/* Bodies that may meet if none goes farther than `way`: sim->search.parts. */
+ss_status ss_clusters_create(ss_sim *sim, ss_error *error);
+void ss_clusters_find(ss_sim *sim, double way);
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error); /* after it */
 /* Features that overlap by more than `deep` at positions q_end and are not among the contacts join them, as they are at the start
  * of the part; how many. */
@@ -95,6 +102,7 @@ void ss_deal_end(ss_sim *sim);
 
 /* Contact memory. */
 ss_status ss_touch_store(ss_sim *sim, ss_error *error);
+void ss_touch_sort(ss_touch *touch, int n);
 bool ss_touch_keeps(const ss_sim *sim, ss_contact *c); /* at rest, of a solved part: as it is remembered */
 const ss_touch *ss_touch_find(const ss_state *state, uint64_t key);
 void ss_contact_remember(const ss_sim *sim, ss_contact *contact); /* what the last step knew of it */

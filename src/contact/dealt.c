@@ -13,8 +13,9 @@ static int by_key(const void *left, const void *right) {
 
 /* Entries of the same contact become one: impulses add, the rest is the latest. */
 static void merge(ss_sim *sim) {
-  if (sim->dealt.n == 0) return;
-  qsort(sim->dealt.list, (size_t)sim->dealt.n, sizeof *sim->dealt.list, by_key);
+  bool sorted = true;
+  for (int i = 1; i < sim->dealt.n && sorted; i++) sorted = sim->dealt.list[i - 1].key < sim->dealt.list[i].key;
+  if (!sorted) qsort(sim->dealt.list, (size_t)sim->dealt.n, sizeof *sim->dealt.list, by_key);
   int n = 0;
   for (int i = 0; i < sim->dealt.n; i++) {
     ss_dealt *last = n ? &sim->dealt.list[n - 1] : NULL;
@@ -41,19 +42,37 @@ static ss_contact_report tell(const ss_contact *c) {
                              c->patch ? c->direction[1] : v3(0, 0, 0)};
 }
 
+enum { CONTACTS_AT_A_TIME = 128 };
+
+typedef struct deal_job {
+  ss_sim *sim;
+  double fraction;
+} deal_job;
+
+static void deal_some(void *user, int worker, int from, int to) {
+  (void)worker;
+  const deal_job *job = user;
+  for (int i = from; i < to; i++) {
+    const ss_contact *c = &job->sim->trial.contacts[i];
+    if (c->place < 0) continue;
+    ss_dealt *dealt = &job->sim->dealt.list[c->place];
+    *dealt = (ss_dealt){c->key, c->place, false, tell(c)};
+    dealt->report.impulse = v3_scale(job->fraction, c->pressed);
+  }
+}
+
 ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error) {
   const int before = sim->dealt.n;
   const ss_status status = ss_grow((void **)&sim->dealt.list, &sim->dealt.capacity, before + sim->trial.n_contacts,
                                    sizeof *sim->dealt.list, error);
   if (status != SS_OK) return status;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *c = &sim->trial.contacts[i];
-    if (c->row < 0 || c->limit || v3_dot(c->pressed, c->pressed) == 0) continue;
-    ss_dealt *dealt = &sim->dealt.list[sim->dealt.n];
-    *dealt = (ss_dealt){c->key, sim->dealt.n, false, tell(c)};
-    dealt->report.impulse = v3_scale(fraction, c->pressed);
-    sim->dealt.n++;
+    ss_contact *c = &sim->trial.contacts[i];
+    const bool deals = c->row >= 0 && !c->limit && v3_dot(c->pressed, c->pressed) != 0;
+    c->place = deals ? sim->dealt.n++ : -1;
   }
+  deal_job job = {sim, fraction};
+  ss_threads_for(sim->threads, sim->trial.n_contacts, CONTACTS_AT_A_TIME, deal_some, &job);
   if (before) merge(sim);
   return SS_OK;
 }
@@ -91,13 +110,15 @@ static int find(const ss_sim *sim, uint64_t key) {
   return dealt ? (int)(dealt - sim->dealt.list) : -1;
 }
 
+static void note_present(ss_sim *sim, int i) {
+  const int dealt = sim->trial.contacts[i].active ? find(sim, sim->trial.contacts[i].key) : -1;
+  if (dealt >= 0) sim->dealt.list[dealt].gone = false;
+}
+
 void ss_deal_end(ss_sim *sim) {
   merge(sim);
   for (int i = 0; i < sim->dealt.n; i++) sim->dealt.list[i].gone = true;
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const int dealt = sim->trial.contacts[i].active ? find(sim, sim->trial.contacts[i].key) : -1;
-    if (dealt >= 0) sim->dealt.list[dealt].gone = false;
-  }
+  ss_each(sim, sim->trial.n_contacts, note_present);
   sim->dealt.done = true;
 }
 

@@ -345,7 +345,7 @@ ss_status ss_add_features(ss_sim *sim, const double *q_end, double deep, int *ad
 
 ss_status ss_narrow_phase(ss_sim *sim, double h, ss_error *error) {
   const ss_candidates *list = ss_near_pairs(sim);
-  const double reach = 2 * h * sim->part.speed_bound + SS_NEAR * sim->model->length;
+  const double reach = ss_search_reach(sim, h);
   sim->trial.n_contacts = sim->trial.n_patch = 0;
   if (!same_pairs(&sim->search.found, list)) sim->search.found.n_pairs = 0;
   bool known;

@@ -1,10 +1,14 @@
-/* A pool of C11 threads. They sleep between the ranges, and take the pieces of a range one after the other from a common counter.
+/* A pool of C11 threads. They live as long as the pool, and take the pieces of a range one after the other from a common counter.
+ * Between ranges they look for the next one for some microseconds, then they sleep. The caller waits for pieces that are being
+ * done, not for threads: who comes late finds the range closed.
  *
  * The threads of C need no library beside libc, so that a program that links the static library needs none either; with
  * STICKSLIP_THREADS=OFF, or where the C library has no threads, everything is done by the caller. */
 #include "core/threads.h"
 
 #include "core/arena.h"
+
+#include <math.h>
 
 #if !defined(__STDC_NO_THREADS__) && !defined(SS_WITHOUT_THREADS)
 
@@ -17,10 +21,11 @@ struct ss_threads {
   thrd_t *others;
   int started; /* of the others */
   mtx_t pool, user;
-  cnd_t begin, end;
-  long round;  /* ranges so far */
-  int waiting; /* threads that have not ended the present one */
-  bool ends;
+  cnd_t begin;
+  atomic_long round; /* ranges so far, twice; odd: the present one may be joined */
+  atomic_int inside; /* of the others: at the present range, or looking whether they may join it */
+  atomic_int asleep; /* of the others: waiting for `begin` */
+  atomic_bool ends;
   ss_threads_work *work; /* of the present range */
   void *data;
   int size, piece;
@@ -40,23 +45,35 @@ static void do_pieces(ss_threads *t, int worker) {
   }
 }
 
+static bool is_news(ss_threads *t, long seen) {
+  const long round = atomic_load(&t->round);
+  return atomic_load(&t->ends) || (round % 2 != 0 && round != seen);
+}
+
+/* Until there is another range to join, or the end: at first awake, because the next one often follows at once. */
+static void await_news(ss_threads *t, long seen) {
+  enum { LOOKS = 20000 };
+  for (int k = 0; k < LOOKS; k++)
+    if (is_news(t, seen)) return;
+  (void)mtx_lock(&t->pool);
+  atomic_fetch_add(&t->asleep, 1);
+  while (!is_news(t, seen)) (void)cnd_wait(&t->begin, &t->pool);
+  atomic_fetch_sub(&t->asleep, 1);
+  (void)mtx_unlock(&t->pool);
+}
+
 static int run_worker(void *argument) {
   const worker_start start = *(worker_start *)argument;
   ss_free(argument);
   ss_threads *t = start.threads;
-  long seen = 0;
-  (void)mtx_lock(&t->pool);
-  for (;;) {
-    while (t->round == seen && !t->ends) (void)cnd_wait(&t->begin, &t->pool);
-    if (t->ends) break;
-    seen = t->round;
-    (void)mtx_unlock(&t->pool);
-    do_pieces(t, start.worker);
-    (void)mtx_lock(&t->pool);
-    if (--t->waiting == 0) (void)cnd_signal(&t->end);
+  for (long seen = 0;;) {
+    await_news(t, seen);
+    if (atomic_load(&t->ends)) return 0;
+    atomic_fetch_add(&t->inside, 1);
+    seen = atomic_load(&t->round); /* the caller closes it before it looks who is inside */
+    if (seen % 2 != 0) do_pieces(t, start.worker);
+    atomic_fetch_sub(&t->inside, 1);
   }
-  (void)mtx_unlock(&t->pool);
-  return 0;
 }
 
 static bool start_worker(ss_threads *t, int worker) {
@@ -82,11 +99,14 @@ ss_status ss_threads_create(int n, ss_threads **out, ss_error *error) {
   memset(t, 0, sizeof *t);
   t->n = n;
   t->others = others;
+  atomic_init(&t->round, 0);
+  atomic_init(&t->inside, 0);
+  atomic_init(&t->asleep, 0);
+  atomic_init(&t->ends, false);
   atomic_init(&t->next, 0);
   (void)mtx_init(&t->pool, mtx_plain);
   (void)mtx_init(&t->user, mtx_plain);
   (void)cnd_init(&t->begin);
-  (void)cnd_init(&t->end);
   while (t->started < n - 1 && start_worker(t, t->started + 1)) t->started++;
   if (t->started < n - 1) {
     ss_threads_destroy(t);
@@ -99,12 +119,11 @@ ss_status ss_threads_create(int n, ss_threads **out, ss_error *error) {
 void ss_threads_destroy(ss_threads *t) {
   if (!t) return;
   (void)mtx_lock(&t->pool);
-  t->ends = true;
+  atomic_store(&t->ends, true);
   (void)cnd_broadcast(&t->begin);
   (void)mtx_unlock(&t->pool);
   for (int k = 0; k < t->started; k++) (void)thrd_join(t->others[k], NULL);
   cnd_destroy(&t->begin);
-  cnd_destroy(&t->end);
   mtx_destroy(&t->pool);
   mtx_destroy(&t->user);
   ss_free(t->others);
@@ -113,25 +132,27 @@ void ss_threads_destroy(ss_threads *t) {
 
 int ss_threads_count(const ss_threads *t) { return t ? t->n : 1; }
 
-void ss_threads_for(ss_threads *t, int n, int piece, ss_threads_work *work, void *user) {
-  if (!t || n <= piece) {
-    if (n > 0) work(user, 0, 0, n);
-    return;
-  }
+static void wake_sleepers(ss_threads *t) {
+  if (atomic_load(&t->asleep) == 0) return;
   (void)mtx_lock(&t->pool);
+  (void)cnd_broadcast(&t->begin);
+  (void)mtx_unlock(&t->pool);
+}
+
+/* Within a piece there are no others to be had. */
+static bool may_share(ss_threads *t) { return t && atomic_load(&t->round) % 2 == 0; }
+
+static void share_pieces(ss_threads *t, int n, int piece, ss_threads_work *work, void *user) {
   t->work = work;
   t->data = user;
   t->size = n;
   t->piece = piece;
   atomic_store(&t->next, 0);
-  t->waiting = t->started;
-  t->round++;
-  (void)cnd_broadcast(&t->begin);
-  (void)mtx_unlock(&t->pool);
+  atomic_fetch_add(&t->round, 1);
+  wake_sleepers(t);
   do_pieces(t, 0);
-  (void)mtx_lock(&t->pool);
-  while (t->waiting > 0) (void)cnd_wait(&t->end, &t->pool);
-  (void)mtx_unlock(&t->pool);
+  atomic_fetch_add(&t->round, 1);
+  while (atomic_load(&t->inside) > 0) thrd_yield();
 }
 
 void ss_threads_lock(ss_threads *t) {
@@ -143,6 +164,17 @@ void ss_threads_unlock(ss_threads *t) {
 }
 
 #else
+
+static bool may_share(ss_threads *t) {
+  (void)t;
+  return false;
+}
+
+static void share_pieces(ss_threads *t, int n, int piece, ss_threads_work *work, void *user) {
+  (void)t;
+  (void)piece;
+  work(user, 0, 0, n);
+}
 
 ss_status ss_threads_create(int n, ss_threads **out, ss_error *error) {
   (void)n;
@@ -157,13 +189,56 @@ int ss_threads_count(const ss_threads *threads) {
   return 1;
 }
 
-void ss_threads_for(ss_threads *threads, int n, int piece, ss_threads_work *work, void *user) {
-  (void)threads;
-  (void)piece;
-  if (n > 0) work(user, 0, 0, n);
-}
-
 void ss_threads_lock(ss_threads *threads) { (void)threads; }
 void ss_threads_unlock(ss_threads *threads) { (void)threads; }
 
 #endif
+
+void ss_threads_for(ss_threads *t, int n, int piece, ss_threads_work *work, void *user) {
+  if (n > piece && may_share(t))
+    share_pieces(t, n, piece, work, user);
+  else if (n > 0)
+    work(user, 0, 0, n);
+}
+
+/* ---- sums ---- */
+
+enum { PIECES = 64 }; /* of a range, at most: they do not depend on the number of threads */
+
+typedef struct fold_job {
+  ss_threads_part *term;
+  void *user;
+  int n, piece;
+  double part[PIECES][SS_MOST_PARTS];
+} fold_job;
+
+static void fold_pieces(void *data, int worker, int from, int to) {
+  (void)worker;
+  fold_job *job = data;
+  for (int k = from; k < to; k++) {
+    const int first = k * job->piece, last = first + job->piece;
+    for (int i = 0; i < SS_MOST_PARTS; i++) job->part[k][i] = 0;
+    job->term(job->user, first, last < job->n ? last : job->n, job->part[k]);
+  }
+}
+
+void ss_threads_fold(ss_threads *t, int n, ss_threads_part *term, void *user, double *sums, int count,
+                     double (*join)(double a, double b)) {
+  if (n <= SS_ONE_PIECE) {
+    ss_fold_piece(n, term, user, sums, count);
+    return;
+  }
+  const int least = (n + PIECES - 1) / PIECES, piece = least < SS_ONE_PIECE ? SS_ONE_PIECE : least;
+  const int pieces = (n + piece - 1) / piece;
+  fold_job job;
+  job.term = term;
+  job.user = user;
+  job.n = n;
+  job.piece = piece;
+  ss_threads_for(t, pieces, 1, fold_pieces, &job);
+  for (int k = 0; k < pieces; k++)
+    for (int i = 0; i < count; i++) sums[i] = k == 0 ? job.part[0][i] : join(sums[i], job.part[k][i]);
+}
+
+double ss_sum_of_two(double a, double b) { return a + b; }
+double ss_larger_of_two(double a, double b) { return a >= b || isnan(a) ? a : b; } /* NaN stays */

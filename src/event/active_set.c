@@ -20,37 +20,51 @@ enum { MOST_HOPS = 2 };
 
 static bool hops_on(const ss_contact *c) { return c->hops >= MOST_HOPS; }
 
-/* Whether a crowd's contact may rest as it is: its bodies hardly move. */
-static bool is_idle(const ss_sim *sim, const ss_contact *c) {
-  if (!(sim->crowd.landing_speed > 0) || !c->pair) return false;
-  for (int side = 0; side < 2; side++)
-    if (c->body[side] >= 0 && !ss_is_idle(sim, c->body[side])) return false;
-  return true;
+static void note_idle(ss_sim *sim, int body) {
+  const double slow = sim->step.h * sim->step.acceleration / 16;
+  sim->crowd.idle[body] = ss_body_speed(sim->model, body, sim->state.v) <= slow;
 }
 
-void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now) {
+void ss_find_idle(ss_sim *sim) { ss_each(sim, sim->model->n_bodies, note_idle); }
+
+/* Whether a crowd's contact may rest as it is: its bodies hardly move. */
+static bool is_idle(const ss_sim *sim, const ss_contact *c) {
+  return sim->crowd.landing_speed > 0 && c->pair && ss_is_idle(sim, c->body[0]) && ss_is_idle(sim, c->body[1]);
+}
+
+enum { ACTIVE, HITS, SETTLES, COUNTS };
+
+/* Decides some contacts; counts those that are active, that collide, and that are closed and collide with the start of the step. */
+static void decide(void *user, int from, int to, double *counts) {
   static const double together = 1. / 16; /* of the way at the speed of landings */
-  const double gap_tolerance = ss_touch_gap(sim);
+  ss_sim *sim = user;
+  const double gap_tolerance = ss_touch_gap(sim), speed_tolerance = sim->part.speed_tolerance;
   const bool hold_all =
       (sim->scheme->position_level && !sim->chosen.locate_collisions) || sim->step.exhausted || sim->scheme->compliant;
-  *collides_now = false;
-  *speed_tolerance = 1e-9 * sim->step.h * sim->step.acceleration + 1e-12 * sim->part.speed_bound;
-  sim->trial.n_active = 0;
-  sim->crowd.settling = true;
-  ss_landing_begin(sim);
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
+  for (int i = from; i < to; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     const double landing = ss_landing_speed(sim, c);
     const bool touching = c->at.gap <= gap_tolerance, near = touching || c->at.gap <= together * landing * sim->step.h;
     const bool again = c->hits > 0 || c->hops > 0;
-    double gentle = again ? fmax(*speed_tolerance, ss_gentle_speed(sim)) : *speed_tolerance;
+    double gentle = again ? fmax(speed_tolerance, ss_gentle_speed(sim)) : speed_tolerance;
     if (near) gentle = fmax(gentle, landing);
     const bool hits = !hold_all && near && !c->closed && c->rate < -gentle;
     c->active = hold_all || c->closed || hops_on(c) || hits || (touching && c->rate <= gentle);
-    *collides_now |= hits || (!hold_all && touching && c->closed && ss_settles(sim, c));
-    sim->crowd.settling &= !hits;
     c->touching = touching || hits;
     c->idle = is_idle(sim, c);
-    sim->trial.n_active += c->active && !c->limit; /* limits are not counted as contacts */
+    counts[ACTIVE] += c->active && !c->limit; /* limits are not counted as contacts */
+    counts[HITS] += hits;
+    counts[SETTLES] += !hold_all && touching && c->closed && ss_settles(sim, c);
   }
+}
+
+void ss_active_set(ss_sim *sim) {
+  double counts[COUNTS];
+  sim->part.speed_tolerance = 1e-9 * sim->step.h * sim->step.acceleration + 1e-12 * sim->part.speed_bound;
+  ss_landing_begin(sim);
+  if (sim->crowd.landing_speed > 0) ss_find_idle(sim);
+  ss_sums(sim, sim->trial.n_contacts, decide, sim, counts, COUNTS);
+  sim->trial.n_active = (int)counts[ACTIVE];
+  sim->crowd.settling = counts[HITS] == 0;
+  sim->part.impact = counts[HITS] + counts[SETTLES] > 0;
 }

@@ -160,15 +160,22 @@ double ss_body_speed(const ss_model *model, int body, const double *v) {
   return v3_norm(linear) + (turn > 0 ? turn * model->bodies[body].reach : 0);
 }
 
-double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
-  const ss_model *model = sim->model;
-  double largest = 0;
-  for (int k = 0; k < model->n_bodies; k++) {
-    const double speed = ss_body_speed(model, k, v);
-    if (!isfinite(speed)) return INFINITY; /* fmax would drop a NaN, and the step would pass as finite */
-    largest = fmax(largest, speed);
+typedef struct speed_job {
+  const ss_model *model;
+  const double *v;
+} speed_job;
+
+static void find_fastest(void *user, int from, int to, double *largest) {
+  const speed_job *job = user;
+  for (int k = from; k < to; k++) {
+    const double speed = ss_body_speed(job->model, k, job->v);
+    *largest = isfinite(speed) ? fmax(*largest, speed) : HUGE_VAL; /* fmax would drop a NaN */
   }
-  return largest;
+}
+
+double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
+  speed_job job = {sim->model, v};
+  return ss_most(sim, sim->model->n_bodies, find_fastest, &job);
 }
 
 /* No point of the two bodies goes faster against the other along the path, between whose ends this is convex. */

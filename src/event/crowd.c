@@ -7,6 +7,9 @@
  *     >= 64      steps with collisions are one problem           of order one: positions v h at a collision
  *                (>= 16 where eight pairs of bodies collide in one step, none of them with e = 1)
  *
+ * Contacts are those of the scene, closed ones of other clusters (apart.c) among them; for the last line 16 of them are the cluster's own: a
+ * ball that bounces beside a heap is located.
+ *
  * The last line holds where the scene does not name the events to be located.
  *
  * == Gentle landings ==
@@ -85,11 +88,10 @@
 
 /* Whether many contacts are closed or have collided in this step. */
 static bool is_crowd(const ss_sim *sim) {
-  enum { MANY = 16 };
-  int busy = 0;
-  for (int i = 0; i < sim->trial.n_contacts; i++)
+  int busy = sim->crowd.elsewhere;
+  for (int i = 0; i < sim->trial.n_contacts && busy < SS_CROWD; i++)
     busy += sim->trial.contacts[i].closed || sim->trial.contacts[i].hits > 0;
-  return busy >= MANY;
+  return busy >= SS_CROWD;
 }
 
 static bool needs_all(const ss_sim *sim) {
@@ -154,10 +156,6 @@ ss_status ss_land(ss_sim *sim, double h, double *tau, bool *found, ss_error *err
 
 /* ---- rest ---- */
 
-bool ss_is_idle(const ss_sim *sim, int body) {
-  return ss_body_speed(sim->model, body, sim->state.v) <= sim->step.h * sim->step.acceleration / 16;
-}
-
 bool ss_calms(const ss_sim *sim) {
   return sim->crowd.landing_speed > 0 && !sim->crowd.calm_fails && sim->trial.asked.alpha < 1 && !sim->system &&
          !sim->trial.iterate_q && !sim->chosen.solves_to_collisions && sim->model->n_joints == 0 &&
@@ -168,37 +166,48 @@ static double row_speed(const ss_sim *sim, int i) {
   return ss_row_dot(sim->model, &sim->trial.problem.rows[i], sim->state.v);
 }
 
+static void weigh_block(ss_sim *sim, int b) {
+  const ss_block *block = &sim->trial.problem.blocks[b];
+  const ss_row *row = &sim->trial.problem.rows[block->first];
+  double work = 0;
+  for (int i = block->first; i < block->first + block->size; i++) work += sim->trial.problem.z[i] * row_speed(sim, i);
+  const bool idle = ss_is_idle(sim, row->body[0]) && ss_is_idle(sim, row->body[1]);
+  sim->solver.islands.part[b] = idle ? work : HUGE_VAL;
+}
+
 /* The work that stopping each island does with the problem's z; infinite where one of its bodies moves. */
-static void weigh(const ss_sim *sim, double *works) {
-  const ss_problem *p = &sim->trial.problem;
+static void weigh(ss_sim *sim, double *works) {
   const ss_islands *s = &sim->solver.islands;
-  for (int b = 0; b < p->n_blocks; b++) works[s->island[b]] = 0;
-  for (int b = 0; b < p->n_blocks; b++) {
-    const ss_row *row = &p->rows[p->blocks[b].first];
-    double *work = &works[s->island[b]];
-    if (!ss_is_idle(sim, row->body[0]) || !ss_is_idle(sim, row->body[1])) *work = INFINITY;
-    for (int i = p->blocks[b].first; i < p->blocks[b].first + p->blocks[b].size; i++)
-      *work += p->z[i] * row_speed(sim, i);
+  const int blocks = sim->trial.problem.n_blocks;
+  ss_each(sim, blocks, weigh_block);
+  for (int k = 0; k < s->count; k++) works[k] = 0;
+  for (int b = 0; b < blocks; b++) works[s->island[b]] += s->part[b];
+}
+
+/* Stops the contacts of islands that are to be stopped; counts rows that had a speed. */
+static void stop_contacts(void *user, int from, int to, double *stopped) {
+  ss_sim *sim = user;
+  const ss_islands *s = &sim->solver.islands;
+  for (int i = from; i < to; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (c->row < 0 || c->lands || s->work[s->island[c->block]] > 0) continue;
+    for (int k = c->row; k < c->row + c->n_rows; k++) {
+      const double speed = row_speed(sim, k);
+      sim->trial.problem.offset[k] -= (1 - sim->trial.asked.alpha) * speed;
+      *stopped += speed != 0;
+    }
   }
 }
 
 ss_status ss_calm(ss_sim *sim, ss_error *error) {
-  ss_problem *p = &sim->trial.problem;
+  double stopped = 0;
   sim->trial.calmed = false;
   if (!ss_calms(sim)) return SS_OK;
-  int count;
-  const ss_status status = ss_find_islands(sim, &count, error);
+  const ss_status status = ss_find_islands(sim, error);
   if (status != SS_OK) return status;
   weigh(sim, sim->solver.islands.work);
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *c = &sim->trial.contacts[i];
-    if (c->row < 0 || c->lands || sim->solver.islands.work[sim->solver.islands.island[c->block]] > 0) continue;
-    for (int k = c->row; k < c->row + c->n_rows; k++) {
-      const double speed = row_speed(sim, k);
-      p->offset[k] -= (1 - sim->trial.asked.alpha) * speed;
-      sim->trial.calmed = sim->trial.calmed || speed != 0;
-    }
-  }
+  ss_sums(sim, sim->trial.n_contacts, stop_contacts, sim, &stopped, 1);
+  sim->trial.calmed = stopped > 0;
   return SS_OK;
 }
 
@@ -213,54 +222,61 @@ static bool may_rest(const ss_sim *sim) {
          !sim->inputs.pulled;
 }
 
-static bool is_still(const ss_sim *sim, int body, const double *change) {
-  const double most = open_speed(sim);
-  return ss_body_speed(sim->model, body, sim->state.v) <= most && ss_body_speed(sim->model, body, change) <= most;
+/* scratch_v: A^-1 J^T z of the guess */
+static void note_still(ss_sim *sim, int body) {
+  const double most = open_speed(sim), *v = sim->state.v;
+  const ss_body *b = &sim->model->bodies[body];
+  double *change = sim->scratch.v;
+  for (int i = b->first; i < b->first + b->n; i++) change[i] += sim->trial.dv_free[i];
+  sim->crowd.still[body] =
+      ss_body_speed(sim->model, body, v) <= most && ss_body_speed(sim->model, body, change) <= most;
 }
 
-/* scratch_v: A^-1 J^T z of the guess */
-void ss_rest_begin(ss_sim *sim) {
+static bool is_still(const ss_sim *sim, int body) { return body < 0 || sim->crowd.still[body]; }
+
+static void note_moving(ss_sim *sim, int i) {
+  const ss_contact *c = &sim->trial.contacts[i];
+  if (c->row < 0) return;
+  const bool moves = c->at.gap > ss_touch_gap(sim) && !ss_gap_stays(sim, c);
+  sim->solver.islands.part[c->block] = !is_still(sim, c->body[0]) || !is_still(sim, c->body[1]) || c->lands || moves ||
+                                       sim->trial.problem.pushed[c->row] != 0;
+}
+
+static void stand(ss_sim *sim, int b) {
   ss_problem *p = &sim->trial.problem;
-  ss_islands *s = &sim->solver.islands;
+  const ss_islands *s = &sim->solver.islands;
+  for (int i = p->blocks[b].first; s->rests[s->island[b]] && i < p->blocks[b].first + p->blocks[b].size; i++)
+    p->slack[i] = p->alpha * ss_row_dot(sim->model, &p->rows[i], sim->scratch.v);
+}
+
+void ss_rest_begin(ss_sim *sim) {
+  const ss_islands *s = &sim->solver.islands;
   const bool may = may_rest(sim);
-  double *change = sim->scratch.v;
+  const int blocks = sim->trial.problem.n_blocks;
   for (int k = 0; k < s->count; k++) s->rests[k] = may;
   if (!may) return;
-  for (int i = 0; i < sim->model->n_v; i++) change[i] += sim->trial.dv_free[i];
-  for (int b = 0; b < p->n_blocks; b++) {
-    const int first = p->blocks[b].first;
-    const ss_row *row = &p->rows[first];
-    bool *rests = &s->rests[s->island[b]];
-    *rests = *rests && is_still(sim, row->body[0], change) && is_still(sim, row->body[1], change);
-  }
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *c = &sim->trial.contacts[i];
-    const bool moves = c->at.gap > ss_touch_gap(sim) && !ss_gap_stays(sim, c);
-    if (c->row >= 0 && (c->lands || moves || p->pushed[c->row] != 0)) s->rests[s->island[c->block]] = false;
-  }
-  for (int b = 0; b < p->n_blocks; b++)
-    for (int i = p->blocks[b].first; s->rests[s->island[b]] && i < p->blocks[b].first + p->blocks[b].size; i++)
-      p->slack[i] = p->alpha * ss_row_dot(sim->model, &p->rows[i], change);
+  ss_each(sim, sim->model->n_bodies, note_still);
+  ss_each(sim, sim->trial.n_contacts, note_moving);
+  for (int b = 0; b < blocks; b++)
+    if (s->part[b] != 0) s->rests[s->island[b]] = false;
+  ss_each(sim, blocks, stand);
 }
 
 void ss_rest_end(ss_sim *sim) {
-  const ss_problem *p = &sim->trial.problem;
   const ss_islands *s = &sim->solver.islands;
-  for (int b = 0; b < p->n_blocks; b++) {
-    const ss_row *row = &p->rows[p->blocks[b].first];
-    for (int side = 0; side < 2 && s->rests[s->island[b]]; side++)
-      if (row->body[side] >= 0) sim->trial.rests[row->body[side]] = true;
+  for (int k = 0; k < sim->model->n_bodies; k++) {
+    const int island = ss_island_of(sim, k);
+    sim->trial.rests[k] = island >= 0 && s->rests[island];
   }
 }
 
 bool ss_calm_gives(ss_sim *sim) {
-  const ss_problem *p = &sim->trial.problem;
   const ss_islands *s = &sim->solver.islands;
   if (!sim->trial.calmed) return false;
-  double *found = s->work + p->n_blocks;
+  double *found = s->work + sim->trial.problem.n_blocks;
   weigh(sim, found);
-  for (int b = 0; b < p->n_blocks; b++)
-    if (s->work[s->island[b]] <= 0 && found[s->island[b]] > 0) return true;
+  for (int k = 0; k < s->count; k++)
+    if (s->work[k] <= 0 && found[k] > 0) return true;
   return false;
 }
 
@@ -299,13 +315,24 @@ bool ss_crowd_is_dense(const ss_sim *sim, double h) {
     pairs += !last || last->body[0] != c->body[0] || last->body[1] != c->body[1];
     last = c;
   }
-  return busy >= MANY || (busy >= FEW && pairs >= COLLISIONS && !elastic);
+  return busy >= FEW && (busy + sim->crowd.elsewhere >= MANY || (pairs >= COLLISIONS && !elastic));
+}
+
+typedef struct closing_job {
+  const ss_sim *sim;
+  double h;
+} closing_job;
+
+static void count_closing(void *user, int from, int to, double *count) {
+  const closing_job *job = user;
+  for (int i = from; i < to; i++) *count += closes(job->sim, &job->sim->trial.contacts[i], job->h);
 }
 
 bool ss_crowd_collides(const ss_sim *sim, double h) {
-  for (int i = 0; i < sim->trial.n_contacts; i++)
-    if (closes(sim, &sim->trial.contacts[i], h)) return true;
-  return false;
+  closing_job job = {sim, h};
+  double count;
+  ss_sums(sim, sim->trial.n_contacts, count_closing, &job, &count, 1);
+  return count > 0;
 }
 
 /* Restitution of a contact in such a step; 0 where gravity takes the bounce back at once. */

@@ -53,19 +53,26 @@ static double turns(const ss_sim *sim, const ss_contact *c, double h) {
 
 /* Whether an active contact would end a good deal deeper than it started: rows hold at the start of the part (or in its
  * middle), and a body that turns or rolls over far in it leaves them. */
-static bool sinks(const ss_sim *sim, double h) {
+static bool sinks(const ss_sim *sim, const ss_contact *c, double h) {
   static const double share = 0.01, far = 0.1, wide = 1; /* wide: radians; what turns further may be through */
   const ss_model *model = sim->model;
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *c = &sim->trial.contacts[i];
-    if (c->row < 0 || !c->pair || c->patch) continue;
-    const double size = fmin(model->shapes[c->shape[0]].reach, model->shapes[c->shape[1]].reach);
-    if (!(size > 0) || sim->part.speed_bound * h < far * size) continue;
-    if (turns(sim, c, h) > wide) return true;
-    const ss_pose a = ss_pose_of(sim->trial.q_end, c->body[0]), b = ss_pose_of(sim->trial.q_end, c->body[1]);
-    if (ss_contact_depth(model, c, &a, &b) > share * size + fmax(-c->at.gap, 0)) return true;
-  }
-  return false;
+  if (c->row < 0 || !c->pair || c->patch || c->kept) return false;
+  const double size = fmin(model->shapes[c->shape[0]].reach, model->shapes[c->shape[1]].reach);
+  if (!(size > 0) || sim->part.speed_bound * h < far * size) return false;
+  if (turns(sim, c, h) > wide) return true;
+  const ss_pose a = ss_pose_of(sim->trial.q_end, c->body[0]), b = ss_pose_of(sim->trial.q_end, c->body[1]);
+  return ss_contact_depth(model, c, &a, &b) > share * size + fmax(-c->at.gap, 0);
+}
+
+static void count_sinking(void *user, int from, int to, double *count) {
+  const ss_sim *sim = user;
+  for (int i = from; i < to && *count == 0; i++) *count += sinks(sim, &sim->trial.contacts[i], sim->part.h);
+}
+
+static bool something_sinks(ss_sim *sim) {
+  double count;
+  ss_sums(sim, sim->trial.n_contacts, count_sinking, sim, &count, 1);
+  return count > 0;
 }
 
 /* Half the part, if there is to be another trial at all. */
@@ -87,7 +94,7 @@ static ss_status check_trial(ss_sim *sim, double *h, bool *certified, ss_error *
     part->asked.push = 0;
     return shorter ? cut(sim, error) : SS_OK;
   }
-  if (part->cuts < MOST_SINKS && (sinks(sim, *h) || (sim->crowd.dense && sim->crowd.overlooked)))
+  if (part->cuts < MOST_SINKS && (something_sinks(sim) || (sim->crowd.dense && sim->crowd.overlooked)))
     return cut(sim, error);
   const double speed = sim->mechanics->largest_speed(sim, sim->trial.v_end);
   const bool faster = speed > part->speed_bound; /* than was assumed: contacts may have been overlooked */
@@ -242,7 +249,7 @@ static bool splits_a_blow(const ss_sim *sim, const ss_contact *c) {
 void ss_tell_contacts(ss_sim *sim) {
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
-    if (c->row < 0) continue;
+    if (c->row < 0 || c->kept) continue;
     const verdict v = judge(sim, c);
     for (size_t k = 0; k < sizeof told / sizeof *told; k++)
       if (told[k].holds(&v)) ss_emit(sim, told[k].kind, c, 0);

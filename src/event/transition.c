@@ -93,17 +93,19 @@ static bool slips_below(const ss_sim *sim, const ss_contact *c, double speed) {
   return v3_norm(slip[SLIP]) <= speed;
 }
 
-/* Largest normal impulse of a contact whose slip is reversed. */
-static double reversing_impulse(const ss_sim *sim) {
-  double largest = 0;
+static void find_reversing(void *user, int from, int to, double *largest) {
+  const ss_sim *sim = user;
   const double slow =
       sim->crowd.landing_speed > 0 ? sim->step.h * sim->step.acceleration : 0; /* what friction may well stop */
-  for (int i = 0; i < sim->trial.n_contacts; i++)
-    if (!slips_below(sim, &sim->trial.contacts[i], slow) &&
-        slip_left_of(sim, &sim->trial.contacts[i], sim->state.v, sim->trial.v_end) <= -0.999)
-      largest = fmax(largest, sim->trial.contacts[i].impulse[0]);
-  return largest;
+  for (int i = from; i < to; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (c->row < 0 || c->idle || slips_below(sim, c, slow)) continue;
+    if (slip_left_of(sim, c, sim->state.v, sim->trial.v_end) <= -0.999) *largest = fmax(*largest, c->impulse[0]);
+  }
 }
+
+/* Largest normal impulse of a contact whose slip is reversed. */
+static double reversing_impulse(ss_sim *sim) { return ss_most(sim, sim->trial.n_contacts, find_reversing, sim); }
 
 /* Where slip is reversed (v+ = -v) by an impulse that does not shrink with the part, the contact jams: the paradox of
  * Painleve (ST section 1.4). Weighted velocities below alpha = 1 would hand it twice the impulse that stops it, so that
@@ -254,7 +256,7 @@ ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *e
 }
 
 /* What friction has held before has ended then: the little that alternates about its constraint does not end again. */
-static bool ends(const ss_contact *c, ss_contact_motion motion, ss_vec3 before, ss_vec3 after, double still) {
+static bool ends(const ss_contact *c, int motion, ss_vec3 before, ss_vec3 after, double still) {
   return !(c->was_held >> motion & 1) && v3_norm(before) > still && v3_norm(after) <= 1e-8 * v3_norm(before);
 }
 

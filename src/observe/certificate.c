@@ -3,15 +3,43 @@
 
 #include <string.h>
 
+enum { CONE, DISSIPATION, DEFECTS };
+
+static void find_defects(void *user, int from, int to, double *defects) {
+  const ss_problem *p = &((const ss_sim *)user)->trial.problem;
+  const ss_cp some = {.n_blocks = to - from, .blocks = p->blocks + from};
+  ss_cp_friction_defects(&some, p->z, p->slack, &defects[CONE], &defects[DISSIPATION]);
+}
+
 void ss_certify_problem(ss_sim *sim, double residual) {
   ss_certificate *c = &sim->report.certificate;
   if (residual > c->complementarity) c->complementarity = residual;
   if (sim->trial.problem.n == sim->trial.problem.n_free) return;
-  const ss_cp problem = ss_problem_view(&sim->trial.problem);
-  double cone = 0, dissipation = 0;
-  ss_cp_friction_defects(&problem, sim->trial.problem.z, sim->trial.problem.slack, &cone, &dissipation);
-  c->cone = fmax(c->cone, cone);
-  c->dissipation = fmax(c->dissipation, dissipation);
+  double defects[DEFECTS];
+  ss_threads_fold(sim->threads, sim->trial.problem.n_blocks, find_defects, sim, defects, DEFECTS, ss_larger_of_two);
+  c->cone = fmax(c->cone, defects[CONE]);
+  c->dissipation = fmax(c->dissipation, defects[DISSIPATION]);
+}
+
+/* The deepest contact, and what that is as a length. What has stayed at rest has been looked at. */
+static void find_deepest(void *user, int from, int to, double *deepest) {
+  const ss_sim *sim = user;
+  const ss_report *r = &sim->report;
+  for (int i = from; i < to; i++) {
+    const ss_contact *contact = &sim->trial.contacts[i];
+    if (contact->kept) continue;
+    ss_contact_place place;
+    sim->mechanics->place(sim, contact, sim->state.t, sim->state.q, &place);
+    const bool turns = contact->limit && sim->model->joints[contact->joint].n_angles > 0;
+    const double unit = turns ? r->body_size : 1;
+    double depth = 0;
+    if (contact->patch)
+      depth = ss_patch_overlap(sim, contact, &place.at);
+    else if (-place.at.gap > fmin(r->certificate.penetration, r->worst_penetration / unit))
+      depth = sim->mechanics->depth(sim, contact, &place);
+    deepest[0] = fmax(deepest[0], depth);
+    deepest[1] = fmax(deepest[1], depth * unit);
+  }
 }
 
 void ss_certify_position(ss_sim *sim) {
@@ -26,20 +54,10 @@ void ss_certify_position(ss_sim *sim) {
       sim->report.worst_drift = fmax(sim->report.worst_drift, drift * sim->joints.drift_length[i]);
     }
   }
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *contact = &sim->trial.contacts[i];
-    ss_contact_place place;
-    sim->mechanics->place(sim, contact, sim->state.t, sim->state.q, &place);
-    const bool turns = contact->limit && sim->model->joints[contact->joint].n_angles > 0;
-    const double unit = turns ? sim->report.body_size : 1;
-    double depth = 0;
-    if (contact->patch)
-      depth = ss_patch_overlap(sim, contact, &place.at);
-    else if (-place.at.gap > fmin(c->penetration, sim->report.worst_penetration / unit))
-      depth = sim->mechanics->depth(sim, contact, &place);
-    c->penetration = fmax(c->penetration, depth);
-    sim->report.worst_penetration = fmax(sim->report.worst_penetration, depth * unit);
-  }
+  double deepest[2];
+  ss_threads_fold(sim->threads, sim->trial.n_contacts, find_deepest, sim, deepest, 2, ss_larger_of_two);
+  c->penetration = fmax(c->penetration, deepest[0]);
+  sim->report.worst_penetration = fmax(sim->report.worst_penetration, deepest[1]);
 }
 
 static double distance(const double *a, const double *b, int n) {

@@ -3,15 +3,25 @@
  * functions. What is left over is the scheme's numerical remainder. */
 #include "observe/observe.h"
 
-double ss_kinetic_energy_of_bodies(const ss_sim *sim, const double *v) {
-  const ss_model *model = sim->model;
-  double sum = 0;
-  for (int k = 0; k < model->n_bodies; k++) {
-    const ss_body *body = &model->bodies[k];
-    const double *vb = v + body->first;
+typedef struct motion_job {
+  const ss_model *model;
+  const double *v;
+} motion_job;
+
+static void add_kinetic(void *user, int from, int to, double *sum) {
+  const motion_job *job = user;
+  for (int k = from; k < to; k++) {
+    const ss_body *body = &job->model->bodies[k];
+    const double *vb = job->v + body->first;
     for (int i = 0; i < body->n; i++)
-      for (int j = 0; j < body->n; j++) sum += vb[i] * body->m[i * body->n + j] * vb[j];
+      for (int j = 0; j < body->n; j++) *sum += vb[i] * body->m[i * body->n + j] * vb[j];
   }
+}
+
+double ss_kinetic_energy_of_bodies(const ss_sim *sim, const double *v) {
+  motion_job job = {sim->model, v};
+  double sum;
+  ss_sums(sim, sim->model->n_bodies, add_kinetic, &job, &sum, 1);
   return sum / 2;
 }
 
@@ -116,21 +126,37 @@ void ss_ledger_moved(ss_sim *sim) {
 
 static double drive_of(const ss_sim *sim, int row) { return sim->system ? sim->trial.problem.drive[row] : 0; }
 
-static void contact_losses(ss_sim *sim, double h, double fraction) {
-  ss_energy *e = &sim->report.energy;
-  const ss_model *model = sim->model;
-  if (sim->scheme->compliant) ss_patches_watch(sim, h);
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
+typedef struct loss_job {
+  ss_sim *sim;
+  double fraction;
+} loss_job;
+
+/* What impacts (the normal impulses) and friction take. */
+static void add_losses(void *user, int from, int to, double *losses) {
+  const loss_job *job = user;
+  const ss_sim *sim = job->sim;
+  for (int i = from; i < to; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
-    if (c->patch) ss_patch_losses(sim, c, h);
     if (c->patch || c->row < 0 || c->impulse[0] == 0) continue;
     for (int k = 0; k < c->n_rows; k++) {
       const ss_row *row = &sim->trial.problem.rows[c->row + k];
-      const double mean = ss_row_dot(model, row, sim->state.v) +
-                          fraction / 2 * ss_row_dot(model, row, sim->trial.delta) + drive_of(sim, c->row + k);
-      *(k == 0 ? &e->impact_loss : &e->friction_loss) -= fraction * c->impulse[k] * mean;
+      const double mean = ss_row_dot(sim->model, row, sim->state.v) +
+                          job->fraction / 2 * ss_row_dot(sim->model, row, sim->trial.delta) + drive_of(sim, c->row + k);
+      losses[k > 0] -= job->fraction * c->impulse[k] * mean;
     }
   }
+}
+
+static void contact_losses(ss_sim *sim, double h, double fraction) {
+  ss_energy *e = &sim->report.energy;
+  loss_job job = {sim, fraction};
+  double losses[2];
+  if (sim->scheme->compliant) ss_patches_watch(sim, h);
+  for (int i = 0; sim->scheme->compliant && i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].patch) ss_patch_losses(sim, &sim->trial.contacts[i], h);
+  ss_sums(sim, sim->trial.n_contacts, add_losses, &job, losses, 2);
+  e->impact_loss += losses[0];
+  e->friction_loss += losses[1];
 }
 
 /* Anitescu-Hart: the offsets s that pull positions back act against impulses z: the work -z s is theirs. What it takes
@@ -172,11 +198,16 @@ void ss_force_work(ss_sim *sim, double h, double fraction) {
 }
 
 /* z . (J va + drive) over joints and contacts; w = J va + s on their rows. */
-static void constraint_work(ss_sim *sim) {
+static void add_constraint_work(void *user, int from, int to, double *work) {
+  const ss_sim *sim = user;
   const ss_problem *p = &sim->trial.problem;
-  double work = 0;
-  for (int i = 0; i < p->n; i++)
-    if (i < p->n_joint || i >= p->first_contact) work += p->z[i] * (p->slack[i] - p->offset[i] + drive_of(sim, i));
+  for (int i = from; i < to; i++)
+    if (i < p->n_joint || i >= p->first_contact) *work += p->z[i] * (p->slack[i] - p->offset[i] + drive_of(sim, i));
+}
+
+static void constraint_work(ss_sim *sim) {
+  double work;
+  ss_sums(sim, sim->trial.problem.n, add_constraint_work, sim, &work, 1);
   if (work > sim->report.constraint_work) sim->report.constraint_work = work;
 }
 

@@ -29,8 +29,23 @@ void ss_store_pose(double *q, int body, ss_pose pose) {
   p[3] = pose.orientation.w, p[4] = pose.orientation.x, p[5] = pose.orientation.y, p[6] = pose.orientation.z;
 }
 
+typedef struct path_job {
+  const ss_sim *sim;
+  const double *delta;
+  double tau, fraction, *q;
+} path_job;
+
+static void advance_some(void *user, int worker, int from, int to) {
+  (void)worker;
+  const path_job *job = user;
+  for (int k = from; k < to; k++)
+    ss_store_pose(job->q, k, ss_advance_body(job->sim, k, job->delta, job->tau, job->fraction));
+}
+
 void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q) {
-  for (int k = 0; k < sim->model->n_bodies; k++) ss_store_pose(q, k, ss_advance_body(sim, k, delta, tau, fraction));
+  enum { BODIES_AT_A_TIME = 128 };
+  path_job job = {sim, delta, tau, fraction, q};
+  ss_threads_for(sim->threads, sim->model->n_bodies, BODIES_AT_A_TIME, advance_some, &job);
 }
 
 static void add_coupled(ss_sim *sim, const double *w, double z) {
@@ -50,16 +65,18 @@ void ss_velocity_change(ss_sim *sim) {
   }
   const ss_coupling *c = &sim->trial.coupling;
   memcpy(sim->trial.delta, sim->trial.dv_free, sizeof(double) * (size_t)sim->model->n_v);
+  if (!c->active) {
+    ss_rows_spread(sim, p->z, sim->trial.delta);
+    return;
+  }
   for (int i = 0; i < p->n; i++) {
     if (p->z[i] == 0) continue;
     for (int side = 0; side < 2; side++) {
-      if (p->rows[i].body[side] < 0) continue;
+      if (p->rows[i].body[side] < 0 || c->offset[p->rows[i].body[side]] >= 0) continue;
       const ss_body *body = &sim->model->bodies[p->rows[i].body[side]];
-      if (c->active && c->offset[p->rows[i].body[side]] >= 0) continue;
-      const double *w = p->w + 12 * (size_t)i + 6 * side;
-      ss_short_add(sim->trial.delta + body->first, p->z[i], w, body->n);
+      ss_short_add(sim->trial.delta + body->first, p->z[i], p->w + 12 * (size_t)i + 6 * side, body->n);
     }
-    if (c->active) add_coupled(sim, c->w + (size_t)i * (size_t)c->n, p->z[i]);
+    add_coupled(sim, c->w + (size_t)i * (size_t)c->n, p->z[i]);
   }
 }
 

@@ -12,7 +12,8 @@
 
 enum {
   SPARSE_FROM = 6,
-  DIVIDED_FROM = 24
+  DIVIDED_FROM = 24,
+  ROWS_AT_A_TIME = 256
 }; /* rows from which the sparse way is the faster one; islands are worth it */
 
 /* w_i = A^-1 J_i^T, side by side. */
@@ -107,19 +108,56 @@ double ss_rows_meet(const ss_sim *sim, int i, int j) {
   return ss_row_meets(sim->model, &p->rows[i], &p->rows[j], p->w + 12 * (size_t)j);
 }
 
-void ss_rows_apply(const ss_sim *sim, const double *z, double *out) {
+/* out += A^-1 J^T z on one body whose rows are chained. */
+static void add_rows(const ss_sim *sim, int body, const double *z, double *out) {
+  const ss_problem *p = &sim->trial.problem;
+  const ss_body *b = &sim->model->bodies[body];
+  for (int end = sim->solver.first_row[body]; end >= 0; end = p->next_row[end])
+    if (z[end / 2] != 0) ss_short_add(out + b->first, z[end / 2], p->w + (ptrdiff_t)6 * end, b->n);
+}
+
+typedef struct spread_job {
+  const ss_sim *sim;
+  const double *z;
+  double *out, *change;
+} spread_job;
+
+static void add_to_bodies(void *user, int worker, int from, int to) {
+  (void)worker;
+  const spread_job *job = user;
+  for (int body = from; body < to; body++) add_rows(job->sim, body, job->z, job->out);
+}
+
+void ss_rows_spread(const ss_sim *sim, const double *z, double *out) {
+  enum { BODIES_AT_A_TIME = 64 };
   const ss_problem *p = &sim->trial.problem;
   const ss_model *model = sim->model;
-  double *change = sim->scratch.v;
-  memset(change, 0, sizeof(double) * (size_t)model->n_v);
+  if (sim->solver.chained && sim->solver.chained == p->rows) {
+    spread_job job = {.sim = sim, .z = z, .out = out};
+    ss_threads_for(sim->threads, model->n_bodies, BODIES_AT_A_TIME, add_to_bodies, &job);
+    return;
+  }
   for (int i = 0; i < p->n; i++)
     for (int side = 0; side < 2 && z[i] != 0; side++) {
       if (p->rows[i].body[side] < 0) continue;
       const ss_body *body = &model->bodies[p->rows[i].body[side]];
-      const double *w = p->w + 12 * (size_t)i + (ptrdiff_t)6 * side;
-      ss_short_add(change + body->first, z[i], w, body->n);
+      ss_short_add(out + body->first, z[i], p->w + 12 * (size_t)i + (ptrdiff_t)6 * side, body->n);
     }
-  for (int i = 0; i < p->n; i++) out[i] = p->alpha * ss_row_dot(model, &p->rows[i], change) + p->compliance[i] * z[i];
+}
+
+static void meet_change(void *user, int worker, int from, int to) {
+  (void)worker;
+  const spread_job *job = user;
+  const ss_problem *p = &job->sim->trial.problem;
+  for (int i = from; i < to; i++)
+    job->out[i] = p->alpha * ss_row_dot(job->sim->model, &p->rows[i], job->change) + p->compliance[i] * job->z[i];
+}
+
+void ss_rows_apply(const ss_sim *sim, const double *z, double *out) {
+  spread_job job = {.sim = sim, .z = z, .out = out, .change = sim->scratch.v};
+  memset(job.change, 0, sizeof(double) * (size_t)sim->model->n_v);
+  ss_rows_spread(sim, z, job.change);
+  ss_threads_for(sim->threads, sim->trial.problem.n, ROWS_AT_A_TIME, meet_change, &job);
 }
 
 /* Whether A is: gyroscopic terms are not. */
@@ -169,7 +207,6 @@ static void spread_rows(void *user, int worker, int from, int to) {
 }
 
 void ss_spread(ss_sim *sim, double alpha) {
-  enum { ROWS_AT_A_TIME = 256 };
   ss_problem *p = &sim->trial.problem;
   p->alpha = alpha;
   if (sim->system) ss_dense_spread(sim);
@@ -188,8 +225,9 @@ static bool may_join(const ss_sim *sim) {
 /* Contacts alone: their problem falls into islands, which are assembled one by one where they are solved. */
 static bool may_divide(const ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
-  return p->n >= DIVIDED_FROM && p->first_contact == 0 && sim->chosen.automatic && !sim->system &&
-         !sim->trial.coupling.active && !sim->scheme->compliant;
+  const bool many = p->n >= DIVIDED_FROM || sim->crowd.landing_speed > 0; /* a small cluster of a crowd may rest, too */
+  return many && p->first_contact == 0 && sim->chosen.automatic && !sim->system && !sim->trial.coupling.active &&
+         !sim->scheme->compliant;
 }
 
 ss_status ss_assemble(ss_sim *sim, ss_error *error) {
@@ -224,6 +262,9 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   if (!p->joined && !may_divide(sim)) return ss_assemble(sim, error);
   p->sparse = p->large = p->structured = false;
   p->divided = true;
+  if (p->joined) return SS_OK;
+  ss_chain_rows(sim);
+  sim->solver.chained = sim->watch.variation ? NULL : p->rows; /* variations have rows of their own */
   return SS_OK;
 }
 

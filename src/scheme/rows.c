@@ -359,6 +359,8 @@ static ss_status begin(ss_sim *sim, double h, bool forces, ss_error *error) {
   for (int i = 0; i < free_rows + motors; i++) p->z[i] = h * sim->joints.free_guess[i];
   p->n = p->n_blocks = p->n_joint = 0;
   p->h = h;
+  sim->solver.islands.count = 0;
+  sim->solver.chained = NULL;
   memset(sim->trial.touched, 0, sizeof *sim->trial.touched * (size_t)sim->model->n_bodies);
   memset(sim->trial.rests, 0, sizeof *sim->trial.rests * (size_t)sim->model->n_bodies);
   if (p->capacity) memset(p->pushed, 0, sizeof(double) * (size_t)p->capacity);

@@ -34,7 +34,9 @@ double ss_rows_meet(const ss_sim *sim, int i, int j); /* J_i A^-1 J_j^T without 
 void ss_rows_apply(const ss_sim *sim, const double *z,
                    double *out); /* G z of bodies without coupling; in scratch_v A^-1 J^T z */
 int ss_rows_of(const ss_sim *sim, int i, int *col,
-               double *value);         /* row i of such a G, ascending; how many; NULL: counted */
+               double *value); /* row i of such a G, ascending; how many; NULL: counted */
+void ss_rows_spread(const ss_sim *sim, const double *z,
+                    double *out);      /* out += A^-1 J^T z, of bodies without coupling */
 void ss_chain_rows(const ss_sim *sim); /* first_row, next_row */
 
 /* Sparse G of the problem as it stands, in the sim's lu. */

@@ -37,6 +37,8 @@ typedef struct ss_contact {
   double lands_at;                           /* when in the part it would, infinite: it does not, or not gently */
   bool was_stuck, pressed_before;            /* in the last (part of a) step */
   bool rested;                               /* at rest in the last step, a whole one */
+  int place;                                 /* among those that deal, or are remembered; -1: it is not */
+  bool kept;                                 /* and in this one: all that is known of it stays */
   int hits;                                  /* collisions in this step so far */
   int hops;                                  /* those of them that did not bounce, or took no time */
   ss_vec3 turn;                              /* acceleration of its slip by the forces of constraints */
@@ -113,6 +115,17 @@ typedef struct ss_candidates {
   ss_candidate *items;
   int n, capacity;
 } ss_candidates;
+
+/* Bodies by the clusters in which they may meet (contact/clusters.c). */
+typedef struct ss_clusters {
+  int count;
+  int *number;       /* [n_bodies] of each body's cluster */
+  int *list, *start; /* [n_bodies], [n_bodies + 1] the bodies by their clusters; where each cluster starts */
+  int *parent;       /* [n_bodies] which body stands for a connected set of them */
+  int *first_shape;  /* [n_bodies + 1] */
+  double *box;       /* [n_shapes][6] grown by the way that bodies can go */
+  int *order, axis;  /* [2 n_shapes] */
+} ss_clusters;
 
 /* What a contact has given to the bodies in this step (contact/dealt.c). */
 typedef struct ss_dealt {

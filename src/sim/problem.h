@@ -82,14 +82,16 @@ typedef struct ss_island_work {
 
 /* Solve: the islands of the problem. */
 typedef struct ss_islands {
-  int *body; /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
-  int count;
+  int *body;        /* [2 n_bodies] which body stands for a connected set of them, and that set's number */
+  int count;        /* rows: 0; else they have been found */
   int *island;      /* [n_blocks] */
+  double *part;     /* [n_blocks] what each block adds to a number of its island */
   int *order;       /* [2 n_blocks + 1] the blocks by their islands; where each island starts */
   bool *rests;      /* [count] its bodies are at rest with the guess, and stay there (event/crowd.c) */
-  double *work;     /* [2 n_blocks] event/crowd.c: of each island with the guess; from n_blocks on, with the solution */
+  double *work;     /* [3 n_blocks] event/crowd.c: of each island with the guess; from n_blocks on, with the solution;
+                       * then the largest |g| of each */
   double *residual; /* [count] */
-  int body_capacity, block_capacity[5];
+  int body_capacity, block_capacity[6];
   ss_island_work *workers; /* [n_workers] one for each thread */
   int n_workers;
 } ss_islands;

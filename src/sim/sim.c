@@ -53,9 +53,25 @@ const double *ss_sim_stage_seconds(const ss_sim *sim) { return sim->clock.on ? s
 
 ss_status ss_sim_observe(ss_sim *sim, const ss_observer *observer, ss_error *error) {
   const int most = (int)(sizeof sim->watch.observers / sizeof *sim->watch.observers);
-  if (!observer->step) return ss_fail(error, SS_ERROR_INPUT, "an observer needs the function 'step'");
   if (sim->watch.n_observers == most)
     return ss_fail(error, SS_ERROR_INPUT, "at most %d observers can watch a simulation", most);
   sim->watch.observers[sim->watch.n_observers++] = *observer;
   return SS_OK;
+}
+
+typedef struct each_job {
+  ss_sim *sim;
+  void (*each)(ss_sim *sim, int i);
+} each_job;
+
+static void do_some(void *user, int worker, int from, int to) {
+  (void)worker;
+  const each_job *job = user;
+  for (int i = from; i < to; i++) job->each(job->sim, i);
+}
+
+void ss_each(ss_sim *sim, int n, void (*each)(ss_sim *sim, int i)) {
+  enum { AT_A_TIME = 128 };
+  each_job job = {sim, each};
+  ss_threads_for(sim->threads, n, AT_A_TIME, do_some, &job);
 }

@@ -37,6 +37,7 @@ typedef struct ss_chosen {
       polytope[3][2][2];  /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
   unsigned located;       /* SS_EVENT_...: what is located inside a step */
   bool locate_collisions; /* the first of them */
+  bool divides;           /* a step may be taken cluster by cluster (step/apart.c) */
   bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
 } ss_chosen;
 
@@ -44,6 +45,7 @@ typedef struct ss_chosen {
 typedef struct ss_step {
   double h;             /* its full size */
   double left;          /* what of it is still to come */
+  double way;           /* no body has gone farther in it */
   double acceleration;  /* begin_step: of gravity, or of what drives the gaps of a system */
   double drift_time;    /* in which joints and contacts take back their drift (scheme/rows.c) */
   bool stops_at_events; /* it ends with its first part */
@@ -86,6 +88,9 @@ typedef struct ss_crowd {
   bool settling;        /* the impact that comes is one of closed contacts only: nothing is returned */
   bool dense;           /* the part is a whole step */
   bool overlooked;      /* and shapes end in each other by features that it could not hold: it is too long */
+  int elsewhere;        /* closed contacts of other clusters at the start of the step */
+  bool *idle;           /* [n_bodies] active set: so slow that it may come to rest */
+  bool *still;          /* [n_bodies] solve: as slow as what the residual leaves open, and so it stays with the guess */
   bool calm_fails;      /* bodies at rest are not stopped: that would give them energy */
   double asleep;        /* size of the step in which everything rested (sim/sleep.c); 0: something moves */
   long slept;           /* steps since then that were not computed */
@@ -130,16 +135,17 @@ typedef struct ss_search {
   ss_candidates all;  /* every pair, where they are few */
   ss_candidates near; /* broad phase: those that may touch in this step */
   bool few_pairs;
-  bool bounded;        /* broad phase: the bounds are known */
-  double grown[2];     /* broad phase: by how much; those of the world */
-  bool looks_at_all;   /* near pairs that were not looked at may have met in this part: none is set aside */
-  ss_found found;      /* narrow phase: what it found last */
-  double *bounds;      /* [n_shapes][6] broad phase */
-  double *listed;      /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
-  bool listed_in_step; /* in this step */
-  int *order;          /* [n_shapes] broad phase: sorted along one axis; and as many of working space */
-  int axis;            /* this one: 0, 1, 2 */
-  const int *blind;    /* for tests: two shapes whose contacts the search loses; NULL */
+  bool bounded;      /* broad phase: the bounds are known */
+  double grown[2];   /* broad phase: by how much; those of the world */
+  bool looks_at_all; /* near pairs that were not looked at may have met in this part: none is set aside */
+  ss_found found;    /* narrow phase: what it found last */
+  double *bounds;    /* [n_shapes][6] broad phase */
+  double *listed;    /* [n_shapes][6] broad phase: the bounds that `near` was listed for */
+  double listed_for; /* and by how much they were grown; 0: there is no list */
+  int *order;        /* [n_shapes] broad phase: sorted along one axis; and as many of working space */
+  int axis;          /* this one: 0, 1, 2 */
+  ss_clusters parts; /* bodies that may meet in this step */
+  const int *blind;  /* for tests: two shapes whose contacts the search loses; NULL */
 } ss_search;
 
 /* Impulses of the contacts in this step (contact/dealt.c). */
@@ -171,7 +177,8 @@ typedef struct ss_solver {
   ss_lu lu[2]; /* discretise: G of a sparse problem; solve: its factors. Of steps, and of impacts and projections */
   ss_lu_row *lu_rows; /* [lu_capacity] discretise */
   int lu_capacity;
-  int *first_row; /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
+  const ss_row *chained; /* discretise: rows that are chained by their bodies, or NULL */
+  int *first_row;        /* [n_bodies] discretise: first (row, side) that touches the body, or -1 */
 } ss_solver;
 
 /* Numbers that no stage leaves to another. */
@@ -268,6 +275,7 @@ struct ss_sim {
   ss_crowd crowd;
   ss_trial trial, kept[SS_KEPT]; /* in hand, and set aside */
   int n_kept;
+  struct ss_apart *apart; /* clusters, each by itself (step/apart.c); NULL: there have not been several */
   ss_dealt_list dealt;
   /* what the stages keep */
   ss_search search;
@@ -310,6 +318,24 @@ static inline size_t ss_free_rows(const ss_model *model) {
 }
 
 static inline ss_lu *ss_problem_lu(ss_sim *sim) { return &sim->solver.lu[sim->trial.problem.h > 0 ? 0 : 1]; }
+
+/* each(sim, i) for all i below n, on the simulation's threads; each writes to places of its own. */
+void ss_each(ss_sim *sim, int n, void (*each)(ss_sim *sim, int i));
+/* Sums and largest ones over pieces of 0 .. n - 1 (core/threads.h); user: usually the sim. */
+static inline void ss_sums(const ss_sim *sim, int n, ss_threads_part *part, void *user, double *sums, int count) {
+  if (n <= SS_ONE_PIECE)
+    ss_fold_piece(n, part, user, sums, count);
+  else
+    ss_threads_fold(sim->threads, n, part, user, sums, count, ss_sum_of_two);
+}
+static inline double ss_most(const ss_sim *sim, int n, ss_threads_part *part, void *user) {
+  double most = 0;
+  if (n <= SS_ONE_PIECE)
+    ss_fold_piece(n, part, user, &most, 1);
+  else
+    ss_threads_fold(sim->threads, n, part, user, &most, 1, ss_larger_of_two);
+  return most;
+}
 
 /* What has passed since the last look at the clock was this stage. */
 static inline void ss_lap(ss_sim *sim, ss_stage stage) {

@@ -1,10 +1,7 @@
 /* The mechanics of bodies: poses of seven numbers, shapes that touch, joints between two of them. */
 #include "step/step.h"
 
-static void begin_step(ss_sim *sim) {
-  sim->step.acceleration = v3_norm(sim->model->gravity);
-  sim->search.listed_in_step = false;
-}
+static void begin_step(ss_sim *sim) { sim->step.acceleration = v3_norm(sim->model->gravity); }
 
 static ss_status find_contacts(ss_sim *sim, double h, ss_error *error) {
   const ss_status status = ss_broad_phase(sim, h, error);

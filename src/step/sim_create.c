@@ -152,7 +152,10 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
     return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   sim->search.order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
   sim->solver.first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
-  if (!sim->search.order || !sim->solver.first_row) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  sim->crowd.idle = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  sim->crowd.still = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
+  if (!sim->search.order || !sim->solver.first_row || !sim->crowd.idle || !sim->crowd.still)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) sim->search.order[i] = i;
   ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
   if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->watch.audit, error);
@@ -246,6 +249,7 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
     }
     status = place_in_scene(sim, check_options(sim, error), error);
   }
+  if (status == SS_OK) sim->chosen.divides = ss_may_be_apart(sim);
   if (status == SS_OK) status = allocate(sim, error);
   if (status == SS_OK) status = place_in_scene(sim, ss_polytopes_create(sim, error), error);
   if (status == SS_OK) {
@@ -294,5 +298,6 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_factors_free(&sim->solver.factors);
   for (int i = 0; i < 2; i++) ss_lu_free(&sim->solver.lu[i]);
   ss_exact_free(&sim->exact);
+  ss_apart_free(sim->apart);
   ss_arena_destroy(sim->arena);
 }

@@ -21,8 +21,9 @@ static int number_islands(const ss_sim *sim, ss_islands *s) {
   const ss_problem *p = &sim->trial.problem;
   int *parent = s->body, *number = s->body + sim->model->n_bodies, count = 0;
   for (int k = 0; k < sim->model->n_bodies; k++) parent[k] = k, number[k] = -1;
-  for (int i = 0; i < p->n; i++) {
-    const int a = p->rows[i].body[0], b = p->rows[i].body[1];
+  for (int i = 0; i < p->n_blocks; i++) { /* the rows of a block are those of one contact */
+    const ss_row *row = &p->rows[p->blocks[i].first];
+    const int a = row->body[0], b = row->body[1];
     if (a >= 0 && b >= 0) parent[root_of(parent, a)] = root_of(parent, b);
   }
   for (int b = 0; b < p->n_blocks; b++) {
@@ -43,8 +44,9 @@ static ss_status reserve(ss_sim *sim, ss_error *error) {
     status = ss_grow((void **)&s->island, &s->block_capacity[0], p->n_blocks, sizeof *s->island, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->rests, &s->block_capacity[4], p->n_blocks, sizeof *s->rests, error);
+  if (status == SS_OK) status = ss_grow((void **)&s->part, &s->block_capacity[5], p->n_blocks, sizeof *s->part, error);
   if (status == SS_OK)
-    status = ss_grow((void **)&s->work, &s->block_capacity[2], 2 * p->n_blocks, sizeof *s->work, error);
+    status = ss_grow((void **)&s->work, &s->block_capacity[2], 3 * p->n_blocks, sizeof *s->work, error);
   if (status == SS_OK)
     status = ss_grow((void **)&s->residual, &s->block_capacity[1], p->n_blocks, sizeof *s->residual, error);
   if (status == SS_OK)
@@ -59,10 +61,16 @@ static ss_status reserve_work(const ss_problem *p, ss_island_work *w, ss_error *
   return status;
 }
 
-ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error) {
+ss_status ss_find_islands(ss_sim *sim, ss_error *error) {
+  if (sim->solver.islands.count > 0) return SS_OK;
   const ss_status status = reserve(sim, error);
-  sim->solver.islands.count = *count = status == SS_OK ? number_islands(sim, &sim->solver.islands) : 0;
+  if (status == SS_OK) sim->solver.islands.count = number_islands(sim, &sim->solver.islands);
   return status;
+}
+
+int ss_island_of(const ss_sim *sim, int body) {
+  int *parent = sim->solver.islands.body;
+  return parent[sim->model->n_bodies + root_of(parent, body)];
 }
 
 /* The blocks in the order of their islands; s->order + n_blocks: where each island starts. */
@@ -137,6 +145,7 @@ void ss_islands_free(ss_islands *s) {
   ss_free(s->order);
   ss_free(s->rests);
   ss_free(s->work);
+  ss_free(s->part);
   ss_free(s->residual);
   for (int k = 0; k < s->n_workers; k++) {
     ss_island_work *w = &s->workers[k];
@@ -171,12 +180,15 @@ ss_status ss_islands_prepare(ss_sim *sim, ss_error *error) {
 ss_status ss_sim_use_threads(ss_sim *sim, int threads, ss_error *error) {
   if (threads < 1) return ss_fail(error, SS_ERROR_INPUT, "a simulation needs at least one thread, not %d", threads);
   ss_threads *pool;
-  ss_status status = ss_threads_create(threads, &pool, error);
+  ss_status status =
+      ss_threads_create(sim->system ? 1 : threads, &pool, error); /* a system's functions have one memory */
   if (status != SS_OK) return status;
   ss_threads_destroy(sim->threads);
   sim->threads = pool;
   return ss_islands_prepare(sim, error);
 }
+
+/* ---- what the guess solves already ---- */
 
 static void leave_slacks(const void *user, const double *z, double *w) {
   (void)user;
@@ -184,46 +196,62 @@ static void leave_slacks(const void *user, const double *z, double *w) {
   (void)w;
 }
 
-/* The residual of the guess, whose slacks are known. */
-static double judge_guess(ss_cp island, const double *z, double *w) {
-  island.apply = leave_slacks;
-  return ss_cp_judge(&island, z, w);
+/* The residual of the guess in one block, whose slacks are known. */
+static void judge_block(ss_sim *sim, int b) {
+  const ss_problem *p = &sim->trial.problem;
+  const ss_cp own = {.n_blocks = 1, .blocks = &p->blocks[b], .g = p->g, .apply = leave_slacks};
+  sim->solver.islands.part[b] = ss_cp_judge(&own, p->z, p->slack);
 }
 
-/* Whether the guess is worth a look: it is not zero; in an impact it is. */
-static bool has_guess(const ss_problem *p, const double *z, int n) {
-  for (int i = 0; i < n && p->h > 0; i++)
-    if (z[i] != 0) return true;
-  return false;
+/* The residual of the guess in each island; none of an impact, which starts from nothing. Small islands that move are solved anyhow. */
+static void judge_guess(ss_sim *sim) {
+  const ss_problem *p = &sim->trial.problem;
+  const ss_islands *s = &sim->solver.islands;
+  double *largest = s->work + 2 * (ptrdiff_t)p->n_blocks;
+  for (int k = 0; k < s->count; k++) s->residual[k] = p->h > 0 ? 0 : HUGE_VAL, largest[k] = 0;
+  if (!(p->h > 0)) return;
+  ss_each(sim, p->n_blocks, judge_block);
+  const int *start = s->order + p->n_blocks;
+  for (int b = 0; b < p->n_blocks; b++) {
+    const int k = s->island[b], first = p->blocks[b].first;
+    if (!(s->part[b] <= s->residual[k])) s->residual[k] = s->part[b]; /* NaN stays */
+    for (int i = first; i < first + p->blocks[b].size; i++) largest[k] = fmax(largest[k], fabs(p->g[i]));
+  }
+  for (int k = 0; k < s->count; k++) {
+    int rows = 0;
+    for (int at = start[k]; at < start[k + 1] && rows <= FEW; at++) rows += p->blocks[s->order[at]].size;
+    s->residual[k] = rows > FEW || s->rests[k] ? s->residual[k] / (1 + largest[k]) : HUGE_VAL;
+  }
 }
+
+static void leave_at_rest(ss_sim *sim, int b) {
+  ss_problem *p = &sim->trial.problem;
+  for (int i = p->blocks[b].first; i < p->blocks[b].first + p->blocks[b].size; i++)
+    if (sim->solver.islands.rests[sim->solver.islands.island[b]]) p->slack[i] = 0;
+}
+
+/* ---- the others ---- */
 
 /* One island, in natural units, from the problem's z, which its answer replaces. */
 static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, ss_island_work *s, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
-  ss_islands *all = &sim->solver.islands;
   ss_cp island;
-  gather(p, all, k, s, &island);
-  double *z = s->g + p->n, *w = z + p->n, *residual = &all->residual[k];
-  const bool rests = all->rests[k];
-  *residual = HUGE_VAL;
-  if ((rests || island.n > FEW) && has_guess(p, z, island.n)) *residual = judge_guess(island, z, w);
-  all->rests[k] = rests && *residual <= options->tolerance;
-  if (!(*residual <= options->tolerance)) {
-    ss_cp_result own = {0};
-    ss_status status = assemble(sim, s, &island, error);
-    if (status == SS_OK) status = ss_add_factors(sim, &s->factors, s->row, &island, error);
-    if (status == SS_OK) status = ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, s->cp, &own, error);
-    if (status != SS_OK) return status;
-    s->iterations += own.iterations;
-    s->fallbacks += own.fallbacks;
-    s->operations += (long long)own.operations;
-    *residual = ss_cp_judge(&island, z, w);
-    if (own.iterations > 1 && ss_judges_selection(sim))
-      s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
-  }
+  gather(p, &sim->solver.islands, k, s, &island);
+  double *z = s->g + p->n, *w = z + p->n;
+  ss_cp_result own = {0};
+  ss_status status = assemble(sim, s, &island, error);
+  if (status == SS_OK) status = ss_add_factors(sim, &s->factors, s->row, &island, error);
+  if (status == SS_OK) status = ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, s->cp, &own, error);
+  if (status != SS_OK) return status;
+  s->iterations += own.iterations;
+  s->fallbacks += own.fallbacks;
+  s->operations += (long long)own.operations;
+  sim->solver.islands.residual[k] = ss_cp_judge(&island, z, w);
+  if (own.iterations > 1 && ss_judges_selection(sim))
+    s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
   for (int i = 0; i < island.n; i++) {
     p->z[s->row[i]] = z[i];
-    p->slack[s->row[i]] = all->rests[k] ? 0 : w[i];
+    p->slack[s->row[i]] = w[i];
   }
   return SS_OK;
 }
@@ -235,8 +263,10 @@ typedef struct island_job {
 
 static void solve_some(void *user, int worker, int from, int to) {
   const island_job *job = user;
-  ss_island_work *w = &job->sim->solver.islands.workers[worker];
+  const ss_islands *s = &job->sim->solver.islands;
+  ss_island_work *w = &s->workers[worker];
   for (int k = from; k < to && w->failed < 0; k++) {
+    if (s->residual[k] <= job->options->tolerance) continue;
     w->status = solve_island(job->sim, k, job->options, w, &w->error);
     if (w->status != SS_OK) w->failed = k;
   }
@@ -246,8 +276,10 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
                            double *uneven, ss_error *error) {
   const ss_problem *p = &sim->trial.problem;
   ss_islands *s = &sim->solver.islands;
-  ss_chain_rows(sim);
   sort_blocks(p, s, s->count);
+  judge_guess(sim);
+  for (int k = 0; k < s->count; k++) s->rests[k] = s->rests[k] && s->residual[k] <= options->tolerance;
+  ss_each(sim, p->n_blocks, leave_at_rest);
   for (int k = 0; k < s->n_workers; k++) {
     ss_island_work *w = &s->workers[k];
     const ss_status status = reserve_work(p, w, error);

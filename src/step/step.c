@@ -1,6 +1,7 @@
 /* One step. Start reading here. What happens, in this order, and where:
  *
  *     a scene at rest: only time goes on                                          sim/sleep.c
+ *     bodies far from each other take the step by themselves, asleep or not      apart.c
  *     the state is saved; expressions and inputs are held                         ss_sim_step
  *     while time is left, a part of the step (ss_step_advance):
  *         contacts are found, and which of them are held or collide               contact/, event/active_set.c
@@ -47,7 +48,7 @@ static ss_status find_contacts(ss_sim *sim, ss_error *error) {
   sim->n_kept = 0;
   ss_status status = sim->mechanics->find_contacts(sim, part->h, error);
   if (status == SS_OK) status = ss_refused(sim, error);
-  if (status == SS_OK) ss_active_set(sim, &part->speed_tolerance, &part->impact);
+  if (status == SS_OK) ss_active_set(sim);
   ss_lap(sim, SS_STAGE_SEARCH);
   if (status != SS_OK) return status;
   part->impact &= !sim->step.exhausted;
@@ -104,6 +105,7 @@ static void move(ss_sim *sim) {
   memcpy(sim->state.q, sim->trial.q_end, sizeof(double) * (size_t)model->n_q);
   memcpy(sim->state.v, sim->trial.v_end, sizeof(double) * (size_t)model->n_v);
   sim->state.t += tau;
+  sim->step.way += tau * sim->part.speed_bound;
   if (sim->options.tolerance > 0) ss_estimate_note(sim, tau, fraction);
 }
 
@@ -187,7 +189,8 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_doubts_update(sim);
   report->contacts_mean += (sim->trial.n_active - report->contacts_mean) / (double)sim->state.step;
   for (int i = 0; i < sim->watch.n_observers; i++) {
-    const ss_status status = sim->watch.observers[i].step(sim->watch.observers[i].user, sim, error);
+    const ss_observer *o = &sim->watch.observers[i];
+    const ss_status status = o->step ? o->step(o->user, sim, error) : SS_OK;
     if (status != SS_OK) return status;
   }
   return SS_OK;
@@ -295,13 +298,15 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   const double whole = (double)(sim->state.step + 1) * sim->options.step, duration = sim->options.duration;
   const bool cut = sim->state.step + 1 >= sim->steps_total && fabs(whole - duration) > 1e-12 * duration;
   const double end = cut ? duration : whole;
-  bool collided = false;
+  bool collided = false, several = false, took = false;
   if (sim->clock.on) sim->clock.last = ss_seconds();
   if (ss_sleep_on(sim, end)) return observe(sim, false, error);
   ss_clear_impulses(sim);
-  ss_deal_begin(sim);
-  ss_status status = ss_step_save(sim, error);
-  if (status == SS_OK)
+  ss_status status = ss_apart_find(sim, end, &several, error);
+  if (status == SS_OK) status = ss_step_save(sim, error);
+  if (status == SS_OK && several) status = ss_apart_advance(sim, end, &took, &collided, error);
+  if (!took) ss_deal_begin(sim);
+  if (status == SS_OK && !took)
     status = sim->options.tolerance > 0 ? ss_step_automatic(sim, &collided, error)
                                         : ss_step_advance(sim, end, &collided, error);
   if (status != SS_OK) {
@@ -314,7 +319,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   ss_forget_pushes(sim);
   ss_keep_guess(sim);
   ss_deal_end(sim);
-  ss_sleep_begin(sim);
+  if (!took) ss_sleep_begin(sim);
   status = ss_basis_check(sim, error);
   if (status != SS_OK) return status;
   status = observe(sim, collided, error);

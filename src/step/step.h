@@ -38,6 +38,13 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error);
 void ss_exact_free(ss_exact *exact);
 ss_status ss_hold_joints(ss_sim *sim, ss_error *error);
 
+/* Clusters, each by itself (apart.c): whether scenes like this one may have several; whether the step from the present state to time `end`
+ * has, before the state is saved; the step. *took is false where that cannot be: nothing has happened then. */
+bool ss_may_be_apart(const ss_sim *sim);
+ss_status ss_apart_find(ss_sim *sim, double end, bool *several, ss_error *error);
+ss_status ss_apart_advance(ss_sim *sim, double end, bool *took, bool *collided, ss_error *error);
+void ss_apart_free(struct ss_apart *apart);
+
 /* ---- trials (trial.c) ---- */
 
 /* Poses, solves and judges the problem for a part, and computes where it ends: all in sim->trial. */
@@ -95,7 +102,9 @@ void ss_islands_free(ss_islands *islands);
 ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options, ss_cp_result *result,
                           double *residual, ss_error *error);
 void ss_joined_free(ss_joined *joined);
-ss_status ss_find_islands(ss_sim *sim, int *count, ss_error *error); /* islands.island of each block */
+ss_status ss_find_islands(ss_sim *sim,
+                          ss_error *error);    /* of the rows as they stand, once: islands.island of each block */
+int ss_island_of(const ss_sim *sim, int body); /* -1: none */
 
 /* Chooses the equations that are posed at the present position; chooses again where the others stop following. */
 ss_status ss_basis_select(ss_sim *sim, ss_error *error);
@@ -122,7 +131,7 @@ bool ss_polygon_is_astray(const ss_sim *sim);
 /* The velocities that friction opposes, at time t and configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
 enum { SS_SLIP_KINDS = 3 };
-void ss_active_set(ss_sim *sim, double *speed_tolerance, bool *collides_now);
+void ss_active_set(ss_sim *sim); /* and whether they collide now (part.impact) */
 /* The table of events (events.c): shortens the trial to the first of them, or asks for another one (part.again); what happens at the
  * end of the part once the state is there; what the solution says of each contact, which is told. */
 ss_status ss_locate_events(ss_sim *sim, ss_error *error);
@@ -149,6 +158,7 @@ double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found);
 ss_status ss_locate_collision(ss_sim *sim, double *h, bool *certified, ss_error *error);
 /* Gentle landings (event/crowd.c): the part's limit; whether a contact without restitution to speak of is below it at this
  * rate of its gap; the first collision in the trial of size h, where gentle landings before it are held. */
+enum { SS_CROWD = 16 }; /* closed contacts, or such as have collided in the step: fewer are no crowd */
 void ss_landing_begin(ss_sim *sim);
 double ss_landing_speed(const ss_sim *sim, const ss_contact *c);
 bool ss_lands_gently(const ss_sim *sim, const ss_contact *c, double rate);
@@ -163,7 +173,8 @@ ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error)
 /* Crowds at rest (event/crowd.c): whether they are stopped; whether a body is so slow; the rows of the part as they stand, by
  * which they are. */
 bool ss_calms(const ss_sim *sim);
-bool ss_is_idle(const ss_sim *sim, int body);
+void ss_find_idle(ss_sim *sim); /* at the state's velocities */
+static inline bool ss_is_idle(const ss_sim *sim, int body) { return body < 0 || sim->crowd.idle[body]; }
 ss_status ss_calm(ss_sim *sim, ss_error *error);
 /* Islands at rest: which may be, with the guess; those that are, after the judge. */
 void ss_rest_begin(ss_sim *sim);

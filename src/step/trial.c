@@ -57,53 +57,55 @@ static void share_ratios(ss_sim *sim) {
   }
 }
 
-/* Impulses and slip of every active contact, from z and w. */
-static void distribute(ss_sim *sim) {
+/* Impulses and slip of an active contact, from z and w. */
+static void distribute_to(ss_sim *sim, int i) {
   const ss_problem *p = &sim->trial.problem;
   const double *w = p->slack;
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    ss_contact *c = &sim->trial.contacts[i];
-    if (ss_touch_keeps(sim, c)) continue;
-    c->stuck = c->opens = false;
-    c->face = 0;
-    c->when = (double)NAN;
-    c->load = c->ratio = 0;
-    c->pressed = c->twisted = c->turn = v3(0, 0, 0);
-    c->impulse[0] = c->blur = c->grip = 0;
-    c->held = 0;
-    if (c->row < 0) continue;
-    c->blur = p->blur * p->unit / p->scale[c->row];
-    if (c->patch) {
-      ss_patch_distribute(sim, c, w);
-      continue;
-    }
-    double slip = 0;
-    for (int k = 0; k < c->n_rows; k++) {
-      ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
-      c->impulse[k] = p->z[c->row + k];
-      *sum = v3_axpy(*sum, c->impulse[k], c->direction[k]);
-      if (k == 0 || k >= c->n_forces) continue;
-      slip += w[c->row + k] * w[c->row + k];
-      if (p->h > 0) /* G z = w - g */
-        c->turn =
-            v3_axpy(c->turn, (w[c->row + k] - p->g[c->row + k]) / (p->h * v3_dot(c->direction[k], c->direction[k])),
-                    c->direction[k]);
-    }
-    if (p->h > 0) c->force = v3_scale(1 / p->h, c->pressed);
-    c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
-    c->load = c->impulse[0] / p->h;
-    /* a foot without load neither starts to stick nor lets go while the others hold it */
-    /* nor does one that stuck slide at a speed that the residual leaves open */
-    const double still = fmax(1e-9 * sim->part.speed_bound, c->was_stuck ? c->blur : 0);
-    c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= still;
-    c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->part.speed_bound;
-    if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
-    c->ratio = friction_ratio(sim, c);
-    if (c->n_rows > c->n_forces) ss_note_held(sim, c, w + c->row);
-    if (c->n_forces == 3 && p->h > 0)
-      c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
-    if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
+  ss_contact *c = &sim->trial.contacts[i];
+  c->kept = ss_touch_keeps(sim, c);
+  if (c->kept) return;
+  c->stuck = c->opens = false;
+  c->face = 0;
+  c->when = (double)NAN;
+  c->load = c->ratio = 0;
+  c->pressed = c->twisted = c->turn = v3(0, 0, 0);
+  c->impulse[0] = c->blur = c->grip = 0;
+  c->held = 0;
+  if (c->row < 0) return;
+  c->blur = p->blur * p->unit / p->scale[c->row];
+  if (c->patch) {
+    ss_patch_distribute(sim, c, w);
+    return;
   }
+  double slip = 0;
+  for (int k = 0; k < c->n_rows; k++) {
+    ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
+    c->impulse[k] = p->z[c->row + k];
+    *sum = v3_axpy(*sum, c->impulse[k], c->direction[k]);
+    if (k == 0 || k >= c->n_forces) continue;
+    slip += w[c->row + k] * w[c->row + k];
+    if (p->h > 0) /* G z = w - g */
+      c->turn = v3_axpy(c->turn, (w[c->row + k] - p->g[c->row + k]) / (p->h * v3_dot(c->direction[k], c->direction[k])),
+                        c->direction[k]);
+  }
+  if (p->h > 0) c->force = v3_scale(1 / p->h, c->pressed);
+  c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
+  c->load = c->impulse[0] / p->h;
+  /* a foot without load neither starts to stick nor lets go while the others hold it */
+  /* nor does one that stuck slide at a speed that the residual leaves open */
+  const double still = fmax(1e-9 * sim->part.speed_bound, c->was_stuck ? c->blur : 0);
+  c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= still;
+  c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->part.speed_bound;
+  if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
+  c->ratio = friction_ratio(sim, c);
+  if (c->n_rows > c->n_forces) ss_note_held(sim, c, w + c->row);
+  if (c->n_forces == 3 && p->h > 0)
+    c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
+  if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
+}
+
+static void distribute(ss_sim *sim) {
+  ss_each(sim, sim->trial.n_contacts, distribute_to);
   if (sim->chosen.located & SS_EVENT_STICK_SLIP) share_ratios(sim);
 }
 
@@ -121,32 +123,59 @@ static void scale_rows(ss_sim *sim, int first, int size) {
   double sum = 0;
   for (int i = first; i < first + size; i++) sum += ss_problem_diagonal(sim, i);
   const double d = sum > 0 && isfinite(sum) ? root_power(sum / size) : 1;
-  for (int i = first; i < first + size; i++) p->scale[i] = d;
+  for (int i = first; i < first + size; i++) {
+    p->scale[i] = d;
+    p->weight[i] = d * d;
+  }
 }
 
+static void scale_block(ss_sim *sim, int b) {
+  const ss_block *block = &sim->trial.problem.blocks[b];
+  const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
+  for (int i = block->first; i < block->first + block->size; i += together) scale_rows(sim, i, together);
+}
+
+typedef struct unit_job {
+  ss_problem *problem;
+  double unit;  /* of speed */
+  double least; /* what is slower need not be resolved */
+  bool back;
+} unit_job;
+
+static void convert_blocks(void *user, int worker, int from, int to) {
+  (void)worker;
+  const unit_job *job = user;
+  ss_problem *p = job->problem;
+  const double unit = job->back ? 1 / job->unit : job->unit;
+  for (int b = from; b < to; b++) {
+    ss_block *block = &p->blocks[b];
+    for (int i = block->first; i < block->first + block->size; i++) {
+      const double d = job->back ? 1 / p->scale[i] : p->scale[i];
+      p->g[i] *= d / unit;
+      p->slack[i] *= d / unit;
+      p->z[i] /= d * unit;
+    }
+    const double d = p->scale[block->first], factor = (job->back ? 1 / d : d) * unit;
+    block->extra /= factor;
+    block->lower /= factor;
+    block->upper /= factor;
+  }
+}
+
+enum { BLOCKS_AT_A_TIME = 256 };
+
 /* To natural units, or back to the user's. */
-static void convert(ss_problem *p, double s, bool back) {
-  const double unit = back ? 1 / s : s;
+static void convert(ss_sim *sim, double s, bool back) {
+  ss_problem *p = &sim->trial.problem;
+  unit_job job = {.problem = p, .unit = s, .back = back};
   ss_problem_rescale(p, back);
-  for (int i = 0; i < p->n; i++) {
-    const double d = back ? 1 / p->scale[i] : p->scale[i];
-    p->g[i] *= d / unit;
-    p->slack[i] *= d / unit;
-    p->z[i] /= d * unit;
-  }
-  for (int b = 0; b < p->n_blocks; b++) {
-    const double d = p->scale[p->blocks[b].first];
-    p->blocks[b].extra /= (back ? 1 / d : d) * unit;
-    p->blocks[b].lower /= (back ? 1 / d : d) * unit;
-    p->blocks[b].upper /= (back ? 1 / d : d) * unit;
-  }
+  ss_threads_for(sim->threads, p->n_blocks, BLOCKS_AT_A_TIME, convert_blocks, &job);
 }
 
 /* Compliances in the choice between redundant impulses: 1, and of contacts what their surfaces say (the limit of vanishing
  * compliance, docs/theory.md). Compliant schemes have theirs in the problem itself. */
 static void weigh_rows(ss_sim *sim) {
   ss_problem *p = &sim->trial.problem;
-  for (int i = 0; i < p->n; i++) p->weight[i] = p->scale[i] * p->scale[i];
   if (sim->scheme->compliant || !sim->model->compliant) return;
   for (int k = 0; k < sim->trial.n_contacts; k++) {
     const ss_contact *c = &sim->trial.contacts[k];
@@ -154,23 +183,24 @@ static void weigh_rows(ss_sim *sim) {
   }
 }
 
+static void find_largest(void *user, int from, int to, double *largest) {
+  const unit_job *job = user;
+  const ss_problem *p = job->problem;
+  for (int i = from; i < to; i++) *largest = fmax(*largest, p->scale[i] * fmax(fabs(p->g[i]), job->least));
+}
+
 /* Returns s. What is slower than a thousandth of the present speeds need not be resolved by itself, nor what active sets take for none (1e-9
  * of a step's fall, with the usual residual of 1e-8): so well rows of redundant contacts agree with each other, and in a very short part friction
  * has no impulses to make up for it. */
 static double to_natural_units(ss_sim *sim, double speed) {
-  ss_problem *p = &sim->trial.problem;
   static const double share = 0.1;
-  const double least = speed > 0 ? fmax(1e-3 * speed, share * sim->step.h * sim->step.acceleration) : 0;
-  for (int b = 0; b < p->n_blocks; b++) {
-    const ss_block *block = &p->blocks[b];
-    const int together = block->kind == SS_BLOCK_FRICTION ? block->size : 1;
-    for (int i = block->first; i < block->first + block->size; i += together) scale_rows(sim, i, together);
-  }
-  double largest = 0;
-  for (int i = 0; i < p->n; i++) largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), least));
-  const double s = power_near(largest);
+  ss_problem *p = &sim->trial.problem;
+  unit_job job = {.problem = p};
+  if (speed > 0) job.least = fmax(1e-3 * speed, share * sim->step.h * sim->step.acceleration);
+  ss_each(sim, p->n_blocks, scale_block);
+  const double s = power_near(ss_most(sim, p->n, find_largest, &job));
   weigh_rows(sim);
-  convert(p, s, false);
+  convert(sim, s, false);
   return s;
 }
 
@@ -185,8 +215,7 @@ bool ss_has_guess(const double *z, int n) {
 /* What the guess of a divided problem makes of it: its slacks, in user's units, and which islands rest with it. */
 static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
-  int count;
-  const ss_status status = ss_find_islands(sim, &count, error);
+  const ss_status status = ss_find_islands(sim, error);
   if (status != SS_OK) return status;
   ss_rows_apply(sim, p->z, p->slack);
   for (int i = 0; i < p->n; i++) p->slack[i] += p->g[i];
@@ -274,7 +303,7 @@ static ss_status solve_contacts(ss_sim *sim, ss_solving how, bool *certified, ss
       uneven = ss_cp_judge_selection(&problem, p->z, sim->solver.cp);
     if (*certified && how.applied) sim->report.certificate.selection = fmax(sim->report.certificate.selection, uneven);
   }
-  convert(p, s, true);
+  convert(sim, s, true);
   if (p->divided && !p->joined && status == SS_OK && *certified) ss_rest_end(sim);
   p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
   p->unit = s;

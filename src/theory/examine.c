@@ -18,14 +18,12 @@ static const double balanced = 1e-7; /* distances below count as zero: d^2 is kn
 
 /* Rows of all joints and of the contacts that touch, at the present configuration. */
 static ss_status pose(ss_sim *sim, ss_error *error) {
-  double speed_tolerance;
-  bool collides;
   sim->step.h = sim->options.step;
   sim->mechanics->begin_step(sim);
   sim->part.speed_bound = sim->mechanics->largest_speed(sim, sim->state.v);
   ss_status status = sim->mechanics->find_contacts(sim, 0, error);
   if (status != SS_OK) return status;
-  ss_active_set(sim, &speed_tolerance, &collides);
+  ss_active_set(sim);
   for (int i = 0; i < sim->trial.n_contacts; i++) sim->trial.contacts[i].active = false;
   sim->mechanics->forces_none(sim);
   ss_basis_pose(sim, true);
