@@ -97,6 +97,7 @@ static double uniform(uint64_t *seed, double low, double high) {
   return low + (high - low) * (random_next(seed) + 1) / 2;
 }
 
+/* Smooth ones, waves, thin bodies. */
 static path random_path(uint64_t *seed, int kind) {
   path p = {.c = {uniform(seed, 0.01, 1), uniform(seed, -2, 2), uniform(seed, -2, 2), uniform(seed, -2, 2)}};
   if (kind == 1) p.wave = uniform(seed, 0, 1), p.frequency = uniform(seed, 0, 25), p.phase = uniform(seed, 0, 6);
@@ -134,6 +135,41 @@ static void test_one_path(void **state) {
     run_close(&r);
   }
   assert_true(collisions > 500 && clears - collisions > 200);
+}
+
+/* The search knows no lengths but those of the gap: what is larger or smaller by a power of two is found at the same time, to the last
+ * bit, with the same looks; and these are few. */
+static void test_looks_do_not_depend_on_the_scale(void **state) {
+  (void)state;
+  static const long most[] = {1030, 2780, 6650};
+  static const int powers[] = {0, 7, 14};
+  uint64_t seed = 11;
+  long looks[3] = {0};
+  int found[3] = {0};
+  for (int trial = 0; trial < 600; trial++) {
+    const path p = random_path(&seed, trial % 3);
+    long first_looks = 0;
+    double first_tau = 0;
+    for (int k = 0; k < 3; k++) {
+      run r;
+      bool hit;
+      const double factor = ldexp(1, powers[k]);
+      paths[0] = p;
+      for (int i = 0; i < 4; i++) paths[0].c[i] *= factor;
+      paths[0].wave *= factor, paths[0].slope *= factor, paths[0].thick *= factor;
+      open_paths(&r, 1);
+      r.sim->step.looks = 0;
+      const double tau = ss_first_collision(r.sim, h, true, &hit);
+      if (k == 0) first_tau = tau, first_looks = r.sim->step.looks;
+      assert_true(tau == first_tau && r.sim->step.looks == first_looks);
+      if (k == 0) looks[trial % 3] += first_looks, found[trial % 3] += hit;
+      run_close(&r);
+    }
+  }
+  for (int kind = 0; kind < 3; kind++) {
+    print_message("kind %d: %ld looks, %d found of 200\n", kind, looks[kind], found[kind]);
+    assert_true(looks[kind] <= most[kind]);
+  }
 }
 
 /* The first of several; what is held is not watched; one that starts at the surface, or under it, and separates, comes back to where it
@@ -197,7 +233,8 @@ static void test_landings_on_paths(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_path), cmocka_unit_test(test_several_paths),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_path), cmocka_unit_test(test_looks_do_not_depend_on_the_scale),
+                                     cmocka_unit_test(test_several_paths),
                                      cmocka_unit_test(test_landings_on_paths)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
