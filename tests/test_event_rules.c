@@ -461,7 +461,15 @@ static int passed_on(double restitution, int n, const double *x, const double *v
 static void test_blows_that_are_passed_on(void **state) {
   (void)state;
   const double row[] = {-1.1, 0, 1}, fast[] = {2, 0, 0}, apart[] = {-1.1, 0, 1.5};
-  assert_int_equal(passed_on(0.5, 3, row, fast, false), 1);
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (int k = 0; k < 6; k++) { /* whatever the bodies' numbers */
+    double x[5], v[5];
+    for (int i = 0; i < 3; i++) x[orders[k][i]] = row[i], v[orders[k][i]] = fast[i];
+    assert_int_equal(passed_on(0.5, 3, x, v, false), 1);
+    x[orders[k][2]] = 1.5; /* they do not touch, but two others do, elsewhere */
+    for (int i = 3; i < 5; i++) x[i] = 7 + i, v[i] = 0;
+    assert_int_equal(passed_on(0.5, 5, x, v, false), 0);
+  }
   assert_int_equal(passed_on(0, 3, row, fast, false), 0);     /* nothing would have been returned */
   assert_int_equal(passed_on(0.5, 3, apart, fast, false), 0); /* they do not touch */
   assert_int_equal(passed_on(0.5, 2, row, fast, false), 0);   /* nobody to pass it on to */

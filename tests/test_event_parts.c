@@ -1,0 +1,231 @@
+/* Events by themselves, against closed forms: bounces that accumulate, blows with friction, paths, what is idle, blows that are split. */
+#include "scene_runner.h"
+#include "step/step.h"
+
+static const double h = 0.01, gravity = 10;
+
+/* ---- bounces that accumulate ---- */
+
+/* A point falls on the floor at the speed v; up: acceleration by a force against gravity. How often it collides before it rests. */
+static int bounces(double e, double v, double up, const char *law) {
+  char text[1024];
+  (void)snprintf(text, sizeof text,
+                 "gravity: [0, 0, -10]\n"
+                 "materials: [{name: default, friction: 0, restitution: %.17g}]\n"
+                 "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+                 "bodies: [{name: a, mass: 2, velocity: [0, 0, %.17g], freedom: [z], shapes: [{type: point}]}]\n"
+                 "forces: [{type: applied, on: a, force: [0, 0, %.17g]}]\n"
+                 "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, restitution: %s, events: [collision]}\n",
+                 e, -v, 2 * up, law);
+  run r;
+  run_parse(&r, text, NULL);
+  for (int step = 0; step < 8; step++) run_step(&r);
+  check_near(run_velocity(&r, 0).z, 0, 1e-12, "at rest");
+  check_near(run_position(&r, 0).z, 0, 1e-12, "on the floor");
+  const int n = (int)r.sim->report.events[SS_COLLISION];
+  const ss_energy *energy = &ss_sim_report(r.sim)->energy;
+  check_near(energy->impact_loss, v * v, 1e-3 * v * v, "all of its energy");
+  run_close(&r);
+  return n;
+}
+
+/* It rests at the first collision at which all later bounces together would take less than a 32nd of the step: v < g h (1-e)/(64 e). */
+static void test_bounces_end_in_rest(void **state) {
+  (void)state;
+  static const double all_e[] = {0.3, 0.5, 0.8, 0.9};
+  for (int i = 0; i < 4; i++) {
+    const double e = all_e[i], last = gravity * h * (1 - e) / (64 * e);
+    for (int n = 1; n <= 4; n++) {
+      assert_int_equal(bounces(e, 1.01 * last / pow(e, n - 1), 0, "poisson"), n + 1);
+      assert_int_equal(bounces(e, 0.99 * last / pow(e, n - 1), 0, "poisson"), n);
+      assert_int_equal(bounces(e, 0.99 * last / pow(e, n - 1), 0, "newton"), n);
+    }
+  }
+  assert_int_equal(bounces(0, 0.3, 0, "poisson"), 1);
+}
+
+/* After sixteen bounces in a step it rests if the later ones all end within the step; after four a force that holds it up counts as
+ * gravity. */
+static void test_many_bounces_end_sooner(void **state) {
+  (void)state;
+  const double e = 0.95, last = gravity * h * (1 - e) / (64 * e);
+  assert_int_equal(bounces(e, 31 * last, 0, "poisson"), 17);
+  const double light = 0.1 * gravity * h * (1 - 0.8) / (64 * 0.8); /* nine tenths of its weight are held */
+  /* 31 light 0.8^k is below 10 light from the seventh on */
+  assert_int_equal(bounces(0.8, 31 * light, 0.9 * gravity, "poisson"), 7);
+}
+
+/* ---- blows with friction ---- */
+
+/* A ball that cannot turn strikes the floor obliquely: m (1+e) v_n, of which friction takes mu at most; losses are what is missing of each
+ * direction's energy. */
+static void test_oblique_blows(void **state) {
+  (void)state;
+  static const double all_e[] = {0, 0.5, 1}, all_mu[] = {0, 0.1, 2};
+  for (int k = 0; k < 18; k++) {
+    const double e = all_e[k % 3], mu = all_mu[k / 3 % 3], mass = 2, in = 3, along = 1.5;
+    const bool newton = k >= 9;
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "gravity: [0, 0, 0]\n"
+                   "materials: [{name: default, friction: %g, restitution: %g}]\n"
+                   "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+                   "bodies: [{name: a, mass: %g, position: [0, 0, 0.515], velocity: [%g, 0, -%g], freedom: [x, y, z],\n"
+                   "  shapes: [{type: sphere, radius: 0.5}]}]\n"
+                   "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, restitution: %s, friction: {cone: "
+                   "quadratic}, events: [collision]}\n",
+                   mu, e, mass, along, in, newton ? "newton" : "poisson");
+    run r;
+    run_parse(&r, text, NULL);
+    run_step(&r);
+    const double left = fmax(along - mu * (1 + e) * in, 0), out = e * in;
+    check_near(run_velocity(&r, 0).z, out, 1e-9, "normal");
+    check_near(run_velocity(&r, 0).x, left, 1e-9, "tangential");
+    check_near(run_position(&r, 0).x, 0.005 * (along + left), 1e-9, "place");
+    check_near(run_position(&r, 0).z, 0.5 + 0.005 * out, 1e-9, "height");
+    const ss_energy *energy = &ss_sim_report(r.sim)->energy;
+    check_near(energy->friction_loss, mass / 2 * (along * along - left * left), 1e-8, "friction");
+    check_near(energy->impact_loss, mass / 2 * (in * in - out * out), 1e-8, "impact");
+    check_near(energy->work, 0, 1e-12, "work");
+    assert_int_equal(r.n_collisions, 1);
+    check_near(r.collision_time[0], 0.005, 1e-12, "when");
+    ss_contact_report report;
+    assert_int_equal(ss_sim_contacts(r.sim, &report, 1), 1);
+    check_near(report.impulse.z * (report.body[0] == 0 ? 1 : -1), mass * (1 + e) * in, 1e-8, "impulse");
+    check_near(fabs(report.impulse.x), mass * (along - left), 1e-8, "impulse of friction");
+    run_close(&r);
+  }
+}
+
+/* ---- along a part ---- */
+
+/* The path is q (+) tau [v + gamma f delta] with f = tau/h: its velocity is the derivative of the places on it. */
+static void test_velocity_along_the_path(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r,
+            "gravity: [0, 0, 0]\n"
+            "bodies:\n"
+            "  - {name: a, mass: 1, velocity: [1, 2, 3], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "  - {name: b, mass: 1, position: [2, 0, 0], velocity: [-1, 4, 2], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "  - {name: c, mass: 1, position: [4, 0, 0], velocity: [3, 1, 1], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "simulation: {step: 0.01, duration: 1}\n",
+            NULL);
+  ss_sim *sim = r.sim;
+  static const double gammas[] = {0.5, 0.75, 1};
+  for (int i = 0; i < 3; i++) sim->trial.touched[i] = true;
+  bool swapped;
+  ss_contact c = {.pair = ss_pair_find(SS_SHAPE_SPHERE, SS_SHAPE_SPHERE, &swapped), .shape = {1, 2}, .body = {1, 2}};
+  double delta[18];
+  for (int i = 0; i < 18; i++) sim->trial.delta[i] = delta[i] = i % 6 < 3 ? 0.1 * (i + 1) * (i % 2 ? -1 : 1) : 0;
+  for (int k = 0; k < 3; k++)
+    for (int i = 1; i <= 4; i++) {
+      const double fraction = i / 4., tau = fraction * h, small = 1e-5;
+      sim->trial.asked.gamma = gammas[k];
+      for (int n = 0; n < 18; n++) sim->scratch.v[n] = 99;
+      sim->mechanics->path_velocity(sim, &c, fraction);
+      ss_contact_place before, after;
+      sim->mechanics->place_on_path(sim, &c, sim->trial.delta, tau - small * h, fraction - small, &before);
+      sim->mechanics->place_on_path(sim, &c, sim->trial.delta, tau + small * h, fraction + small, &after);
+      for (int side = 0; side < 2; side++) {
+        const ss_vec3 way = v3_sub(after.pose[side].position, before.pose[side].position);
+        const double *v = sim->scratch.v + r.model->bodies[1 + side].first;
+        check_near(v[0], way.x / (2 * small * h), 1e-6, "x");
+        check_near(v[1], way.y / (2 * small * h), 1e-6, "y");
+        check_near(v[2], way.z / (2 * small * h), 1e-6, "z");
+      }
+      assert_true(sim->scratch.v[0] == 99); /* of another body */
+      c.body[0] = -1;
+      for (int n = 0; n < 18; n++) sim->scratch.v[n] = 99;
+      sim->mechanics->path_velocity(sim, &c, fraction);
+      assert_true(sim->scratch.v[r.model->bodies[1].first] == 99 && sim->scratch.v[r.model->bodies[2].first] != 99);
+      c.body[0] = 1;
+    }
+  run_close(&r);
+}
+
+/* ---- what is idle ---- */
+
+/* In a crowd, a contact of shapes whose bodies are both slower than g h/16; the world is. */
+static void test_idle_contacts(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r,
+            "gravity: [0, 0, -10]\n"
+            "bodies:\n"
+            "  - {name: a, mass: 1, shapes: [{type: sphere, radius: 0.5}]}\n"
+            "  - {name: b, mass: 1, position: [2, 0, 0], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "simulation: {step: 0.01, duration: 1}\n",
+            NULL);
+  ss_sim *sim = r.sim;
+  ss_error error = {0};
+  static const ss_law law = {.collide = true};
+  static const ss_pair pair = {0};
+  run_require(
+      ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity, 20, sizeof *sim->trial.contacts, &error),
+      &error, "room");
+  sim->step.h = h, sim->step.acceleration = gravity, sim->part.speed_bound = 1;
+  for (int k = 0; k < 32; k++)
+    for (int side = -1; side < 2; side++) { /* the world is on no side, the first, the second */
+      const int crowd = k & 1 ? 16 : 15;
+      sim->trial.n_contacts = crowd + 1;
+      for (int i = 0; i <= crowd; i++) {
+        ss_contact *c = &sim->trial.contacts[i];
+        *c = (ss_contact){.law = &law, .row = -1, .closed = i < crowd, .body = {0, 1}, .pair = k & 2 ? &pair : NULL};
+        if (side >= 0) c->body[side] = -1;
+      }
+      sim->state.v[r.model->bodies[0].first] = (k & 4 ? 1.01 : 0.99) * h * gravity / 16;
+      sim->state.v[r.model->bodies[1].first] = (k & 8 ? -1.01 : -0.99) * h * gravity / 16;
+      double tolerance;
+      bool collides;
+      ss_active_set(sim, &tolerance, &collides);
+      const bool slow = (side == 0 || !(k & 4)) && (side == 1 || !(k & 8));
+      for (int i = 0; i <= crowd; i++) assert_int_equal(sim->trial.contacts[i].idle, (k & 3) == 3 && slow);
+    }
+  run_close(&r);
+}
+
+/* ---- blows that are split ---- */
+
+/* A ball lies on the floor, another falls on it; far away a third one lies on the floor. Position level: the blow is dealt out in two
+ * steps, and friction with it, wherever it acts on the ball in the middle. */
+static int split(const char *scheme, double floor, double balls, const char *events, bool lies) {
+  char text[2048];
+  (void)snprintf(
+      text, sizeof text,
+      "gravity: [0, 0, -10]\n"
+      "materials: [{name: default, friction: 0}, {name: floor, friction: %g}, {name: ball, friction: 0.0}]\n"
+      "contacts: [{between: [low, high], friction: %g}, {between: [low, world], friction: %g},\n"
+      "  {between: [other, world], friction: 0.5}]\n"
+      "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
+      "bodies:\n"
+      "  - {name: other, mass: 1, position: [9, 0, 0.5], shapes: [{type: sphere, radius: 0.5}]}\n"
+      "  - {name: low, mass: 1, position: [0, 0, %g], shapes: [{type: sphere, radius: 0.5}]}\n"
+      "  - {name: high, mass: 1, position: [0, 0, 1.53], velocity: [0, 0, -1], shapes: [{type: sphere, radius: 0.5}]}\n"
+      "simulation: {scheme: %s, step: 0.01, duration: 1%s}\n",
+      floor, balls, floor, lies ? 0.5 : 0.52, scheme, events);
+  run r;
+  run_parse(&r, text, NULL);
+  for (int step = 0; step < 6; step++) run_step(&r);
+  assert_true(r.sim->report.events[SS_COLLISION] >= 1);
+  const int n = (int)r.sim->report.solves.split_blows;
+  run_close(&r);
+  return n;
+}
+
+static void test_blows_that_are_split(void **state) {
+  (void)state;
+  for (int k = 0; k < 4; k++)
+    assert_int_equal(split("stewart-trinkle", k & 1 ? 0.5 : 0, k & 2 ? 0.5 : 0, "", true) > 0, k > 0);
+  assert_int_equal(split("stewart-trinkle", 0.5, 0.5, "", true), 1);
+  assert_int_equal(split("stewart-trinkle", 0.5, 0.5, ", events: [collision]", true), 0); /* an impact: at once */
+  assert_int_equal(split("trapezoidal", 0.5, 0.5, "", true), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bounces_end_in_rest), cmocka_unit_test(test_many_bounces_end_sooner),
+      cmocka_unit_test(test_oblique_blows),       cmocka_unit_test(test_velocity_along_the_path),
+      cmocka_unit_test(test_idle_contacts),       cmocka_unit_test(test_blows_that_are_split)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
