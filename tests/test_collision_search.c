@@ -232,9 +232,80 @@ static void test_landings_on_paths(void **state) {
     }
 }
 
+/* ---- landings that are held ---- */
+
+static struct {
+  int calls, refused_at, fails_at;
+  bool again; /* nothing is held for long */
+} trials;
+
+static ss_status attempt(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+  check_near(asked.h, h, 0, "the whole part");
+  if (++trials.calls == trials.fails_at) return ss_fail(error, SS_ERROR_MEMORY, "fails");
+  *certified = trials.calls != trials.refused_at;
+  for (int i = 0; i < MOST && trials.again; i++) sim->trial.contacts[i].active = false;
+  return SS_OK;
+}
+
+/* One contact collides after 0.3 h; three land gently, after 0.1, 0.2 and 0.5 h. */
+static ss_status land(run *r, double landing_speed, double *tau, bool *found) {
+  static const double at[] = {0.3, 0.1, 0.2, 0.5};
+  ss_error error = {0};
+  for (int i = 0; i < MOST; i++) paths[i] = (path){.c = {i ? at[i] * 1e-3 : at[i], i ? -1e-3 : -1}};
+  open_paths(r, MOST);
+  for (int i = 0; i < MOST; i++) r->sim->trial.contacts[i].row = -1;
+  run_require(ss_trial_reserve(r->sim, &error), &error, "reserve");
+  r->sim->chosen.attempt = attempt;
+  r->sim->crowd.landing_speed = landing_speed;
+  trials.calls = 0;
+  return ss_land(r->sim, h, tau, found, &error);
+}
+
+static void check_held(run *r, bool first, bool second) {
+  const ss_contact *c = r->sim->trial.contacts;
+  const bool held[] = {false, first, second, false};
+  for (int i = 0; i < MOST; i++) assert_true(c[i].active == held[i] && c[i].lands == held[i]);
+  assert_int_equal(r->sim->n_kept, 0);
+  run_close(r);
+}
+
+/* What lands before the first collision is held, and the part solved again; where that fails, or does not end, it is located. */
+static void test_what_lands_is_held(void **state) {
+  (void)state;
+  static const double gentle = 2e-3 / 0.02;
+  run r;
+  double tau;
+  bool found;
+  trials.refused_at = trials.fails_at = 0;
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 1 && r.sim->part.hit == 0);
+  check_near(tau, 0.3 * h, 1e-12, "the collision");
+  check_held(&r, true, true);
+  assert_int_equal(land(&r, 0, &tau, &found), SS_OK); /* no crowd */
+  assert_true(found && trials.calls == 0 && r.sim->part.hit == 1);
+  check_near(tau, 0.1 * h, 1e-12, "the first of all");
+  check_held(&r, false, false);
+  trials.refused_at = 1;
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 1 && r.sim->part.hit == 1);
+  check_near(tau, 0.1 * h, 1e-12, "located");
+  check_held(&r, false, false);
+  trials.refused_at = 0, trials.fails_at = 1;
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_ERROR_MEMORY);
+  run_close(&r);
+  trials.fails_at = 0, trials.again = true;
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 4 && r.sim->part.hit == 1);
+  check_near(tau, 0.1 * h, 1e-12, "located in the end");
+  trials.again = false;
+  assert_int_equal(r.sim->n_kept, 0);
+  run_close(&r);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_path), cmocka_unit_test(test_looks_do_not_depend_on_the_scale),
-                                     cmocka_unit_test(test_several_paths),
-                                     cmocka_unit_test(test_landings_on_paths)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_path),
+                                     cmocka_unit_test(test_looks_do_not_depend_on_the_scale),
+                                     cmocka_unit_test(test_several_paths), cmocka_unit_test(test_landings_on_paths),
+                                     cmocka_unit_test(test_what_lands_is_held)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
