@@ -185,6 +185,40 @@ static void test_idle_contacts(void **state) {
   run_close(&r);
 }
 
+/* ---- blows that are passed on ---- */
+
+/* Five balls in a row, touching; the first strikes the second. It is passed on where a contact next to the blow could return it. */
+static void test_blows_that_are_returned(void **state) {
+  (void)state;
+  for (int k = 0; k < 16; k++) {
+    char text[2048];
+    int used = snprintf(text, sizeof text,
+                        "gravity: [0, 0, 0]\nmaterials: [{name: default, friction: 0, restitution: 0}]\n"
+                        "contacts: [{between: [b0, b1], restitution: 0.5}");
+    for (int i = 1; i < 4; i++)
+      used += snprintf(text + used, sizeof text - (size_t)used, ", {between: [b%d, b%d], restitution: %g}", i, i + 1,
+                       k >> i & 1 ? 0.5 : 0);
+    used += snprintf(text + used, sizeof text - (size_t)used, "]\nbodies:\n");
+    for (int n = 0; n < 5; n++) {
+      const int i = k & 1 ? 4 - n : n; /* either way round */
+      used += snprintf(text + used, sizeof text - (size_t)used,
+                       "  - {name: b%d, mass: 1, position: [%g, 0, 0], velocity: [%d, 0, 0], freedom: [x], shapes: "
+                       "[{type: sphere, radius: 0.5}]}\n",
+                       i, i ? i : -0.1, i ? 0 : 20);
+    }
+    (void)snprintf(text + used, sizeof text - (size_t)used, "simulation: {step: 0.01, duration: 1}\n");
+    run r;
+    run_parse(&r, text, NULL);
+    run_step(&r);
+    assert_int_equal(r.sim->report.solves.impacts, 1);
+    assert_int_equal(r.sim->report.solves.passed_on, k >> 1 & 1);
+    double momentum = 0;
+    for (int i = 0; i < 5; i++) momentum += run_velocity(&r, i).x;
+    check_near(momentum, 20, 1e-9, "momentum");
+    run_close(&r);
+  }
+}
+
 /* ---- blows that are split ---- */
 
 /* A ball lies on the floor, another falls on it; far away a third one lies on the floor. Position level: the blow is dealt out in two
@@ -224,9 +258,9 @@ static void test_blows_that_are_split(void **state) {
 
 /* ---- rest ---- */
 
-enum { BOXES = 12 };
+enum { BOXES = 16, POINTS = 8 };
 
-/* Boxes that lie side by side, held by friction against a gravity that is not upright. */
+/* Points and boxes that lie side by side, held by friction against a gravity that is not upright. */
 static void open_boxes(run *r) {
   static char text[1 << 13];
   int used = snprintf(text, sizeof text,
@@ -234,7 +268,11 @@ static void open_boxes(run *r) {
                       "materials: [{name: default, friction: 0.5}]\n"
                       "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}]}\n"
                       "bodies:\n");
-  for (int i = 0; i < BOXES; i++)
+  for (int i = 0; i < POINTS; i++)
+    used +=
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "  - {name: p%d, mass: 1, position: [%d, 0, 0], freedom: [x, y, z], shapes: [{type: point}]}\n", i, i);
+  for (int i = POINTS; i < BOXES; i++)
     used += snprintf(text + used, sizeof text - (size_t)used,
                      "  - {name: b%d, mass: 2, position: [%d, 0, 0.1], shapes: [{type: box, size: [0.4, 0.4, 0.2]}]}\n",
                      i, i);
@@ -268,7 +306,7 @@ static void test_what_rests_in_a_crowd(void **state) {
       const double alternates = step & 1 ? first[i] : -first[i], way = stops ? fabs(first[i]) * h / 2 : 0;
       check_near(run_velocity(&r, i).x, stops ? 0 : alternates, 1e-11, "velocity");
       check_near(run_position(&r, i).x, before[i] + way, 1e-13, "place");
-      check_near(run_position(&r, i).z, 0.1, 1e-12, "height");
+      check_near(run_position(&r, i).z, i < POINTS ? 0 : 0.1, 1e-12, "height");
       if (step == 5 && !fast) assert_true(run_velocity(&r, i).x == 0 && run_position(&r, i).x == x[i]);
       x[i] = run_position(&r, i).x;
       now += run_velocity(&r, i).x * run_velocity(&r, i).x;
@@ -279,11 +317,221 @@ static void test_what_rests_in_a_crowd(void **state) {
   run_close(&r);
 }
 
+/* Where what was known of the forces says that stopping takes energy, and what is found says that it gives: nothing is stopped. */
+static void test_stopping_that_would_give_energy(void **state) {
+  (void)state;
+  const double slow = 0.7 * sqrt(101) * h / 16;
+  for (int wrong = 0; wrong < BOXES; wrong += 5)
+    for (int k = 0; k < 2; k++) {
+      run r;
+      open_boxes(&r);
+      ss_state *s = &r.sim->state;
+      for (int i = 0; i < BOXES; i++) s->v[r.model->bodies[i].first] = i == wrong ? -slow : slow;
+      for (int i = 0; i < s->n_touch && k == 1; i++)
+        if ((s->touch[i].key >> 44 & 0xff) == (uint64_t)wrong || (s->touch[i].key >> 24 & 0xff) == (uint64_t)wrong)
+          s->touch[i].impulse[0] = -s->touch[i].impulse[0], s->touch[i].force[0] = -s->touch[i].force[0];
+      run_step(&r);
+      for (int i = 0; i < BOXES; i++)
+        check_near(run_velocity(&r, i).x, i == wrong ? slow : k ? -slow : 0, 1e-11, "velocity");
+      run_close(&r);
+    }
+}
+
+/* An island rests whose bodies hardly move and would hardly change with the forces before; not one of which a contact lands, is apart or is
+ * pushed back. */
+static void test_islands_that_rest(void **state) {
+  (void)state;
+  run r;
+  open_boxes(&r);
+  ss_sim *sim = r.sim;
+  const ss_problem *p = &sim->trial.problem;
+  const ss_islands *s = &sim->solver.islands;
+  const int n = r.model->n_v;
+  const double open = 16 * sim->options.residual * sqrt(101) * h;
+  ss_landing_begin(sim);
+  assert_int_equal(s->count, BOXES);
+  for (int kind = -1; kind < 9; kind++)
+    for (int i = 0; i < sim->trial.n_contacts; i += kind < 0 ? 100 : 3) {
+      ss_contact *c = &sim->trial.contacts[i];
+      const ss_contact kept = *c;
+      const int body = c->body[0] >= 0 ? c->body[0] : c->body[1], own = s->island[c->block];
+      for (int k = 0; k < n; k++) sim->scratch.v[k] = -sim->trial.dv_free[k];
+      memset(sim->state.v, 0, sizeof(double) * (size_t)n);
+      memset(sim->trial.rests, 0, sizeof(bool) * (size_t)r.model->n_bodies);
+      const int first = r.model->bodies[body].first;
+      if (kind == 0) c->lands = true;
+      if (kind == 1) c->at.gap = 1.01 * ss_touch_gap(sim), c->idle = false;
+      if (kind == 2) c->at.gap = 0.99 * ss_touch_gap(sim);
+      if (kind == 3) p->pushed[c->row] = 1;
+      if (kind == 4) sim->state.v[first] = 1.01 * open;
+      if (kind == 5) sim->state.v[first] = 0.99 * open;
+      if (kind == 6) sim->scratch.v[first] += 1.01 * open;
+      if (kind == 7) sim->scratch.v[first] += 0.99 * open;
+      if (kind == 8) c->row = -1, c->lands = true; /* not in the problem */
+      ss_rest_begin(sim);
+      const bool rests = kind < 0 || kind == 2 || kind == 5 || kind == 7 || kind == 8;
+      for (int k = 0; k < s->count; k++) assert_int_equal(s->rests[k], rests || k != own);
+      if (kind == 7) /* what the forces before leave open is the new slack */
+        check_near(hypot(p->slack[kept.row + 1], p->slack[kept.row + 2]) / open, p->alpha * 0.99, 1e-3, "slack");
+      ss_rest_end(sim);
+      for (int b = 0; b < BOXES; b++) assert_int_equal(sim->trial.rests[b], rests || b != body);
+      *c = kept;
+      p->pushed[c->row] = 0;
+    }
+  run_close(&r);
+}
+
+/* ---- trials that are not accepted ---- */
+
+static void open_body(run *r, const char *shape) {
+  char text[1024];
+  (void)snprintf(text, sizeof text,
+                 "gravity: [0, 0, -10]\n"
+                 "world: {shapes: [{type: half-space, normal: [0, 0, 1], offset: 0}, {type: box, size: [9, 9, 9], "
+                 "position: [0, 0, -90]}]}\n"
+                 "bodies: [{name: a, mass: 2, position: [0, 0, 2], shapes: [{type: %s}]}]\n"
+                 "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, events: []}\n",
+                 shape);
+  run_parse(r, text, NULL);
+  ss_sim *sim = r->sim;
+  ss_error error = {0};
+  run_require(
+      ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity, 4, sizeof *sim->trial.contacts, &error),
+      &error, "room");
+  bool swapped;
+  const ss_pair *pair = ss_pair_find(r->model->shapes[0].type, SS_SHAPE_HALF_SPACE, &swapped);
+  assert_int_equal(r->model->shapes[1].type, SS_SHAPE_HALF_SPACE);
+  sim->trial.n_contacts = 1;
+  sim->trial.contacts[0] = (ss_contact){.pair = pair,
+                                        .shape = {swapped, !swapped},
+                                        .body = {swapped ? -1 : 0, swapped ? 0 : -1},
+                                        .row = 0,
+                                        .active = true,
+                                        .at = {.normal = {0, 0, swapped ? -1 : 1}}};
+  sim->step.h = h;
+  sim->part = (ss_part){.h = h, .speed_bound = 100, .certified = true};
+  memcpy(sim->trial.q_end, sim->state.q, sizeof(double) * (size_t)r->model->n_q);
+  memset(sim->trial.v_end, 0, sizeof(double) * (size_t)r->model->n_v);
+}
+
+/* Whether the solved part would be cut in halves: the body being `depth` in the floor at its end, and turning by `turn`. */
+static bool is_cut(run *r, double depth, double turn) {
+  ss_sim *sim = r->sim;
+  ss_error error = {0};
+  sim->trial.q_end[2] = (r->model->shapes[0].type == SS_SHAPE_BOX ? 0.5 : r->model->shapes[0].radius) - depth;
+  sim->trial.v_end[r->model->bodies[0].first + 4] = turn / h;
+  sim->part.h = h;
+  const long cuts = (long)sim->report.solves.cuts;
+  const int tried = sim->part.cuts;
+  run_require(ss_locate_events(sim, &error), &error, "events");
+  const bool cut = sim->report.solves.cuts > cuts;
+  check_near(sim->part.h, cut ? h / 2 : h, 0, "size of the part");
+  assert_int_equal(sim->part.cuts, tried + cut);
+  if (cut) assert_true(sim->part.again);
+  sim->part.cuts = tried;
+  return cut;
+}
+
+/* A contact that ends deeper than it started by more than a hundredth of the smaller shape, in parts in which something moves by a tenth of
+ * it; or whose bodies turn by more than one radian, unless they are round. */
+static void test_parts_in_which_bodies_sink(void **state) {
+  (void)state;
+  static const char *const shapes[] = {"box, size: [1, 1, 1]", "sphere, radius: 0.5",
+                                       "capsule, radius: 0.5, length: 1"};
+  for (int kind = 0; kind < 3; kind++) {
+    run r;
+    open_body(&r, shapes[kind]);
+    ss_sim *sim = r.sim;
+    ss_contact *c = sim->trial.contacts;
+    const double size = r.model->shapes[0].reach;
+    if (kind < 2) {
+      assert_true(is_cut(&r, 1.01e-2 * size, 0));
+      assert_false(is_cut(&r, 0.99e-2 * size, 0));
+      c->at.gap = -0.1;
+      assert_true(is_cut(&r, 0.1 + 1.01e-2 * size, 0));
+      assert_false(is_cut(&r, 0.1 + 0.99e-2 * size, 0));
+      c->at.gap = 0.1; /* above it at the start: that is no excuse */
+      assert_true(is_cut(&r, 1.01e-2 * size, 0));
+      c->at.gap = 0;
+      sim->part.speed_bound = 0.99 * 0.1 * size / h;
+      assert_false(is_cut(&r, 1.01e-2 * size, 0));
+      sim->part.speed_bound = 1.01 * 0.1 * size / h;
+      assert_true(is_cut(&r, 1.01e-2 * size, 0));
+      for (int k = 0; k < 3; k++) { /* without rows, no pair of shapes, or one that gives */
+        const ss_contact kept = *c;
+        ss_patch patch;
+        if (k == 0) c->row = -1;
+        if (k == 1) c->pair = NULL;
+        if (k == 2) c->patch = &patch;
+        assert_false(is_cut(&r, 1.01e-2 * size, 0));
+        *c = kept;
+      }
+      sim->part.cuts = 7;
+      assert_true(is_cut(&r, 1.01e-2 * size, 0));
+      sim->part.cuts = 8; /* often enough */
+      assert_false(is_cut(&r, 1.01e-2 * size, 0));
+      sim->crowd.dense = sim->crowd.overlooked = true;
+      assert_false(is_cut(&r, 0, 0));
+      sim->part.cuts = 0;
+      assert_true(is_cut(&r, 0, 0));
+      sim->crowd.overlooked = false;
+      assert_false(is_cut(&r, 0, 0));
+      sim->crowd.dense = false;
+    }
+    sim->part.speed_bound = 1e9;
+    assert_int_equal(is_cut(&r, 0, 1.01), kind != 1);
+    assert_int_equal(is_cut(&r, 0, -1.01), kind != 1);
+    assert_false(is_cut(&r, 0, 0.99));
+    c->row = -1;
+    assert_false(is_cut(&r, 0, 1.01));
+    run_close(&r);
+  }
+}
+
+/* What is not certified is cut up to ten times. A body faster than was assumed: the part is looked at again with more. */
+static void test_trials_that_are_not_accepted(void **state) {
+  (void)state;
+  run r;
+  ss_error error = {0};
+  open_body(&r, "sphere, radius: 0.5");
+  ss_sim *sim = r.sim;
+  sim->trial.n_contacts = 0;
+  for (int k = 0; k < 12; k++) {
+    sim->part.cuts = k, sim->part.h = h, sim->part.certified = false;
+    const ss_status status = ss_locate_events(sim, &error);
+    assert_int_equal(status, k < 10 ? SS_OK : SS_ERROR_UNCERTIFIED);
+    assert_int_equal(sim->part.cuts, k + 1);
+    check_near(sim->part.h, h / 2, 0, "half of it");
+    if (k >= 10) assert_non_null(strstr(error.message, "no certified step at t = 0, even with h = 0.005"));
+  }
+  assert_null(strstr(error.message, "finite"));
+  sim->step.not_finite = true;
+  assert_int_equal(ss_locate_events(sim, &error), SS_ERROR_UNCERTIFIED);
+  assert_non_null(strstr(error.message, "velocities are not finite"));
+  for (int k = 0; k < 2; k++) {
+    sim->part = (ss_part){.h = h, .speed_bound = k ? 2.99 : 3.01, .certified = true};
+    sim->trial.v_end[r.model->bodies[0].first] = 3;
+    run_require(ss_locate_events(sim, &error), &error, "events");
+    assert_int_equal(sim->part.again, k);
+    check_near(sim->part.speed_bound, k ? 4.5 : 3.01, 1e-12, "bound");
+    check_near(sim->part.end, h, 0, "the whole part");
+    assert_true(sim->part.ends == 0 && sim->part.hit == -1);
+  }
+  run_close(&r);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bounces_end_in_rest), cmocka_unit_test(test_many_bounces_end_sooner),
-      cmocka_unit_test(test_oblique_blows),       cmocka_unit_test(test_velocity_along_the_path),
-      cmocka_unit_test(test_idle_contacts),       cmocka_unit_test(test_what_rests_in_a_crowd),
-      cmocka_unit_test(test_blows_that_are_split)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounces_end_in_rest),
+                                     cmocka_unit_test(test_many_bounces_end_sooner),
+                                     cmocka_unit_test(test_oblique_blows),
+                                     cmocka_unit_test(test_velocity_along_the_path),
+                                     cmocka_unit_test(test_idle_contacts),
+                                     cmocka_unit_test(test_what_rests_in_a_crowd),
+                                     cmocka_unit_test(test_stopping_that_would_give_energy),
+                                     cmocka_unit_test(test_islands_that_rest),
+                                     cmocka_unit_test(test_parts_in_which_bodies_sink),
+                                     cmocka_unit_test(test_trials_that_are_not_accepted),
+                                     cmocka_unit_test(test_blows_that_are_split),
+                                     cmocka_unit_test(test_blows_that_are_returned)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

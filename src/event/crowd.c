@@ -256,7 +256,6 @@ void ss_rest_end(ss_sim *sim) {
 bool ss_calm_gives(ss_sim *sim) {
   const ss_problem *p = &sim->trial.problem;
   const ss_islands *s = &sim->solver.islands;
-  if (!sim->trial.calmed) return false;
   double *found = s->work + p->n_blocks;
   weigh(sim, found);
   for (int b = 0; b < p->n_blocks; b++)
