@@ -1,0 +1,279 @@
+/* What shapes are made of points: hulls and meshes are the same wherever they are and however their points are given; ellipses are the same
+ * in every plane. */
+#include "geom_support.h"
+
+#include "geom/ellipsoid.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- hulls ---- */
+
+/* Thin plates far from the origin: their own size is what counts. */
+static void test_hulls_anywhere(void **unused) {
+  (void)unused;
+  static const double thick[] = {1, 1e-3, 1e-6}, far[] = {0, 1, 1e3};
+  for (int k = 0; k < 27; k++) {
+    const ss_vec3 at = v3_scale(far[k / 9], v3(1, -2, 3));
+    ss_vec3 points[12];
+    for (int i = 0; i < 6; i++)
+      for (int top = 0; top < 2; top++)
+        points[2 * i + top] = v3_add(at, v3(cos(i * pi / 3), sin(i * pi / 3), top ? thick[k % 3] : 0));
+    ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+    d.points = points, d.n_points = 12;
+    const ss_shape shape = compiled(&d);
+    const double height = thick[k % 3], area = 1.5 * sqrt(3);
+    assert_int_equal(shape.hull->n_vertices, 12);
+    assert_int_equal(shape.hull->n_faces, 8);
+    assert_int_equal(shape.hull->n_edges, 18);
+    assert_near(shape.hull->volume, area * height, 1e-9);
+    assert_near3(shape.local.position, v3_add(at, v3(0, 0, height / 2)), 1e-9);
+    assert_near(shape.reach, hypot(1, height / 2), 1e-9);
+    for (int f = 0; f < 8; f++) {
+      const ss_vec3 n = shape.hull->face[f].normal;
+      const bool flat = fabs(n.z) > 0.5;
+      assert_near(fabs(n.z), flat ? 1 : 0, 1e-6);
+      assert_int_equal(shape.hull->face[f].count, flat ? 6 : 4);
+    }
+  }
+}
+
+/* The furthest points of a ball along directions that are spread evenly, and then those furthest outside: no direction is left out. */
+static void test_few_corners_of_a_ball(void **unused) {
+  (void)unused;
+  enum { POINTS = 3000 };
+  static ss_vec3 points[POINTS];
+  for (int i = 0; i < POINTS; i++) points[i] = random_direction();
+  static const int corners[] = {16, 64, 200};
+  for (int k = 0; k < 3; k++) {
+    ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+    d.points = points, d.n_points = POINTS, d.corners = corners[k];
+    const ss_shape shape = compiled(&d);
+    assert_true(shape.hull->n_vertices <= corners[k] && shape.hull->n_vertices >= corners[k] - 3);
+    double least = INFINITY;
+    for (int i = 0; i < 2000; i++) least = fmin(least, support(&shape, &shape.local, random_direction()));
+    static const double expected[] = {0.6, 0.88, 0.96};
+    assert_true(least > expected[k]);
+  }
+}
+
+/* Each of its numbers. */
+static void test_points_that_are_not_finite(void **unused) {
+  (void)unused;
+  for (int i = 0; i < 8; i++)
+    for (int k = 0; k < 3; k++) {
+      ss_vec3 points[8];
+      memcpy(points, cube_points, sizeof points);
+      (k == 0 ? &points[i].x : k == 1 ? &points[i].y : &points[i].z)[0] = k == 1 ? INFINITY : NAN;
+      ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+      d.points = points;
+      ss_shape shape;
+      ss_error error = {0};
+      assert_int_equal(ss_shape_compile(geom_arena(), &d, &shape, &error), SS_ERROR_INPUT);
+      assert_non_null(strstr(error.message, "finite"));
+    }
+}
+
+/* ---- meshes ---- */
+
+/* The hull's triangles, with corners of their own or shared ones. */
+static ss_shape mesh_of(const struct ss_hull *hull, bool soup, int turn) {
+  ss_vec3 points[3 * 64];
+  int triangles[3 * 64], n = 0;
+  for (int f = 0; f < hull->n_faces; f++)
+    for (int k = 1; k + 1 < hull->face[f].count; k++) {
+      const int *loop = hull->loop + hull->face[f].first, corner[] = {loop[0], loop[k], loop[k + 1]};
+      for (int i = 0; i < 3; i++, n++) {
+        const int j = corner[(i + turn) % 3];
+        points[n] = hull->vertex[j];
+        triangles[n] = soup ? n : j;
+        if (soup && points[n].x == 0) points[n].x = n % 2 ? 0.0 : -0.0; /* the same place */
+      }
+    }
+  ss_shape_def d = shape_definition(SS_SHAPE_MESH);
+  d.points = soup ? points : hull->vertex;
+  d.n_points = soup ? n : hull->n_vertices;
+  d.triangles = triangles, d.n_triangles = n / 3;
+  return compiled(&d);
+}
+
+/* Closed surfaces of triangles: Euler's formula, facets and edges of the hull, whoever owns the corners. */
+static void test_meshes_of_hulls(void **unused) {
+  (void)unused;
+  for (int trial = 0; trial < 60; trial++) {
+    const ss_shape shape =
+        trial < 3 ? compiled(&(ss_shape_def){
+                        .type = SS_SHAPE_CONVEX, .pose = pose_identity(), .points = cube_points, .n_points = 8})
+                  : random_shape(SS_SHAPE_CONVEX);
+    const struct ss_hull *hull = shape.hull;
+    for (int soup = 0; soup < 2; soup++) {
+      const ss_shape surface = mesh_of(hull, soup, trial % 3);
+      const struct ss_mesh *mesh = surface.mesh;
+      assert_int_equal(mesh->n_vertices, hull->n_vertices);
+      assert_int_equal(mesh->n_facets, hull->n_faces);
+      assert_int_equal(mesh->n_vertices - mesh->n_edges + mesh->n_triangles, 2);
+      assert_true(mesh->solid);
+      int sharp = 0;
+      for (int e = 0; e < mesh->n_edges; e++) {
+        const ss_mesh_edge *edge = &mesh->edge[e];
+        sharp += edge->sharp;
+        assert_true(!edge->hollow && edge->right >= 0 && edge->left != edge->right);
+        assert_int_equal(edge->sharp, mesh->triangle[edge->left].facet != mesh->triangle[edge->right].facet);
+      }
+      assert_int_equal(sharp, hull->n_edges);
+      for (int v = 0; v < mesh->n_vertices; v++) {
+        assert_true(mesh->owner[v] >= 0);
+        const int *corner = mesh->triangle[mesh->owner[v]].corner;
+        assert_true(corner[0] == v || corner[1] == v || corner[2] == v);
+        int degree = 0;
+        for (int e = 0; e < mesh->n_edges; e++) degree += mesh->edge[e].from == v || mesh->edge[e].to == v;
+        assert_int_equal(mesh->first_end[v + 1] - mesh->first_end[v], degree);
+      }
+      /* distances are the hull's */
+      for (int i = 0; i < 20; i++) {
+        const ss_vec3 p = random_vector(1.5);
+        ss_vec3 n, m, foot, at;
+        const double distance = ss_hull_distance(hull, p, &n, &foot);
+        assert_near(ss_mesh_distance(mesh, p, INFINITY, &m, &at), distance, 1e-9);
+        if (distance > 1e-6) assert_near3(m, n, 1e-6);
+      }
+    }
+  }
+}
+
+/* A strip of triangles that is plane but for a little less than what is allowed: its plane is that of the largest triangle. */
+static void test_facets_have_the_plane_of_the_largest_triangle(void **unused) {
+  (void)unused;
+  for (int trial = 0; trial < 50; trial++) {
+    enum { STEPS = 6 };
+    ss_vec3 points[2 * (STEPS + 1)];
+    int triangles[6 * STEPS], n = 0;
+    double x = 0;
+    for (int i = 0; i <= STEPS; i++) {
+      for (int side = 0; side < 2; side++) points[2 * i + side] = v3(x, side, uniform(-1e-9, 1e-9));
+      x += uniform(0.01, 1);
+    }
+    for (int i = 0; i < STEPS; i++) {
+      const int corner[] = {2 * i, 2 * i + 2, 2 * i + 1, 2 * i + 1, 2 * i + 2, 2 * i + 3};
+      for (int k = 0; k < 6; k++) triangles[n++] = corner[k];
+    }
+    ss_shape_def d = shape_definition(SS_SHAPE_MESH);
+    d.points = points, d.n_points = 2 * (STEPS + 1), d.triangles = triangles, d.n_triangles = n / 3;
+    const ss_shape shape = compiled(&d);
+    const struct ss_mesh *mesh = shape.mesh;
+    assert_int_equal(mesh->n_facets, 1);
+    assert_false(mesh->solid);
+    ss_vec3 largest = v3(0, 0, 0);
+    for (int t = 0; t < mesh->n_triangles; t++) {
+      const int *c = mesh->triangle[t].corner;
+      const ss_vec3 area =
+          v3_cross(v3_sub(mesh->vertex[c[1]], mesh->vertex[c[0]]), v3_sub(mesh->vertex[c[2]], mesh->vertex[c[0]]));
+      if (v3_norm(area) > v3_norm(largest) * (1 + 1e-12)) largest = area;
+    }
+    assert_near3(mesh->facet[0].normal, v3_normalize(largest), 1e-12);
+  }
+}
+
+/* ---- ellipses ---- */
+
+/* Axes x, y, z become y, z, x. */
+static ss_vec3 cycled(ss_vec3 v) { return v3(v.z, v.x, v.y); }
+
+static ss_pose cycled_pose(ss_pose p) {
+  const ss_vec3 axis = cycled(v3(p.orientation.x, p.orientation.y, p.orientation.z));
+  return (ss_pose){cycled(p.position), {p.orientation.w, axis.x, axis.y, axis.z}};
+}
+
+/* A random polygon in the plane xz, and the same at other y. */
+static ss_shape random_prism(void) {
+  ss_vec3 points[14];
+  for (int i = 0; i < 7; i++) {
+    const double angle = uniform(0, 2 * pi);
+    points[2 * i] = v3(0.5 * cos(angle), -0.5, 0.8 * sin(angle));
+    points[2 * i + 1] = v3_add(points[2 * i], v3(0, 1, 0));
+  }
+  ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+  d.points = points, d.n_points = 14;
+  return compiled(&d);
+}
+
+/* An ellipse in the plane across an axis, and what else there is in a planar scene: the same gap in every plane. Across its plane an ellipse
+ * has no end. */
+static void test_ellipses_in_every_plane(void **unused) {
+  (void)unused;
+  static const ss_shape_type types[] = {SS_SHAPE_POINT,   SS_SHAPE_SPHERE,   SS_SHAPE_HALF_SPACE,
+                                        SS_SHAPE_BOX,     SS_SHAPE_CONVEX,   SS_SHAPE_CAPSULE,
+                                        SS_SHAPE_ELLIPSE, SS_SHAPE_CYLINDER, SS_SHAPE_MESH};
+  int touching = 0;
+  for (int trial = 0; trial < 900; trial++) {
+    const ss_shape_type type = types[trial % 9];
+    ss_shape ellipse = random_shape(SS_SHAPE_ELLIPSE), other = random_shape(type); /* in the plane xz */
+    if (type == SS_SHAPE_CONVEX || type == SS_SHAPE_MESH) other = random_prism();  /* as planar scenes have them */
+    if (type == SS_SHAPE_MESH) other = mesh_of_hull(other.hull);
+    ss_pose pe = {v3(uniform(-1, 1), 0, uniform(-1, 1)), quat_exp(v3(0, uniform(-3, 3), 0))};
+    ss_pose po = {v3(uniform(-1, 1), 0, uniform(-1, 1)), quat_exp(v3(0, uniform(-3, 3), 0))};
+    if (type == SS_SHAPE_HALF_SPACE) po = (ss_pose){v3(0, 0, -1), quat_exp(v3(0, uniform(-0.5, 0.5), 0))};
+    ss_shape mine = other; /* the other shape as it is, in a pose that cycles the axes */
+    double first = 0;
+    int count = 0;
+    bool swapped;
+    const ss_pair *pair = ss_pair_find(ellipse.type, other.type, &swapped);
+    assert_non_null(pair);
+    const ss_quat cycle = quat_normalize((ss_quat){1, 1, 1, 1}); /* x to y, y to z, z to x */
+    ss_pose turned = po;
+    for (int plane = 0; plane < 3; plane++) {
+      const ss_pose pm = type == SS_SHAPE_ELLIPSE ? po : turned;
+      ss_contact_point c[SS_PAIR_CONTACTS];
+      const int n =
+          swapped ? pair->collide(&mine, &pm, &ellipse, &pe, 1, c) : pair->collide(&ellipse, &pe, &mine, &pm, 1, c);
+      double least = INFINITY;
+      for (int i = 0; i < n; i++) {
+        least = fmin(least, c[i].gap);
+        assert_near(v3_get(c[i].normal, (plane + 1) % 3), 0, 1e-9); /* in the plane */
+      }
+      if (plane == 0) first = least, count = n, touching += n > 0;
+      assert_int_equal(n, count);
+      if (n) assert_near(least, first, 1e-9);
+      pe = cycled_pose(pe), po = cycled_pose(po);
+      turned = (ss_pose){cycled(turned.position), quat_multiply(cycle, turned.orientation)};
+      ellipse.half = cycled(ellipse.half);
+      if (type == SS_SHAPE_ELLIPSE) mine.half = cycled(mine.half);
+    }
+  }
+  assert_true(touching > 300);
+}
+
+/* The distance of a point does not depend on where it is across the plane. */
+static void test_points_beside_ellipses(void **unused) {
+  (void)unused;
+  for (int trial = 0; trial < 300; trial++) {
+    const double a = uniform(0.1, 2), b = uniform(0.1, 2), x = uniform(-2, 2), y = uniform(-2, 2);
+    ss_vec3 half = v3(a, b, 0), in = v3(x, y, 0), n, foot;
+    const double distance = ss_ellipsoid_distance(half, in, &n, &foot);
+    assert_near(foot.x * foot.x / (a * a) + foot.y * foot.y / (b * b), 1, 1e-9);
+    assert_near3(in, v3_axpy(foot, distance, n), 1e-9);
+    assert_near(n.x * foot.y / (b * b), n.y * foot.x / (a * a), 1e-9 / fmin(a, b) / fmin(a, b));
+    assert_int_equal(distance < 0, x * x / (a * a) + y * y / (b * b) < 1);
+    ss_vec3 beside = v3(x, y, uniform(-3, 3)), m = n, at = foot;
+    for (int plane = 0; plane < 3; plane++) {
+      ss_vec3 normal, surface;
+      assert_near(ss_ellipsoid_distance(half, beside, &normal, &surface), distance, 1e-12);
+      assert_near3(normal, m, 1e-12);
+      for (int k = 0; k < 3; k++) /* beside it, at the same place across the plane */
+        assert_near(v3_get(surface, k), v3_get(half, k) == 0 ? v3_get(beside, k) : v3_get(at, k), 1e-12);
+      half = cycled(half), beside = cycled(beside), m = cycled(m), at = cycled(at);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_hulls_anywhere),
+      cmocka_unit_test(test_few_corners_of_a_ball),
+      cmocka_unit_test(test_points_that_are_not_finite),
+      cmocka_unit_test(test_meshes_of_hulls),
+      cmocka_unit_test(test_facets_have_the_plane_of_the_largest_triangle),
+      cmocka_unit_test(test_ellipses_in_every_plane),
+      cmocka_unit_test(test_points_beside_ellipses),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
