@@ -218,7 +218,7 @@ static void test_deformations_at_first(void **state) {
     r.sim->state.t = k == 2;
     const ss_status status = look(&r, &error);
     assert_int_equal(status, k == 1 ? SS_ERROR_INPUT : SS_OK);
-    if (k == 1) assert_non_null(strstr(error.message, "overlap by 1e-06 at t = 0"));
+    if (k == 1) assert_non_null(strstr(error.message, "surfaces of 'a' and 'b' overlap by 1e-06 at t = 0"));
     static const double first[] = {9e-4, 0, 0, 9e-4, 1e-4, 0, 9e-4, 0, 2e-4, 9.5e-4, 0, 0};
     for (int i = 0; i < 12 && k == 0; i++)
       check_near(ss_patch_start(r.sim, r.sim->trial.contacts)[i], first[i], 1e-18, "given");
@@ -238,14 +238,15 @@ static void test_what_rests_is_remembered(void **state) {
   ss_sim *sim = r.sim;
   ss_error error = {0};
   for (int k = 0; k < 16; k++)
-    for (int world = 0; world < 2; world++) {
+    for (int way = 0; way < 4; way++) { /* the first body that moves is asked */
+      static const int bodies[4][2] = {{1, 0}, {-1, 1}, {1, -1}, {0, 1}};
       sim->trial.n_contacts = 0;
-      ss_contact *c = add(sim, world ? -1 : 1, world ? 1 : 0);
+      ss_contact *c = add(sim, bodies[way][0], bodies[way][1]);
       c->closed = true;
       c->row = k & 1 ? 0 : -1;
       c->limit = k & 2;
       sim->step.h = 0.01, sim->part.h = k & 4 ? 0.01 : 0.005;
-      sim->trial.rests[0] = false, sim->trial.rests[1] = k & 8;
+      sim->trial.rests[way == 3] = false, sim->trial.rests[way != 3] = k & 8;
       run_require(ss_touch_store(sim, &error), &error, "store");
       assert_int_equal(sim->state.touch[0].rests, k == 13);
     }
@@ -264,13 +265,14 @@ static void test_what_rests_keeps_its_memory(void **state) {
   p->z = z, p->scale = scale, p->blur = 3, p->unit = 0.5;
   sim->step.h = 0.01, sim->state.t = 2;
   for (int k = 0; k < 16; k++)
-    for (int world = 0; world < 2; world++) {
+    for (int way = 0; way < 4; way++) { /* the first body that moves is asked */
+      static const int bodies[4][2] = {{1, 0}, {-1, 1}, {1, -1}, {0, 1}};
       sim->trial.n_contacts = 0;
-      ss_contact *c = add(sim, world ? -1 : 1, world ? 1 : 0);
+      ss_contact *c = add(sim, bodies[way][0], bodies[way][1]);
       c->row = k & 1 ? 1 : -1, c->n_rows = 3;
       c->rested = k & 2;
       p->h = k & 4 ? 0.01 : 0.005;
-      sim->trial.rests[0] = false, sim->trial.rests[1] = k & 8;
+      sim->trial.rests[way == 3] = false, sim->trial.rests[way != 3] = k & 8;
       c->was_stuck = true, c->was_held = 5, c->last_face = 7, c->last_load = 11, c->last_ratio = 0.25;
       c->last_moment_ratio[SS_MOTION_SPIN] = 0.5, c->last_moment_ratio[SS_MOTION_ROLL] = 0.75;
       c->opens = true;
@@ -285,6 +287,76 @@ static void test_what_rests_keeps_its_memory(void **state) {
     }
   p->z = kept_z, p->scale = kept_scale, p->h = kept_h;
   run_close(&r);
+}
+
+/* ---- depths ---- */
+
+/* Apart: by the feature alone, however far; overlapping: by all features of the pair. */
+static void test_depth_of_contacts(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r,
+            "gravity: [0, 0, 0]\n"
+            "bodies:\n"
+            "  - {name: a, mass: 1, shapes: [{type: box, size: [2, 2, 2]}]}\n"
+            "  - {name: b, mass: 1, position: [0, 0, 5], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "  - {name: c, mass: 1, position: [9, 0, 5], shapes: [{type: box, size: [2, 2, 2]}]}\n"
+            "simulation: {step: 0.01, duration: 1}\n",
+            NULL);
+  const ss_pose here = pose_identity();
+  bool swapped;
+  ss_contact c = {.pair = ss_pair_find(SS_SHAPE_SPHERE, SS_SHAPE_BOX, &swapped)};
+  c.shape[!swapped] = c.body[!swapped] = 0, c.shape[swapped] = c.body[swapped] = 1;
+  if (swapped) c.shape[0] = c.body[0] = 0, c.shape[1] = c.body[1] = 1;
+  static const double gaps[] = {3, 0.7, 1e-3, 0, -1e-3, -0.2};
+  for (int k = 0; k < 6; k++) {
+    const ss_pose above = {v3(0.3, 0.2, 1.5 + gaps[k]), quat_identity()};
+    const bool first = c.shape[0] == 0;
+    check_near(ss_contact_depth(r.model, &c, first ? &here : &above, first ? &above : &here), -gaps[k], 1e-12, "ball");
+  }
+  /* a corner of the one box over a face of the other, which has turned by a quarter: another corner is the deepest now */
+  ss_contact_point points[SS_PAIR_CONTACTS];
+  c = (ss_contact){.pair = ss_pair_find(SS_SHAPE_BOX, SS_SHAPE_BOX, &swapped), .shape = {2, 0}, .body = {2, 0}};
+  const ss_pose upright = {v3(0, 0, 2), quat_exp(v3(0.2, 0.1, 0))};
+  const int n = c.pair->collide(&r.model->shapes[2], &upright, &r.model->shapes[0], &here, 0.1, points);
+  double depth = 0;
+  for (int i = 0; i < n; i++) depth = fmax(depth, -points[i].gap);
+  assert_true(n > 0 && depth > 0.1);
+  for (int i = 0; i < n; i++) {
+    c.at = points[i];
+    check_near(ss_contact_depth(r.model, &c, &upright, &here), points[i].gap >= 0 ? -points[i].gap : depth, 1e-12,
+               "box");
+  }
+  run_close(&r);
+}
+
+/* Of many balls that overlap the first two of the scene are named, wherever they are; first: the one from which on they overlap. */
+static void test_the_first_overlap_is_named(void **state) {
+  (void)state;
+  uint64_t seed = 3;
+  for (int trial = 0; trial < 24; trial++) {
+    char text[2048];
+    const int first = trial % 3;
+    int used = snprintf(text, sizeof text, "bodies:\n");
+    for (int i = 0; i < 6; i++)
+      used += snprintf(text + used, sizeof text - (size_t)used,
+                       "  - {name: n%d, mass: 1, position: [%g, %g, %g], shapes: [{type: sphere, radius: 0.5}]}\n", i,
+                       0.1 * random_next(&seed) + (i < first ? 5 * i + 5 : 0), 0.1 * random_next(&seed),
+                       0.1 * random_next(&seed));
+    (void)snprintf(text + used, sizeof text - (size_t)used, "simulation: {step: 0.01, duration: 1}\n");
+    ss_scene *scene;
+    ss_model *model;
+    ss_error error = {0};
+    char names[64];
+    run_require(ss_scene_parse(text, strlen(text), "text", NULL, 0, &scene, &error), &error, text);
+    assert_int_equal(ss_model_create(scene, &model, &error), SS_ERROR_INPUT);
+    (void)snprintf(names, sizeof names, "'n%d' and 'n%d' overlap by ", first, first + 1);
+    if (!strstr(error.message, names)) print_error("%s\n", error.message);
+    assert_non_null(strstr(error.message, names));
+    const ss_vec3 a = scene->bodies[first].pose.position, b = scene->bodies[first + 1].pose.position;
+    check_near(atof(strstr(error.message, "overlap by ") + 11), 1 - run_distance(a, b), 1e-5, "depth");
+    ss_scene_destroy(scene);
+  }
 }
 
 /* ---- searches that repeat ---- */
@@ -347,6 +419,8 @@ int main(void) {
                                      cmocka_unit_test(test_deformations_at_first),
                                      cmocka_unit_test(test_what_rests_is_remembered),
                                      cmocka_unit_test(test_what_rests_keeps_its_memory),
+                                     cmocka_unit_test(test_depth_of_contacts),
+                                     cmocka_unit_test(test_the_first_overlap_is_named),
                                      cmocka_unit_test(test_what_was_found_is_found_again)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ ss_status ss_deal(ss_sim *sim, double fraction, ss_error *error) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || c->limit || v3_dot(c->pressed, c->pressed) == 0) continue;
     ss_dealt *dealt = &sim->dealt.list[sim->dealt.n];
-    *dealt = (ss_dealt){c->key, sim->dealt.n, false, tell(c)};
+    *dealt = (ss_dealt){.key = c->key, .order = sim->dealt.n, .report = tell(c)};
     dealt->report.impulse = v3_scale(fraction, c->pressed);
     sim->dealt.n++;
   }
@@ -74,7 +74,7 @@ ss_status ss_deal_also(ss_sim *sim, const ss_contact *c, ss_vec3 impulse, ss_err
   const ss_status status =
       ss_grow((void **)&sim->dealt.list, &sim->dealt.capacity, sim->dealt.n + 1, sizeof *sim->dealt.list, error);
   if (status != SS_OK) return status;
-  sim->dealt.list[sim->dealt.n] = (ss_dealt){c->key, sim->dealt.n, false, tell(c)};
+  sim->dealt.list[sim->dealt.n] = (ss_dealt){.key = c->key, .order = sim->dealt.n, .report = tell(c)};
   sim->dealt.list[sim->dealt.n++].report.impulse = impulse;
   return SS_OK;
 }

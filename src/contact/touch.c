@@ -48,24 +48,26 @@ ss_status ss_touch_store(ss_sim *sim, ss_error *error) {
     const bool patch = ss_patch_lives(sim, c);
     if (!c->closed && c->hits == 0 && c->hops == 0 && !patch) continue;
     ss_touch *touch = &state->touch[state->n_touch++];
-    *touch = (ss_touch){.key = c->key,
-                        .hits = c->hits,
-                        .hops = c->hops,
-                        .closed = c->closed,
-                        .stuck = c->stuck,
-                        .rests = !sim->system && !c->limit && rests(sim, c),
-                        .face = c->face,
-                        .patch = -1,
-                        .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
-                        .force = {c->force.x, c->force.y, c->force.z},
-                        .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
-                        .held = c->held,
-                        .moments = {0, c->moment_ratio[SS_MOTION_SPIN], c->moment_ratio[SS_MOTION_ROLL]},
-                        .load = c->load,
-                        .ratio = c->ratio,
-                        .when = c->when,
-                        .turn = {c->turn.x, c->turn.y, c->turn.z},
-                        .grip = c->grip};
+    *touch = (ss_touch){
+        .key = c->key,
+        .hits = c->hits,
+        .hops = c->hops,
+        .closed = c->closed,
+        .stuck = c->stuck,
+        .rests = !sim->system && !c->limit && rests(sim, c),
+        .face = c->face,
+        .patch = -1,
+        .impulse = {c->pressed.x, c->pressed.y, c->pressed.z},
+        .force = {c->force.x, c->force.y, c->force.z},
+        .moment = {c->twisted.x, c->twisted.y, c->twisted.z},
+        .held = c->held,
+        .moments =
+            {[SS_MOTION_SPIN] = c->moment_ratio[SS_MOTION_SPIN], [SS_MOTION_ROLL] = c->moment_ratio[SS_MOTION_ROLL]},
+        .load = c->load,
+        .ratio = c->ratio,
+        .when = c->when,
+        .turn = {c->turn.x, c->turn.y, c->turn.z},
+        .grip = c->grip};
     if (patch && (status = ss_patch_store(sim, c, touch, error)) != SS_OK) return status;
     sorted &= touch == state->touch || touch[-1].key < touch->key;
   }
