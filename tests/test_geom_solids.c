@@ -112,6 +112,13 @@ static void test_meshes_of_hulls(void **unused) {
       assert_int_equal(mesh->n_facets, hull->n_faces);
       assert_int_equal(mesh->n_vertices - mesh->n_edges + mesh->n_triangles, 2);
       assert_true(mesh->solid);
+      ss_vec3 low = hull->vertex[0], high = low;
+      for (int v = 0; v < hull->n_vertices; v++) {
+        const ss_vec3 p = hull->vertex[v];
+        low = v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+      }
+      assert_near(mesh->size, v3_norm(v3_sub(high, low)), 1e-14);
       int sharp = 0;
       for (int e = 0; e < mesh->n_edges; e++) {
         const ss_mesh_edge *edge = &mesh->edge[e];
