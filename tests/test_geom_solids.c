@@ -180,6 +180,84 @@ static void test_facets_have_the_plane_of_the_largest_triangle(void **unused) {
   }
 }
 
+/* A sheet of squares: of its border the corners are touched on their own, not what lies on a straight side or inside. */
+static void test_corners_of_a_sheet(void **unused) {
+  (void)unused;
+  static const double heights[20] = {0};
+  ss_shape_def d = shape_definition(SS_SHAPE_HEIGHT_FIELD);
+  d.heights = heights, d.rows = 4, d.columns = 5, d.spacing = v3(1, 2, 0);
+  const ss_shape shape = compiled(&d);
+  const struct ss_mesh *mesh = shape.mesh;
+  assert_int_equal(mesh->n_vertices, 20);
+  double reach = 0;
+  for (int v = 0; v < 20; v++) reach = fmax(reach, v3_norm(mesh->vertex[v]));
+  int owned = 0;
+  for (int v = 0; v < 20; v++) {
+    owned += mesh->owner[v] >= 0;
+    assert_int_equal(mesh->owner[v] >= 0, v3_norm(mesh->vertex[v]) > reach * (1 - 1e-9));
+  }
+  assert_int_equal(owned, 4);
+}
+
+/* ---- floors ---- */
+
+static int on_floor(const ss_shape *upper, const ss_pose *pu, const ss_shape *floor, const ss_pose *pf, double reach,
+                    ss_contact_point *c) {
+  bool swapped;
+  const ss_pair *pair = ss_pair_find(upper->type, floor->type, &swapped);
+  const int n = swapped ? pair->collide(floor, pf, upper, pu, reach, c) : pair->collide(upper, pu, floor, pf, reach, c);
+  for (int i = 0; i < n && swapped; i++) {
+    const ss_vec3 a = c[i].point_a;
+    c[i].point_a = c[i].point_b, c[i].point_b = a, c[i].normal = v3_neg(c[i].normal);
+  }
+  return n;
+}
+
+static bool has(const ss_contact_point *list, int n, const ss_contact_point *c) {
+  for (int i = 0; i < n; i++)
+    if (v3_norm(v3_sub(list[i].point_a, c->point_a)) < 1e-8 && v3_norm(v3_sub(list[i].point_b, c->point_b)) < 1e-8 &&
+        v3_norm(v3_sub(list[i].normal, c->normal)) < 1e-8 && fabs(list[i].gap - c->gap) < 1e-8)
+      return true;
+  return false;
+}
+
+/* The middle of a plane mesh is a half-space to whatever touches it: the same points, normals and gaps. */
+static void test_a_plane_mesh_is_a_half_space(void **unused) {
+  (void)unused;
+  static const ss_shape_type types[] = {SS_SHAPE_POINT,   SS_SHAPE_SPHERE,   SS_SHAPE_BOX,      SS_SHAPE_CONVEX,
+                                        SS_SHAPE_CAPSULE, SS_SHAPE_CYLINDER, SS_SHAPE_ELLIPSOID};
+  static const double zeros[81] = {0};
+  ss_shape_def d = shape_definition(SS_SHAPE_HEIGHT_FIELD), plane = shape_definition(SS_SHAPE_HALF_SPACE);
+  d.heights = zeros, d.rows = d.columns = 9, d.spacing = v3(1, 1, 0);
+  const ss_shape field = compiled(&d), half_space = compiled(&plane);
+  int touching = 0;
+  for (int trial = 0; trial < 1400; trial++) {
+    const ss_shape shape = random_shape(types[trial % 7]);
+    const ss_pose frame = random_pose(3);
+    ss_pose own = {v3(uniform(-1, 1), uniform(-1, 1), 0), random_rotation()};
+    if (trial % 3 == 0) { /* it stands or lies, or nearly */
+      static const double right = 1.57079632679489661923;
+      const double tilt = trial % 2 ? 0 : pow(10, uniform(-6, -1));
+      const ss_quat up = trial % 4 < 2 ? quat_exp(v3(0, right, 0)) : quat_identity();
+      own.orientation = quat_multiply(quat_exp(v3(tilt, 0, 0)), quat_multiply(quat_exp(v3(0, 0, uniform(-3, 3))), up));
+    }
+    const double gap = trial % 5 == 0 ? -1e-6 : uniform(0, 0.02), reach = uniform(0.02, 0.1);
+    own.position.z = gap + support(&shape, &own, v3(0, 0, -1));
+    const ss_pose pu = pose_compose(&frame, &own);
+    const ss_pose pf = pose_compose(&frame, &field.local), ph = pose_compose(&frame, &half_space.local);
+    ss_contact_point on_field[SS_PAIR_CONTACTS], on_plane[SS_PAIR_CONTACTS];
+    const int n = on_floor(&shape, &pu, &half_space, &ph, reach, on_plane);
+    const int m = on_floor(&shape, &pu, &field, &pf, reach, on_field);
+    bool same = n == m;
+    for (int i = 0; i < n && same; i++) same = has(on_field, m, &on_plane[i]);
+    if (!same) {
+      print_error("trial %d, type %d, gap %g: %d on the plane, %d on the mesh\n", trial, shape.type, gap, n, m);
+    }
+    touching += n > 0;
+  }
+  assert_true(touching > 1000);
+}
+
 /* ---- ellipses ---- */
 
 /* Axes x, y, z become y, z, x. */
@@ -279,6 +357,8 @@ int main(void) {
       cmocka_unit_test(test_points_that_are_not_finite),
       cmocka_unit_test(test_meshes_of_hulls),
       cmocka_unit_test(test_facets_have_the_plane_of_the_largest_triangle),
+      cmocka_unit_test(test_corners_of_a_sheet),
+      cmocka_unit_test(test_a_plane_mesh_is_a_half_space),
       cmocka_unit_test(test_ellipses_in_every_plane),
       cmocka_unit_test(test_points_beside_ellipses),
   };
