@@ -144,6 +144,79 @@ static void test_velocity_along_the_path(void **state) {
   run_close(&r);
 }
 
+/* Where a part ends in an arrest velocities become consistent with the joints; not at other ends, nor before the part's end. */
+static void test_what_happens_at_an_arrest(void **state) {
+  (void)state;
+  for (int k = 0; k < 4; k++) {
+    run r;
+    run_parse(&r,
+              "gravity: [0, 0, -10]\n"
+              "bodies:\n"
+              "  - {name: arm, mass: 2, inertia: [0.1, 0.2, 0.3], position: [0.5, 0, 0]}\n"
+              "joints:\n"
+              "  - {type: spherical, between: [world, arm], at: [0, 0, 0]}\n"
+              "simulation: {scheme: trapezoidal, step: 0.01, duration: 1}\n",
+              NULL);
+    run_step(&r);
+    ss_sim *sim = r.sim;
+    const int first = r.model->bodies[0].first;
+    for (int i = 0; i < 3; i++) sim->state.v[first + i] += 0.1 * (i + 1);
+    sim->part.h = 0.01;
+    sim->part.end = k & 1 ? 0.01 : 0.005;
+    sim->part.ends = k & 2 ? SS_ENDS_ARREST : SS_ENDS_RELEASE;
+    ss_events_happen(sim);
+    const ss_vec3 arm = v3_sub(v3(0, 0, 0), run_position(&r, 0)); /* the joint does not move */
+    const ss_vec3 there = v3_add(run_velocity(&r, 0), v3_cross(run_turn(&r, 0), arm));
+    if (k == 3)
+      check_near(v3_norm(there), 0, 1e-12, "at the joint");
+    else
+      check_near(v3_norm(there), 0.1 * sqrt(14), 1e-3, "at the joint");
+    run_close(&r);
+  }
+}
+
+/* ---- what a dense part holds ---- */
+
+/* Against the world what counts is the one body's speed along the normal, whatever its direction, and the gap's rate. */
+static void test_what_is_held_against_the_world(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r,
+            "gravity: [0, 0, -10]\n"
+            "bodies:\n"
+            "  - {name: a, mass: 1, shapes: [{type: sphere, radius: 0.5}]}\n"
+            "  - {name: b, mass: 1, position: [2, 0, 0], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "simulation: {step: 0.01, duration: 1}\n",
+            NULL);
+  ss_sim *sim = r.sim;
+  ss_error error = {0};
+  static const ss_law law = {.collide = true};
+  run_require(
+      ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity, 1, sizeof *sim->trial.contacts, &error),
+      &error, "room");
+  sim->step.h = h, sim->step.acceleration = gravity;
+  for (int k = 0; k < 24; k++) {
+    const int axis = k % 3, side = k / 3 % 2, far = k / 6 % 2;
+    const double sign = k / 12 ? 1 : -1, speed = 3;
+    ss_contact *c = sim->trial.contacts;
+    sim->trial.n_contacts = 1, sim->trial.n_active = 0;
+    *c = (ss_contact){.law = &law, .row = -1, .body = {side ? -1 : 1, side ? 1 : -1}};
+    c->at.normal = v3(axis == 0 ? sign : 0, axis == 1 ? sign : 0, axis == 2 ? sign : 0); /* from b to a */
+    double *v = sim->state.v + r.model->bodies[1].first;
+    for (int i = 0; i < 3; i++) v[i] = i == axis ? speed * sign * (side ? 1 : -1) : 0; /* towards the world */
+    const double reach = h * (speed + 2 * h * gravity) + ss_touch_gap(sim);
+    c->rate = 0, c->at.gap = reach + (far ? 1e-9 : -1e-9);
+    ss_crowd_begin(sim, h);
+    assert_int_equal(c->active, !far);
+    for (int i = 0; i < 3; i++) v[i] = -v[i]; /* away from it: what is left is gravity */
+    c->active = false;
+    c->at.gap = h * 2 * h * gravity + ss_touch_gap(sim) + (far ? 1e-9 : -1e-9);
+    ss_crowd_begin(sim, h);
+    assert_int_equal(c->active, !far);
+  }
+  run_close(&r);
+}
+
 /* ---- what is idle ---- */
 
 /* In a crowd, a contact of shapes whose bodies are both slower than g h/16; the world is. */
@@ -525,6 +598,8 @@ int main(void) {
                                      cmocka_unit_test(test_many_bounces_end_sooner),
                                      cmocka_unit_test(test_oblique_blows),
                                      cmocka_unit_test(test_velocity_along_the_path),
+                                     cmocka_unit_test(test_what_happens_at_an_arrest),
+                                     cmocka_unit_test(test_what_is_held_against_the_world),
                                      cmocka_unit_test(test_idle_contacts),
                                      cmocka_unit_test(test_what_rests_in_a_crowd),
                                      cmocka_unit_test(test_stopping_that_would_give_energy),
