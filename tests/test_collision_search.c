@@ -33,7 +33,12 @@ static void place_on_path(const ss_sim *sim, const ss_contact *c, const double *
                             .drive = {rate_at(&paths[c->key], tau / h), 0, 0}};
 }
 
-static void path_velocity(ss_sim *sim, const ss_contact *c, double fraction) { (void)sim, (void)c, (void)fraction; }
+static double fraction_asked;
+
+static void path_velocity(ss_sim *sim, const ss_contact *c, double fraction) {
+  (void)sim, (void)c;
+  fraction_asked = fraction;
+}
 
 static double no_rate(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const double *v) {
   (void)sim, (void)c, (void)place, (void)v;
@@ -42,6 +47,7 @@ static double no_rate(const ss_sim *sim, const ss_contact *c, const ss_contact_p
 
 static double closing_speed(const ss_sim *sim, const ss_contact *c) {
   (void)sim;
+  check_near(fraction_asked, 1, 0, "of the path's end");
   double most = 0;
   for (int i = 0; i <= 200; i++) most = fmax(most, fabs(rate_at(&paths[c->key], i / 200.)));
   return 1.1 * most;

@@ -50,6 +50,8 @@ static void test_many_bounces_end_sooner(void **state) {
   (void)state;
   const double e = 0.95, last = gravity * h * (1 - e) / (64 * e);
   assert_int_equal(bounces(e, 31 * last, 0, "poisson"), 17);
+  /* as many, and what is left is longer than the step, by less than half */
+  assert_true(bounces(0.965, 0.95 * gravity * h / 24, 0, "poisson") > 20);
   const double light = 0.1 * gravity * h * (1 - 0.8) / (64 * 0.8); /* nine tenths of its weight are held */
   /* 31 light 0.8^k is below 10 light from the seventh on */
   assert_int_equal(bounces(0.8, 31 * light, 0.9 * gravity, "poisson"), 7);
@@ -88,6 +90,8 @@ static void test_oblique_blows(void **state) {
     check_near(energy->impact_loss, mass / 2 * (in * in - out * out), 1e-8, "impact");
     check_near(energy->work, 0, 1e-12, "work");
     assert_int_equal(r.n_collisions, 1);
+    assert_int_equal(r.sim->trial.contacts[0].hits, 1);
+    assert_int_equal(r.sim->trial.contacts[0].hops, e == 0);
     check_near(r.collision_time[0], 0.005, 1e-12, "when");
     ss_contact_report report;
     assert_int_equal(ss_sim_contacts(r.sim, &report, 1), 1);
@@ -213,6 +217,105 @@ static void test_what_is_held_against_the_world(void **state) {
     c->at.gap = h * 2 * h * gravity + ss_touch_gap(sim) + (far ? 1e-9 : -1e-9);
     ss_crowd_begin(sim, h);
     assert_int_equal(c->active, !far);
+  }
+  run_close(&r);
+}
+
+/* The part's trials, replaced: which of them are certified, how fast the first body is at their ends, which ball is in the first one. */
+static struct {
+  int calls;
+  bool certified[8];
+  double speed[8];
+  int touched[8];
+} part;
+
+static ss_status try_part(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+  (void)error;
+  check_near(asked.h, h, 0, "the whole step");
+  const int n = part.calls++;
+  *certified = part.certified[n];
+  memcpy(sim->trial.q_end, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
+  sim->trial.v_end[sim->model->bodies[0].first] = part.speed[n];
+  const int ball = part.touched[n];
+  if (ball) sim->trial.q_end[7 * (ptrdiff_t)ball] = sim->trial.q_end[0] + 0.99;
+  return SS_OK;
+}
+
+static void run_part(run *r, int calls, bool certified, int unreturned) {
+  ss_sim *sim = r->sim;
+  ss_error error = {0};
+  bool found = false;
+  const long before = (long)sim->report.solves.unreturned;
+  part.calls = 0;
+  run_require(ss_crowd_part(sim, h, &found, &error), &error, "part");
+  assert_int_equal(part.calls, calls);
+  assert_int_equal(found, certified);
+  assert_int_equal((long)sim->report.solves.unreturned - before, unreturned);
+}
+
+/* A whole step at once: solved again without restitution where that gives energy or has no solution, and with the contacts that turn out
+ * to close. */
+static void test_a_whole_step_at_once(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r,
+            "gravity: [0, 0, 0]\n"
+            "bodies:\n"
+            "  - {name: a, mass: 1, velocity: [2, 0, 0], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "  - {name: b, mass: 1, position: [3, 0, 0], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "  - {name: c, mass: 1, position: [6, 0, 0], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "  - {name: d, mass: 1, position: [9, 0, 0], shapes: [{type: sphere, radius: 0.5}]}\n"
+            "simulation: {step: 0.01, duration: 1}\n",
+            NULL);
+  ss_sim *sim = r.sim;
+  ss_error error = {0};
+  bool swapped;
+  static const ss_law law = {.collide = true};
+  run_require(
+      ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity, 4, sizeof *sim->trial.contacts, &error),
+      &error, "room");
+  sim->step.h = h, sim->step.acceleration = gravity, sim->chosen.attempt = try_part;
+  for (int i = 0; i < r.model->n_v; i++) sim->trial.dv_free[i] = 0;
+  for (int kind = 0; kind < 9; kind++) {
+    sim->trial.n_contacts = 3;
+    for (int i = 0; i < 3; i++)
+      sim->trial.contacts[i] = (ss_contact){.law = &law,
+                                            .key = (uint64_t)i,
+                                            .pair = ss_pair_find(SS_SHAPE_SPHERE, SS_SHAPE_SPHERE, &swapped),
+                                            .shape = {0, i + 1},
+                                            .body = {0, i + 1},
+                                            .row = -1};
+    ss_contact *c = sim->trial.contacts;
+    for (int i = 0; i < 8; i++) part.certified[i] = true, part.speed[i] = 2, part.touched[i] = 0;
+    const int which = kind % 3;
+    c[which].row = 0, c[which].active = true;
+    if (kind < 3) { /* faster than without contacts */
+      part.speed[0] = 2.001;
+      run_part(&r, 1, true, 0); /* nothing is returned */
+      c[which].bounce = 0.5;
+      run_part(&r, 2, true, 1);
+      assert_true(c[which].bounce == 0);
+      c[which].bounce = 0.5, c[which].row = -1; /* not in the problem */
+      run_part(&r, 1, true, 0);
+      c[which].row = 0, part.speed[0] = 2;
+      run_part(&r, 1, true, 0);
+      assert_true(c[which].bounce == 0.5);
+    } else if (kind < 6) { /* no solution */
+      part.certified[0] = false;
+      run_part(&r, 1, false, 0);
+      c[which].bounce = 0.5;
+      run_part(&r, 2, true, 1);
+    } else { /* others are in the first one at the end */
+      const int other = (which + 1) % 3;
+      part.touched[0] = other + 1;
+      run_part(&r, 2, true, 0);
+      for (int i = 0; i < 3; i++) assert_int_equal(c[i].active, i == which || i == other);
+      part.touched[0] = which + 1; /* it is held already */
+      run_part(&r, 1, true, 0);
+      for (int i = 0; i < 3; i++) c[i].active = false;
+      for (int i = 0; i < 3; i++) part.touched[i] = i + 1;
+      run_part(&r, 4, true, 0);
+    }
   }
   run_close(&r);
 }
@@ -454,6 +557,39 @@ static void test_islands_that_rest(void **state) {
   run_close(&r);
 }
 
+/* ---- what is told of spin and rolling ---- */
+
+static double energy_told;
+static int ends_told[2];
+
+static void note_end(void *user, const ss_sim *sim, const ss_event *event) {
+  (void)user, (void)sim;
+  energy_told += fabs(event->energy_created);
+  ends_told[0] += event->kind == SS_SPIN_END, ends_told[1] += event->kind == SS_ROLL_END;
+}
+
+static ss_status no_step(void *user, const ss_sim *sim, ss_error *error) {
+  (void)user, (void)sim, (void)error;
+  return SS_OK;
+}
+
+static void test_ends_are_told(void **state) {
+  (void)state;
+  run r;
+  open_boxes(&r);
+  ss_sim *sim = r.sim;
+  ss_error error = {0};
+  run_require(ss_sim_observe(sim, &(ss_observer){.step = no_step, .event = note_end}, &error), &error, "observe");
+  ends_told[0] = ends_told[1] = 0, energy_told = 0;
+  const int n = sim->trial.n_contacts;
+  for (int i = 0; i < n; i++) sim->trial.contacts[i].spin_ends = i % 2, sim->trial.contacts[i].roll_ends = i % 3 == 0;
+  ss_tell_ends(sim);
+  assert_int_equal(ends_told[0], n / 2);
+  assert_int_equal(ends_told[1], (n + 2) / 3);
+  assert_true(energy_told == 0);
+  run_close(&r);
+}
+
 /* ---- trials that are not accepted ---- */
 
 static void open_body(run *r, const char *shape) {
@@ -600,6 +736,8 @@ int main(void) {
                                      cmocka_unit_test(test_velocity_along_the_path),
                                      cmocka_unit_test(test_what_happens_at_an_arrest),
                                      cmocka_unit_test(test_what_is_held_against_the_world),
+                                     cmocka_unit_test(test_a_whole_step_at_once),
+                                     cmocka_unit_test(test_ends_are_told),
                                      cmocka_unit_test(test_idle_contacts),
                                      cmocka_unit_test(test_what_rests_in_a_crowd),
                                      cmocka_unit_test(test_stopping_that_would_give_energy),
