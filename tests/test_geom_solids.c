@@ -227,6 +227,43 @@ static void test_corners_of_a_sheet(void **unused) {
   assert_int_equal(owned, 4);
 }
 
+/* The boxes of a tree are those of its triangles' places, not of their numbers, and small. */
+static void test_trees_in_any_order(void **unused) {
+  (void)unused;
+  enum { N = 17, TRIANGLES = 2 * (N - 1) * (N - 1) };
+  static ss_vec3 points[N * N];
+  static int ordered[3 * TRIANGLES], shuffled[3 * TRIANGLES];
+  int n = 0;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) points[N * i + j] = v3(i + uniform(-0.2, 0.2), j + uniform(-0.2, 0.2), uniform(0, 3));
+  for (int i = 0; i + 1 < N; i++)
+    for (int j = 0; j + 1 < N; j++) {
+      const int a = N * i + j, corner[] = {a, a + N, a + 1, a + 1, a + N, a + N + 1};
+      for (int k = 0; k < 6; k++) ordered[n++] = corner[k];
+    }
+  double first = 0;
+  for (int trial = 0; trial < 4; trial++) {
+    static const int steps[] = {1, 5, 77, 509};
+    for (int i = 0; i < TRIANGLES; i++)
+      for (int k = 0; k < 3; k++) shuffled[3 * i + k] = ordered[3 * (steps[trial] * i % TRIANGLES) + k];
+    ss_shape_def d = shape_definition(SS_SHAPE_MESH);
+    d.points = points, d.n_points = N * N, d.triangles = shuffled, d.n_triangles = TRIANGLES;
+    const ss_shape shape = compiled(&d);
+    double sum = 0;
+    int leaves = 0, seen = 0;
+    for (int i = 0; i < shape.mesh->n_nodes; i++) {
+      const ss_mesh_node *node = &shape.mesh->node[i];
+      sum += v3_norm(v3_sub(node->high, node->low));
+      leaves += node->count > 0, seen += node->count;
+    }
+    if (trial == 0) first = sum;
+    assert_int_equal(seen, TRIANGLES);
+    assert_near(sum, first, 1e-9 * first);
+    assert_int_equal(leaves, 128);
+    assert_true(sum / shape.mesh->n_nodes < 6.5); /* four triangles to a leaf: 2 by 2 by 3, and 24 by 3 at the root */
+  }
+}
+
 /* ---- floors ---- */
 
 static int on_floor(const ss_shape *upper, const ss_pose *pu, const ss_shape *floor, const ss_pose *pf, double reach,
@@ -406,6 +443,7 @@ int main(void) {
       cmocka_unit_test(test_points_that_are_not_finite),
       cmocka_unit_test(test_meshes_of_hulls),
       cmocka_unit_test(test_facets_have_the_plane_of_the_largest_triangle),
+      cmocka_unit_test(test_trees_in_any_order),
       cmocka_unit_test(test_corners_of_a_sheet),
       cmocka_unit_test(test_wide_floors_are_half_spaces),
       cmocka_unit_test(test_ellipses_in_every_plane),

@@ -127,7 +127,39 @@ static void test_descriptions(void **unused) {
   assert_true(touching > 1500);
 }
 
+/* Of more contacts than there is room for the same one gives way, in whatever order they come; no two are as low. */
+static void test_the_order_of_contacts(void **unused) {
+  (void)unused;
+  enum { ALL = SS_PAIR_CONTACTS + 1 };
+  for (int trial = 0; trial < 60; trial++) {
+    const ss_vec3 up = random_direction(), u = v3_perpendicular(up), v = v3_cross(up, u);
+    ss_contact_point all[ALL];
+    for (int i = 0; i < ALL; i++) {
+      const double x = uniform(-1, 1), y = uniform(-1, 1), gap = uniform(0, trial % 3 ? 0.01 : 0.3);
+      const ss_vec3 n = i % 7 == 3 && trial % 2 ? u : up;
+      const ss_vec3 p = v3_add(v3_scale(x, u), v3_scale(y, v));
+      all[i] = (ss_contact_point){
+          .gap = gap, .normal = n, .point_b = p, .point_a = v3_axpy(p, gap, n), .feature = (uint32_t)i};
+    }
+    int gone = -1;
+    for (int turn = 0; turn < ALL; turn += 3) {
+      ss_contact_point out[SS_PAIR_CONTACTS];
+      bool there[ALL] = {false};
+      const int step = turn % 2 ? ALL - 1 : 1; /* forwards or backwards */
+      for (int i = 0; i < SS_PAIR_CONTACTS; i++) out[i] = all[(turn + step * i) % ALL];
+      ss_contacts_replace(out, &all[(turn + step * SS_PAIR_CONTACTS) % ALL]);
+      for (int i = 0; i < SS_PAIR_CONTACTS; i++) there[out[i].feature] = true;
+      int missing = -1;
+      for (int i = 0; i < ALL; i++)
+        if (!there[i]) missing = i;
+      assert_true(missing >= 0);
+      if (gone < 0) gone = missing;
+      assert_int_equal(missing, gone);
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_descriptions)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_descriptions), cmocka_unit_test(test_the_order_of_contacts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
