@@ -228,6 +228,38 @@ static void test_deformations_at_first(void **state) {
   }
 }
 
+/* A patch keeps its frame from step to step, turned with the normal; where its tangent has become the normal it begins anew. */
+static void test_frames_of_patches(void **state) {
+  (void)state;
+  ss_error error = {0};
+  run r;
+  parse_pressed(&r, 1e-3, "");
+  run_step(&r);
+  ss_sim *sim = r.sim;
+  assert_int_equal(sim->state.n_touch, 1);
+  ss_touch *touch = &sim->state.touch[0];
+  for (int k = 0; k < 24; k++) {
+    const double angle = 0.26179938779914943654 * k, lift = k % 3 ? 0.3 : 0;
+    touch->tangent[0] = cos(angle), touch->tangent[1] = sin(angle), touch->tangent[2] = lift;
+    run_require(look(&r, &error), &error, "narrow phase");
+    const ss_contact *c = sim->trial.contacts;
+    check_near(fabs(c->direction[0].z), 1, 1e-9, "normal");
+    check_near(v3_norm(v3_sub(c->direction[1], v3(cos(angle), sin(angle), 0))), 0, 1e-9, "tangent");
+    check_near(v3_norm(v3_sub(c->direction[2], v3_cross(c->direction[0], c->direction[1]))), 0, 1e-15,
+               "second tangent");
+  }
+  for (int k = 0; k < 2; k++) { /* nearly along the normal; not of a patch */
+    touch->tangent[0] = k ? 1 : 0.5e-3, touch->tangent[1] = 0, touch->tangent[2] = 1;
+    const int patch = touch->patch;
+    if (k) touch->patch = -1, touch->n_patch = 0;
+    run_require(look(&r, &error), &error, "narrow phase");
+    const ss_contact *c = sim->trial.contacts;
+    check_near(v3_norm(v3_sub(c->direction[1], v3_normalize(v3_perpendicular(c->at.normal)))), 0, 1e-12, "anew");
+    touch->patch = patch;
+  }
+  run_close(&r);
+}
+
 /* ---- what rests ---- */
 
 /* Bodies that rest over a whole step: the contact's memory says so, and in the next whole step everything remembered is kept. */
@@ -417,6 +449,7 @@ int main(void) {
                                      cmocka_unit_test(test_gaps_of_elements),
                                      cmocka_unit_test(test_energy_of_patches),
                                      cmocka_unit_test(test_deformations_at_first),
+                                     cmocka_unit_test(test_frames_of_patches),
                                      cmocka_unit_test(test_what_rests_is_remembered),
                                      cmocka_unit_test(test_what_rests_keeps_its_memory),
                                      cmocka_unit_test(test_depth_of_contacts),
