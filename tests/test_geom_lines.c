@@ -72,7 +72,10 @@ static span look(const bar *upper, const bar *lower, double along, double gap, b
       assert_near3(v3(0, a.y, b.y), v3(0, 0, 0), 1e-6);
     }
     s.low = fmin(s.low, a.x), s.high = fmax(s.high, a.x);
-    for (int k = 0; k < i; k++) assert_true(c[k].feature != c[i].feature);
+    for (int k = 0; k < i; k++) { /* none is there twice */
+      assert_true(c[k].feature != c[i].feature);
+      assert_true(v3_norm(v3_sub(c[k].point_a, c[i].point_a)) > 1e-9 || v3_dot(c[k].normal, c[i].normal) < 1 - 1e-9);
+    }
   }
   return s;
 }

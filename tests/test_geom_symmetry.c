@@ -109,6 +109,9 @@ static void test_descriptions(void **unused) {
         ss_contact_point first[SS_PAIR_CONTACTS], c[SS_PAIR_CONTACTS];
         const int n = contacts_of(pair, swapped, &x, &pa, 0, &y, &pb, 0, reach, first);
         touching += n > 0;
+        for (int i = 0; i < n && b == SS_SHAPE_MESH; i++) { /* none is there twice */
+          assert_false(has(first, i, &first[i]));
+        }
         for (int k = 1; k < 4; k++)
           for (int side = 0; side < 2; side++) {
             const int m = contacts_of(pair, swapped, &x, &pa, side ? 0 : k, &y, &pb, side ? k : 0, reach, c);
