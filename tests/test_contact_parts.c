@@ -301,7 +301,7 @@ static void test_what_rests_keeps_its_memory(void **state) {
       static const int bodies[4][2] = {{1, 0}, {-1, 1}, {1, -1}, {0, 1}};
       sim->trial.n_contacts = 0;
       ss_contact *c = add(sim, bodies[way][0], bodies[way][1]);
-      c->row = k & 1 ? 1 : -1, c->n_rows = 3;
+      c->row = k & 1 ? way % 2 : -1, c->n_rows = 3;
       c->rested = k & 2;
       p->h = k & 4 ? 0.01 : 0.005;
       sim->trial.rests[way == 3] = false, sim->trial.rests[way != 3] = k & 8;
@@ -310,14 +310,54 @@ static void test_what_rests_keeps_its_memory(void **state) {
       c->opens = true;
       assert_int_equal(ss_touch_keeps(sim, c), k == 15);
       if (k != 15) continue;
-      for (int i = 0; i < 3; i++) check_near(c->impulse[i], i + 1, 0, "impulse");
+      for (int i = 0; i < 3; i++) check_near(c->impulse[i], z[c->row + i], 0, "impulse");
       check_near(c->impulse[3], 0, 0, "no more than its rows");
       assert_true(c->stuck && c->held == 5 && c->face == 7 && c->load == 11 && c->ratio == 0.25 && !c->opens);
       assert_true(c->moment_ratio[SS_MOTION_SPIN] == 0.5 && c->moment_ratio[SS_MOTION_ROLL] == 0.75);
       check_near(c->when, 2.005, 1e-15, "the part's middle");
-      check_near(c->blur, 3 * 0.5 / 4, 1e-15, "blur");
+      check_near(c->blur, 3 * 0.5 / scale[c->row], 1e-15, "blur");
     }
   p->z = kept_z, p->scale = kept_scale, p->h = kept_h;
+  run_close(&r);
+}
+
+/* ---- impulses of a step ---- */
+
+/* Dealt in several parts, in any order and not by all of them: impulses add up, and the rest is the latest. */
+static void test_the_latest_part_is_told(void **state) {
+  (void)state;
+  run r;
+  open_scene(&r, balls);
+  ss_sim *sim = r.sim;
+  ss_error error = {0};
+  uint64_t seed = 5;
+  for (int trial = 0; trial < 40; trial++) {
+    double sum[4] = {0}, latest[4] = {0};
+    sim->trial.n_contacts = 0;
+    for (int i = 0; i < 4; i++) add(sim, 0, 1)->key = (uint64_t)((7 * i + trial) % 4 + 1);
+    ss_deal_begin(sim);
+    for (int round = 0; round < 6; round++) {
+      for (int i = 0; i < 4; i++) {
+        ss_contact *c = &sim->trial.contacts[i];
+        const bool deals = random_next(&seed) > 0 || round == 0;
+        c->row = deals ? i : -1, c->active = true;
+        c->pressed = v3(round + 1, i, 0);
+        c->at.gap = 10 * round + i;
+        if (!deals) continue;
+        sum[i] += round + 1, latest[i] = c->at.gap;
+      }
+      run_require(ss_deal(sim, 1, &error), &error, "deal");
+    }
+    for (int i = 0; i < 4; i++) sim->trial.contacts[i].active = false; /* so that all are told as they were dealt */
+    ss_deal_end(sim);
+    ss_contact_report out[4];
+    assert_int_equal(ss_sim_contacts(sim, out, 4), 4);
+    for (int i = 0; i < 4; i++) {
+      const int place = (int)sim->trial.contacts[i].key - 1; /* in the order of their keys */
+      check_near(out[place].impulse.x, sum[i], 1e-12, "sum");
+      check_near(out[place].gap, latest[i], 0, "the latest");
+    }
+  }
   run_close(&r);
 }
 
@@ -444,16 +484,12 @@ static void test_what_was_found_is_found_again(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_which_points_travel),
-                                     cmocka_unit_test(test_which_points_are_left_out),
-                                     cmocka_unit_test(test_gaps_of_elements),
-                                     cmocka_unit_test(test_energy_of_patches),
-                                     cmocka_unit_test(test_deformations_at_first),
-                                     cmocka_unit_test(test_frames_of_patches),
-                                     cmocka_unit_test(test_what_rests_is_remembered),
-                                     cmocka_unit_test(test_what_rests_keeps_its_memory),
-                                     cmocka_unit_test(test_depth_of_contacts),
-                                     cmocka_unit_test(test_the_first_overlap_is_named),
-                                     cmocka_unit_test(test_what_was_found_is_found_again)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_which_points_travel),        cmocka_unit_test(test_which_points_are_left_out),
+      cmocka_unit_test(test_gaps_of_elements),           cmocka_unit_test(test_energy_of_patches),
+      cmocka_unit_test(test_deformations_at_first),      cmocka_unit_test(test_frames_of_patches),
+      cmocka_unit_test(test_what_rests_is_remembered),   cmocka_unit_test(test_what_rests_keeps_its_memory),
+      cmocka_unit_test(test_the_latest_part_is_told),    cmocka_unit_test(test_depth_of_contacts),
+      cmocka_unit_test(test_the_first_overlap_is_named), cmocka_unit_test(test_what_was_found_is_found_again)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

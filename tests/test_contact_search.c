@@ -290,6 +290,31 @@ static void test_how_far_a_pair_must_be_to_be_set_aside(void **state) {
   }
 }
 
+/* Rods side by side, along a diagonal: their boxes meet, and what keeps them apart is the distance of their axes. */
+static void test_rods_are_set_aside_by_their_axes(void **state) {
+  (void)state;
+  static char text[4096];
+  int used = snprintf(text, sizeof text, "gravity: [0, 0, 0]\nbodies:\n");
+  for (int i = 0; i < 5; i++)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "  - {name: b%d, mass: 1, position: [%g, %g, 0], velocity: [0, 0, %d], orientation: {axis: [0, 0, "
+                     "1], angle: 45 deg}, shapes: [{type: capsule, radius: 0.1, length: 4, axis: x}]}\n",
+                     i, i < 4 ? 0.3 * i : 50., i < 4 ? -0.3 * i : 0., i < 4 ? 1 : 100);
+  (void)snprintf(text + used, sizeof text - (size_t)used, "simulation: {step: 0.01, duration: 0.02}\n");
+  run r;
+  run_parse(&r, text, NULL);
+  search_contacts(&r, 0.01);
+  ss_sim *sim = r.sim;
+  assert_int_equal(sim->search.found.n_pairs, 6);
+  assert_int_equal(sim->trial.n_contacts, 0);
+  for (int k = 0; k < 6; k++) {
+    const ss_found_pair *pair = &sim->search.found.pairs[k];
+    const int apart = pair->shape[1] - pair->shape[0];
+    check_near(pair->aside, apart * 0.3 * sqrt(2) - 0.2, 1e-9, "distance");
+  }
+  run_close(&r);
+}
+
 static int times_looked;
 
 static int count_looks(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
@@ -435,6 +460,7 @@ int main(void) {
       cmocka_unit_test(test_a_list_covers_what_lies_inside),
       cmocka_unit_test(test_pairs_are_set_aside_by_their_own_speed),
       cmocka_unit_test(test_how_far_a_pair_must_be_to_be_set_aside),
+      cmocka_unit_test(test_rods_are_set_aside_by_their_axes),
       cmocka_unit_test(test_features_are_not_looked_for_in_vain),
       cmocka_unit_test(test_features_that_were_lost_come_back),
       cmocka_unit_test(test_joined_bodies_that_touch),

@@ -162,7 +162,48 @@ static void test_the_order_of_contacts(void **unused) {
   }
 }
 
+/* ---- what is followed ---- */
+
+/* The widest slab between two boxes: their faces, and pairs of their edges. */
+static double widest_slab(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb) {
+  double widest = -INFINITY;
+  for (int i = 0; i < 15; i++) {
+    const ss_vec3 in_a = quat_rotate(pa->orientation, axis_vector(i < 6 ? i % 3 : i / 3 - 2, 1));
+    const ss_vec3 in_b = quat_rotate(pb->orientation, axis_vector(i % 3, 1));
+    const ss_vec3 n = i < 3 ? in_a : i < 6 ? in_b : v3_cross(in_a, in_b);
+    if (v3_norm(n) < 1e-9) continue;
+    const ss_vec3 unit = v3_normalize(n);
+    widest = fmax(widest, fmax(slab_distance(a, pa, b, pb, unit), slab_distance(a, pa, b, pb, v3_neg(unit))));
+  }
+  return widest;
+}
+
+/* A corner or a pair of edges that is followed wherever the boxes go: where these are apart, it is no nearer than they are. */
+static void test_boxes_that_have_gone_apart(void **unused) {
+  (void)unused;
+  enum { LAST = 2 }; /* corners and edges; behind them edges that cross on a face */
+  bool swapped;
+  const ss_pair *pair = ss_pair_find(SS_SHAPE_BOX, SS_SHAPE_BOX, &swapped);
+  int tried = 0;
+  for (int trial = 0; trial < 8000; trial++) {
+    const ss_shape a = random_shape(SS_SHAPE_BOX), b = random_shape(SS_SHAPE_BOX);
+    const ss_pose pa = random_pose(0.8), pb = random_pose(0), gone = random_pose(2.5);
+    const double apart = widest_slab(&a, &gone, &b, &pb);
+    ss_contact_point c[SS_PAIR_CONTACTS], now;
+    const int n = apart > 1e-3 ? pair->collide(&a, &pa, &b, &pb, 0.5, c) : 0;
+    for (int i = 0; i < n; i++) {
+      if (c[i].feature >> 16 > LAST) continue;
+      pair->gap(&a, &gone, &b, &pb, c[i].feature, &now);
+      assert_true(now.gap >= apart - 1e-9);
+      assert_near3(v3_sub(now.point_a, now.point_b), v3_scale(now.gap, now.normal), 1e-9);
+      tried++;
+    }
+  }
+  assert_true(tried > 10000);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_descriptions), cmocka_unit_test(test_the_order_of_contacts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_descriptions), cmocka_unit_test(test_the_order_of_contacts),
+                                     cmocka_unit_test(test_boxes_that_have_gone_apart)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
