@@ -413,7 +413,7 @@ static void test_the_first_overlap_is_named(void **state) {
     for (int i = 0; i < 6; i++)
       used += snprintf(text + used, sizeof text - (size_t)used,
                        "  - {name: n%d, mass: 1, position: [%g, %g, %g], shapes: [{type: sphere, radius: 0.5}]}\n", i,
-                       0.1 * random_next(&seed) + (i < first ? 5 * i + 5 : 0), 0.1 * random_next(&seed),
+                       20 + 0.1 * random_next(&seed) + (i < first ? 5 * i + 5 : 0), 0.1 * random_next(&seed),
                        0.1 * random_next(&seed));
     (void)snprintf(text + used, sizeof text - (size_t)used, "simulation: {step: 0.01, duration: 1}\n");
     ss_scene *scene;
