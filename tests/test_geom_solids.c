@@ -2,6 +2,7 @@
  * in every plane. */
 #include "geom_support.h"
 
+#include "geom/cylinder.h"
 #include "geom/ellipsoid.h"
 
 static const double pi = 3.14159265358979323846;
@@ -412,6 +413,41 @@ static void test_ellipses_in_every_plane(void **unused) {
   assert_true(touching > 300);
 }
 
+/* Two positive numbers and a zero, in any order. */
+static void test_which_ellipses_there_are(void **unused) {
+  (void)unused;
+  static const double numbers[] = {0, 1, -1, 2, (double)NAN, (double)INFINITY};
+  for (int k = 0; k < 216; k++) {
+    const double x[] = {numbers[k % 6], numbers[k / 6 % 6], numbers[k / 36]};
+    int zero = 0, good = 0;
+    for (int i = 0; i < 3; i++) zero += x[i] == 0, good += x[i] == 1 || x[i] == 2;
+    ss_shape_def d = shape_definition(SS_SHAPE_ELLIPSE);
+    d.semi_axes = v3(x[0], x[1], x[2]);
+    ss_shape shape;
+    ss_error error = {0};
+    assert_int_equal(ss_shape_compile(geom_arena(), &d, &shape, &error),
+                     zero == 1 && good == 2 ? SS_OK : SS_ERROR_INPUT);
+  }
+}
+
+/* Points on the axis of a cylinder: the side is as near all around, and one unit normal is as good as another. */
+static void test_points_on_axes(void **unused) {
+  (void)unused;
+  const ss_cylinder c = {.radius = 0.5, .half = 2};
+  for (int i = -3; i <= 3; i++) {
+    ss_vec3 n, foot;
+    const ss_vec3 p = v3(0.9 * i, 0, 0);
+    const double distance = ss_cylinder_distance(c, p, &n, &foot);
+    assert_near(distance, fmax(fabs(p.x) - 2, -0.5), 1e-12);
+    assert_near(v3_norm(n), 1, 1e-12);
+    assert_near3(v3_axpy(foot, distance, n), p, 1e-12);
+    assert_near(fmax(fabs(foot.x) - 2, hypot(foot.y, foot.z) - 0.5), 0, 1e-12);
+    assert_near(ss_cylinder_height(c, p, SS_CYLINDER_SIDE, &n, &foot), -0.5, 1e-12);
+    assert_near(v3_norm(n), 1, 1e-12);
+    assert_near3(v3_axpy(foot, -0.5, n), p, 1e-12);
+  }
+}
+
 /* The distance of a point does not depend on where it is across the plane. */
 static void test_points_beside_ellipses(void **unused) {
   (void)unused;
@@ -448,6 +484,8 @@ int main(void) {
       cmocka_unit_test(test_wide_floors_are_half_spaces),
       cmocka_unit_test(test_ellipses_in_every_plane),
       cmocka_unit_test(test_points_beside_ellipses),
+      cmocka_unit_test(test_which_ellipses_there_are),
+      cmocka_unit_test(test_points_on_axes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
