@@ -45,8 +45,9 @@ static void turned_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, 
   const ss_vec3 angle = {2 * pb->orientation.x, 2 * pb->orientation.y, 2 * pb->orientation.z};
   const ss_vec3 on_a = v3(travels.over_a[0] * angle.x, travels.over_a[1] * angle.y, 0);
   const ss_vec3 on_b = v3(0, travels.over_b[0] * angle.x, travels.over_b[1] * angle.y);
-  *out = (ss_contact_point){.point_a = v3_add(pa->position, quat_rotate(pa->orientation, on_a)),
-                            .point_b = v3_add(pb->position, quat_rotate(pb->orientation, on_b)),
+  const ss_vec3 place_a = v3_add(on_a, v3(0.3, 0.1, 0.2)), place_b = v3_add(on_b, v3(-0.2, 0.4, 0.1));
+  *out = (ss_contact_point){.point_a = v3_add(pa->position, quat_rotate(pa->orientation, place_a)),
+                            .point_b = v3_add(pb->position, quat_rotate(pb->orientation, place_b)),
                             .normal = {0, 0, 1}};
 }
 
@@ -54,8 +55,8 @@ static ss_contact *add_turning(ss_sim *sim, int a, int b, bool touches) {
   static const ss_pair pair = {.gap = turned_gap};
   ss_contact *c = add(sim, a, b);
   c->pair = &pair;
-  c->at.point_a = run_position(&(run){.sim = sim}, a);
-  c->at.point_b = run_position(&(run){.sim = sim}, b);
+  c->at.point_a = v3_add(run_position(&(run){.sim = sim}, a), v3(0.3, 0.1, 0.2));
+  c->at.point_b = v3_add(run_position(&(run){.sim = sim}, b), v3(-0.2, 0.4, 0.1));
   c->at.gap = touches ? -1e-9 : 1e-9;
   return c;
 }
