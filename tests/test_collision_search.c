@@ -253,9 +253,11 @@ static ss_status attempt(ss_sim *sim, ss_asked asked, bool *certified, ss_error 
   return SS_OK;
 }
 
-/* The last contact collides after 0.3 h; three land gently, after 0.1, 0.2 and 0.5 h. */
+static double lands_at[] = {0.1, 0.5, 0.2};
+
+/* The last contact collides after 0.3 h; three land gently, after 0.1, 0.2 and 0.5 h, or otherwise. */
 static ss_status land(run *r, double landing_speed, double *tau, bool *found) {
-  static const double at[] = {0.1, 0.5, 0.2, 0.3};
+  const double at[] = {lands_at[0], lands_at[1], lands_at[2], 0.3};
   ss_error error = {0};
   for (int i = 0; i < MOST; i++) paths[i] = (path){.c = {i < 3 ? at[i] * 1e-3 : at[i], i < 3 ? -1e-3 : -1}};
   open_paths(r, MOST);
@@ -306,6 +308,14 @@ static void test_what_lands_is_held(void **state) {
   trials.again = false;
   assert_int_equal(r.sim->n_kept, 0);
   run_close(&r);
+  lands_at[2] = 0.6; /* only the first one */
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 1);
+  check_held(&r, true, false);
+  lands_at[0] = 0.4; /* none before the collision */
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 0);
+  check_held(&r, false, false);
 }
 
 int main(void) {

@@ -401,6 +401,14 @@ static void test_features_that_were_lost_come_back(void **state) {
       for (int j = 0; j < i; j++) assert_true(sim->trial.contacts[j].key != c->key);
     }
   }
+  static const double share = 2e-4; /* of the smaller shape, which may be left for the next step */
+  for (int k = 0; k < 2; k++) {
+    search_contacts(&r, 0.01);
+    sim->search.found.reach = 0.009;
+    q_end[7 + 2] = 1 - (k ? 1.05 : 0.95) * share * sqrt(0.75);
+    run_require(ss_add_features(sim, q_end, 1e-6, &added, &error), &error, "add");
+    assert_true(added == 0 && sim->crowd.overlooked == k);
+  }
   run_close(&r);
 }
 
