@@ -412,6 +412,40 @@ static void test_features_that_were_lost_come_back(void **state) {
   run_close(&r);
 }
 
+/* A ball has one feature, which is always there: nothing comes back, on whichever side of the pair it is. */
+static void test_balls_have_no_more_features(void **state) {
+  (void)state;
+  static const int blind[2] = {1, 0};
+  static const char *const shapes[] = {"box, size: [2, 2, 1]", "capsule, radius: 0.5, length: 2",
+                                       "sphere, radius: 0.5"};
+  ss_error error = {0};
+  for (int k = 0; k < 9; k++) {
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "gravity: [0, 0, 0]\n"
+                   "bodies:\n"
+                   "  - {name: low, mass: 1, shapes: [{type: %s}]}\n"
+                   "  - {name: high, mass: 1, position: [0, 0, 1.01], shapes: [{type: %s}]}\n"
+                   "simulation: {step: 0.01, duration: 0.02}\n",
+                   shapes[k % 3], k / 3 == 0 ? "box, size: [1, 1, 1]" : shapes[k / 3]);
+    run r;
+    double q_end[14];
+    int added = -1;
+    run_parse(&r, text, NULL);
+    ss_sim *sim = r.sim;
+    memcpy(q_end, sim->state.q, sizeof q_end);
+    q_end[7 + 2] = 0.99;
+    sim->search.blind = blind;
+    search_contacts(&r, 0.01);
+    sim->search.found.reach = 0.1;
+    assert_int_equal(sim->trial.n_contacts, 0);
+    run_require(ss_add_features(sim, q_end, 1e-3, &added, &error), &error, "add");
+    assert_int_equal(added > 0, k % 3 != 2 && k / 3 != 2);
+    assert_int_equal(sim->trial.n_contacts, added);
+    run_close(&r);
+  }
+}
+
 /* ---- at the start ---- */
 
 static bool joined_touch(const char *joint, double between, int bodies[2]) {
@@ -471,6 +505,7 @@ int main(void) {
       cmocka_unit_test(test_rods_are_set_aside_by_their_axes),
       cmocka_unit_test(test_features_are_not_looked_for_in_vain),
       cmocka_unit_test(test_features_that_were_lost_come_back),
+      cmocka_unit_test(test_balls_have_no_more_features),
       cmocka_unit_test(test_joined_bodies_that_touch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -819,6 +819,8 @@ static void test_moments_foreseen(void **state) {
   assert_true(ss_moments_foreseen(sim, c, part) == part);
   c->ratio = 0.99; /* 1 after 0.2 + 0.01/0.18 */
   check_near(ss_moments_foreseen(sim, c, part), 0.2 + 0.01 / 0.18, 1e-12, "slip");
+  c->n_forces = 2; /* in a plane */
+  check_near(ss_moments_foreseen(sim, c, part), 0.2 + 0.01 / 0.18, 1e-12, "slip in a plane");
   for (int k = 0; k < 3; k++) {
     c->was_stuck = k != 0, c->stuck = k != 1, c->n_forces = k == 2 ? 1 : 3;
     assert_true(ss_moments_foreseen(sim, c, part) == part);
