@@ -33,7 +33,12 @@ static void place_on_path(const ss_sim *sim, const ss_contact *c, const double *
                             .drive = {rate_at(&paths[c->key], tau / h), 0, 0}};
 }
 
-static void path_velocity(ss_sim *sim, const ss_contact *c, double fraction) { (void)sim, (void)c, (void)fraction; }
+static double fraction_asked;
+
+static void path_velocity(ss_sim *sim, const ss_contact *c, double fraction) {
+  (void)sim, (void)c;
+  fraction_asked = fraction;
+}
 
 static double no_rate(const ss_sim *sim, const ss_contact *c, const ss_contact_place *place, const double *v) {
   (void)sim, (void)c, (void)place, (void)v;
@@ -42,6 +47,7 @@ static double no_rate(const ss_sim *sim, const ss_contact *c, const ss_contact_p
 
 static double closing_speed(const ss_sim *sim, const ss_contact *c) {
   (void)sim;
+  check_near(fraction_asked, 1, 0, "of the path's end");
   double most = 0;
   for (int i = 0; i <= 200; i++) most = fmax(most, fabs(rate_at(&paths[c->key], i / 200.)));
   return 1.1 * most;
@@ -97,6 +103,7 @@ static double uniform(uint64_t *seed, double low, double high) {
   return low + (high - low) * (random_next(seed) + 1) / 2;
 }
 
+/* Smooth ones, waves, thin bodies. */
 static path random_path(uint64_t *seed, int kind) {
   path p = {.c = {uniform(seed, 0.01, 1), uniform(seed, -2, 2), uniform(seed, -2, 2), uniform(seed, -2, 2)}};
   if (kind == 1) p.wave = uniform(seed, 0, 1), p.frequency = uniform(seed, 0, 25), p.phase = uniform(seed, 0, 6);
@@ -134,6 +141,41 @@ static void test_one_path(void **state) {
     run_close(&r);
   }
   assert_true(collisions > 500 && clears - collisions > 200);
+}
+
+/* The search knows no lengths but those of the gap: what is larger or smaller by a power of two is found at the same time, to the last
+ * bit, with the same looks; and these are few. */
+static void test_looks_do_not_depend_on_the_scale(void **state) {
+  (void)state;
+  static const long most[] = {1030, 2780, 6650};
+  static const int powers[] = {0, 7, 14};
+  uint64_t seed = 11;
+  long looks[3] = {0};
+  int found[3] = {0};
+  for (int trial = 0; trial < 600; trial++) {
+    const path p = random_path(&seed, trial % 3);
+    long first_looks = 0;
+    double first_tau = 0;
+    for (int k = 0; k < 3; k++) {
+      run r;
+      bool hit;
+      const double factor = ldexp(1, powers[k]);
+      paths[0] = p;
+      for (int i = 0; i < 4; i++) paths[0].c[i] *= factor;
+      paths[0].wave *= factor, paths[0].slope *= factor, paths[0].thick *= factor;
+      open_paths(&r, 1);
+      r.sim->step.looks = 0;
+      const double tau = ss_first_collision(r.sim, h, true, &hit);
+      if (k == 0) first_tau = tau, first_looks = r.sim->step.looks;
+      assert_true(tau == first_tau && r.sim->step.looks == first_looks);
+      if (k == 0) looks[trial % 3] += first_looks, found[trial % 3] += hit;
+      run_close(&r);
+    }
+  }
+  for (int kind = 0; kind < 3; kind++) {
+    print_message("kind %d: %ld looks, %d found of 200\n", kind, looks[kind], found[kind]);
+    assert_true(looks[kind] <= most[kind]);
+  }
 }
 
 /* The first of several; what is held is not watched; one that starts at the surface, or under it, and separates, comes back to where it
@@ -196,8 +238,90 @@ static void test_landings_on_paths(void **state) {
     }
 }
 
+/* ---- landings that are held ---- */
+
+static struct {
+  int calls, refused_at, fails_at;
+  bool again; /* nothing is held for long */
+} trials;
+
+static ss_status attempt(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+  check_near(asked.h, h, 0, "the whole part");
+  if (++trials.calls == trials.fails_at) return ss_fail(error, SS_ERROR_MEMORY, "fails");
+  *certified = trials.calls != trials.refused_at;
+  for (int i = 0; i < MOST && trials.again; i++) sim->trial.contacts[i].active = false;
+  return SS_OK;
+}
+
+static double lands_at[] = {0.1, 0.5, 0.2};
+
+/* The last contact collides after 0.3 h; three land gently, after 0.1, 0.2 and 0.5 h, or otherwise. */
+static ss_status land(run *r, double landing_speed, double *tau, bool *found) {
+  const double at[] = {lands_at[0], lands_at[1], lands_at[2], 0.3};
+  ss_error error = {0};
+  for (int i = 0; i < MOST; i++) paths[i] = (path){.c = {i < 3 ? at[i] * 1e-3 : at[i], i < 3 ? -1e-3 : -1}};
+  open_paths(r, MOST);
+  for (int i = 0; i < MOST; i++) r->sim->trial.contacts[i].row = -1;
+  run_require(ss_trial_reserve(r->sim, &error), &error, "reserve");
+  r->sim->chosen.attempt = attempt;
+  r->sim->crowd.landing_speed = landing_speed;
+  trials.calls = 0;
+  return ss_land(r->sim, h, tau, found, &error);
+}
+
+static void check_held(run *r, bool first, bool second) {
+  const ss_contact *c = r->sim->trial.contacts;
+  const bool held[] = {first, false, second, false};
+  for (int i = 0; i < MOST; i++) assert_true(c[i].active == held[i] && c[i].lands == held[i]);
+  assert_int_equal(r->sim->n_kept, 0);
+  run_close(r);
+}
+
+/* What lands before the first collision is held, and the part solved again; where that fails, or does not end, it is located. */
+static void test_what_lands_is_held(void **state) {
+  (void)state;
+  static const double gentle = 2e-3 / 0.02;
+  run r;
+  double tau;
+  bool found;
+  trials.refused_at = trials.fails_at = 0;
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 1 && r.sim->part.hit == 3);
+  check_near(tau, 0.3 * h, 1e-12, "the collision");
+  check_held(&r, true, true);
+  assert_int_equal(land(&r, 0, &tau, &found), SS_OK); /* no crowd */
+  assert_true(found && trials.calls == 0 && r.sim->part.hit == 0);
+  check_near(tau, 0.1 * h, 1e-12, "the first of all");
+  check_held(&r, false, false);
+  trials.refused_at = 1;
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 1 && r.sim->part.hit == 0);
+  check_near(tau, 0.1 * h, 1e-12, "located");
+  check_held(&r, false, false);
+  trials.refused_at = 0, trials.fails_at = 1;
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_ERROR_MEMORY);
+  run_close(&r);
+  trials.fails_at = 0, trials.again = true;
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 4 && r.sim->part.hit == 0);
+  check_near(tau, 0.1 * h, 1e-12, "located in the end");
+  trials.again = false;
+  assert_int_equal(r.sim->n_kept, 0);
+  run_close(&r);
+  lands_at[2] = 0.6; /* only the first one */
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 1);
+  check_held(&r, true, false);
+  lands_at[0] = 0.4; /* none before the collision */
+  assert_int_equal(land(&r, gentle, &tau, &found), SS_OK);
+  assert_true(found && trials.calls == 0);
+  check_held(&r, false, false);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_path), cmocka_unit_test(test_several_paths),
-                                     cmocka_unit_test(test_landings_on_paths)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_path),
+                                     cmocka_unit_test(test_looks_do_not_depend_on_the_scale),
+                                     cmocka_unit_test(test_several_paths), cmocka_unit_test(test_landings_on_paths),
+                                     cmocka_unit_test(test_what_lands_is_held)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,6 +232,7 @@ static void test_limits(void **state) {
   const ss_contact *c = sim->trial.contacts;
   for (int i = 0; i < 4; i++) {
     assert_true(c[i].limit && !c[i].pair && c[i].row == -1);
+    check_vector(c[i].at.normal, v3(1, 0, 0), "the coordinate");
     assert_int_equal(c[i].joint, 1 + i / 2);
     assert_int_equal(c[i].upper, i % 2);
     for (int k = 0; k < i; k++) assert_true(c[k].key != c[i].key);

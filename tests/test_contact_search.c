@@ -168,6 +168,8 @@ static void test_near_pairs(void **state) {
     /* boxes that tell how far shapes are apart without what they were grown by */
     const double *b = sim->search.bounds;
     check_near(b[3] - b[0] - 2 * sim->search.grown[0], 2 * radius, 1e-12, "grown");
+    if (n == 40) check_near(sim->search.grown[0], h * speed + SS_NEAR / 2 * r.model->length, 1e-15, "moving");
+    if (n == 40) check_near(sim->search.grown[1], SS_NEAR / 2 * r.model->length, 1e-15, "at rest");
     if (n > 40) { /* inside of what was listed for the list is kept, outside it is made again */
       sim->search.near.n = 0;
       run_require(ss_broad_phase(sim, 1.18 * h, &error), &error, "broad phase");
@@ -289,6 +291,31 @@ static void test_how_far_a_pair_must_be_to_be_set_aside(void **state) {
   }
 }
 
+/* Rods side by side, along a diagonal: their boxes meet, and what keeps them apart is the distance of their axes. */
+static void test_rods_are_set_aside_by_their_axes(void **state) {
+  (void)state;
+  static char text[4096];
+  int used = snprintf(text, sizeof text, "gravity: [0, 0, 0]\nbodies:\n");
+  for (int i = 0; i < 5; i++)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "  - {name: b%d, mass: 1, position: [%g, %g, 0], velocity: [0, 0, %d], orientation: {axis: [0, 0, "
+                     "1], angle: 45 deg}, shapes: [{type: capsule, radius: 0.1, length: 4, axis: x}]}\n",
+                     i, i < 4 ? 0.3 * i : 50., i < 4 ? -0.3 * i : 0., i < 4 ? 1 : 100);
+  (void)snprintf(text + used, sizeof text - (size_t)used, "simulation: {step: 0.01, duration: 0.02}\n");
+  run r;
+  run_parse(&r, text, NULL);
+  search_contacts(&r, 0.01);
+  ss_sim *sim = r.sim;
+  assert_int_equal(sim->search.found.n_pairs, 6);
+  assert_int_equal(sim->trial.n_contacts, 0);
+  for (int k = 0; k < 6; k++) {
+    const ss_found_pair *pair = &sim->search.found.pairs[k];
+    const int apart = pair->shape[1] - pair->shape[0];
+    check_near(pair->aside, apart * 0.3 * sqrt(2) - 0.2, 1e-9, "distance");
+  }
+  run_close(&r);
+}
+
 static int times_looked;
 
 static int count_looks(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
@@ -375,7 +402,49 @@ static void test_features_that_were_lost_come_back(void **state) {
       for (int j = 0; j < i; j++) assert_true(sim->trial.contacts[j].key != c->key);
     }
   }
+  static const double share = 2e-4; /* of the smaller shape, which may be left for the next step */
+  for (int k = 0; k < 2; k++) {
+    search_contacts(&r, 0.01);
+    sim->search.found.reach = 0.009;
+    q_end[7 + 2] = 1 - (k ? 1.05 : 0.95) * share * sqrt(0.75);
+    run_require(ss_add_features(sim, q_end, 1e-6, &added, &error), &error, "add");
+    assert_true(added == 0 && sim->crowd.overlooked == k);
+  }
   run_close(&r);
+}
+
+/* A ball has one feature, which is always there: nothing comes back, on whichever side of the pair it is. */
+static void test_balls_have_no_more_features(void **state) {
+  (void)state;
+  static const int blind[2] = {1, 0};
+  static const char *const shapes[] = {"box, size: [2, 2, 1]", "capsule, radius: 0.5, length: 2",
+                                       "sphere, radius: 0.5"};
+  ss_error error = {0};
+  for (int k = 0; k < 9; k++) {
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "gravity: [0, 0, 0]\n"
+                   "bodies:\n"
+                   "  - {name: low, mass: 1, shapes: [{type: %s}]}\n"
+                   "  - {name: high, mass: 1, position: [0, 0, 1.01], shapes: [{type: %s}]}\n"
+                   "simulation: {step: 0.01, duration: 0.02}\n",
+                   shapes[k % 3], k / 3 == 0 ? "box, size: [1, 1, 1]" : shapes[k / 3]);
+    run r;
+    double q_end[14];
+    int added = -1;
+    run_parse(&r, text, NULL);
+    ss_sim *sim = r.sim;
+    memcpy(q_end, sim->state.q, sizeof q_end);
+    q_end[7 + 2] = 0.99;
+    sim->search.blind = blind;
+    search_contacts(&r, 0.01);
+    sim->search.found.reach = 0.1;
+    assert_int_equal(sim->trial.n_contacts, 0);
+    run_require(ss_add_features(sim, q_end, 1e-3, &added, &error), &error, "add");
+    assert_int_equal(added > 0, k % 3 != 2 && k / 3 != 2);
+    assert_int_equal(sim->trial.n_contacts, added);
+    run_close(&r);
+  }
 }
 
 /* ---- at the start ---- */
@@ -434,8 +503,10 @@ int main(void) {
       cmocka_unit_test(test_a_list_covers_what_lies_inside),
       cmocka_unit_test(test_pairs_are_set_aside_by_their_own_speed),
       cmocka_unit_test(test_how_far_a_pair_must_be_to_be_set_aside),
+      cmocka_unit_test(test_rods_are_set_aside_by_their_axes),
       cmocka_unit_test(test_features_are_not_looked_for_in_vain),
       cmocka_unit_test(test_features_that_were_lost_come_back),
+      cmocka_unit_test(test_balls_have_no_more_features),
       cmocka_unit_test(test_joined_bodies_that_touch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

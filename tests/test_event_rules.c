@@ -456,7 +456,15 @@ static int passed_on(double restitution, int n, const double *x, const double *v
 static void test_blows_that_are_passed_on(void **state) {
   (void)state;
   const double row[] = {-1.1, 0, 1}, fast[] = {2, 0, 0}, apart[] = {-1.1, 0, 1.5};
-  assert_int_equal(passed_on(0.5, 3, row, fast, false), 1);
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (int k = 0; k < 6; k++) { /* whatever the bodies' numbers */
+    double x[5], v[5];
+    for (int i = 0; i < 3; i++) x[orders[k][i]] = row[i], v[orders[k][i]] = fast[i];
+    assert_int_equal(passed_on(0.5, 3, x, v, false), 1);
+    x[orders[k][2]] = 1.5; /* they do not touch, but two others do, elsewhere */
+    for (int i = 3; i < 5; i++) x[i] = 7 + i, v[i] = 0;
+    assert_int_equal(passed_on(0.5, 5, x, v, false), 0);
+  }
   assert_int_equal(passed_on(0, 3, row, fast, false), 0);     /* nothing would have been returned */
   assert_int_equal(passed_on(0.5, 3, apart, fast, false), 0); /* they do not touch */
   assert_int_equal(passed_on(0.5, 2, row, fast, false), 0);   /* nobody to pass it on to */
@@ -808,6 +816,8 @@ static void test_moments_foreseen(void **state) {
   assert_true(ss_moments_foreseen(sim, c, part) == part);
   c->ratio = 0.99; /* 1 after 0.2 + 0.01/0.18 */
   check_near(ss_moments_foreseen(sim, c, part), 0.2 + 0.01 / 0.18, 1e-12, "slip");
+  c->n_forces = 2; /* in a plane */
+  check_near(ss_moments_foreseen(sim, c, part), 0.2 + 0.01 / 0.18, 1e-12, "slip in a plane");
   for (int k = 0; k < 3; k++) {
     c->was_stuck = k != 0, c->stuck = k != 1, c->n_forces = k == 2 ? 1 : 3;
     assert_true(ss_moments_foreseen(sim, c, part) == part);

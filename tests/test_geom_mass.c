@@ -49,6 +49,62 @@ static void test_round(void **unused) {
   }
 }
 
+/* Second moments from the integrals of x^2, y^2, z^2. */
+static ss_vec3 principal(const double square[3]) {
+  return v3(square[1] + square[2], square[0] + square[2], square[0] + square[1]);
+}
+
+/* Ellipsoids slice by slice: ellipses whose axes are those in the middle times sqrt(1 - u^2). Gauss with three points is exact. */
+static void test_ellipsoids(void **unused) {
+  (void)unused;
+  static const double node[3] = {-0.774596669241483377, 0, 0.774596669241483377};
+  static const double weight[3] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
+  for (int i = 0; i < 50; i++) {
+    ss_shape_def d = shape_definition(SS_SHAPE_ELLIPSOID);
+    const double a = uniform(0.1, 2), b = uniform(0.1, 2), c = uniform(0.1, 2);
+    d.pose = random_pose(2);
+    d.semi_axes = v3(a, b, c);
+    double volume = 0, square[3] = {0};
+    for (int k = 0; k < 3; k++) {
+      const double u = node[k], left = 1 - u * u, slice = a * weight[k] * pi * b * c * left;
+      volume += slice;
+      square[0] += slice * a * a * u * u;
+      square[1] += slice * b * b * left / 4;
+      square[2] += slice * c * c * left / 4;
+    }
+    const ss_shape shape = compiled(&d);
+    const ss_mass_properties p = ss_shape_mass(&shape);
+    assert_near(p.volume, volume, 1e-13 * volume);
+    assert_near(v3_norm(v3_sub(p.centroid, d.pose.position)), 0, 0);
+    assert_principal(&p, d.pose.orientation, principal(square));
+  }
+}
+
+/* Discs of depth 1 across their plane, whichever that is; cylinders: round ones of their own depth. */
+static void test_discs(void **unused) {
+  (void)unused;
+  for (int i = 0; i < 60; i++) {
+    const double a = uniform(0.1, 2), b = uniform(0.1, 2), length = uniform(0.1, 3);
+    const int plane = i % 3, next = (plane + 1) % 3, last = (plane + 2) % 3;
+    ss_shape_def d = shape_definition(i % 2 ? SS_SHAPE_ELLIPSE : SS_SHAPE_CYLINDER);
+    double semi[3] = {0}, square[3];
+    semi[next] = a, semi[last] = b;
+    d.semi_axes = v3(semi[0], semi[1], semi[2]);
+    d.radius = a, d.length = length;
+    d.pose = random_pose(2);
+    const bool round = i % 2 == 0;
+    const int along = round ? 0 : plane, one = round ? 1 : next, other = round ? 2 : last;
+    const double deep = round ? length : 1, second = round ? a : b, volume = pi * a * second * deep;
+    square[along] = volume * deep * deep / 12;
+    square[one] = volume * a * a / 4;
+    square[other] = volume * second * second / 4;
+    const ss_shape shape = compiled(&d);
+    const ss_mass_properties p = ss_shape_mass(&shape);
+    assert_near(p.volume, volume, 1e-13 * volume);
+    assert_principal(&p, d.pose.orientation, principal(square));
+  }
+}
+
 static void test_box(void **unused) {
   (void)unused;
   for (int i = 0; i < 100; i++) {
@@ -188,9 +244,9 @@ static void test_nothing(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round),         cmocka_unit_test(test_box),     cmocka_unit_test(test_monte_carlo),
-      cmocka_unit_test(test_parallel_axis), cmocka_unit_test(test_nothing), cmocka_unit_test(test_hull_of_box),
-      cmocka_unit_test(test_tetrahedra),
+      cmocka_unit_test(test_round),   cmocka_unit_test(test_ellipsoids),  cmocka_unit_test(test_discs),
+      cmocka_unit_test(test_box),     cmocka_unit_test(test_monte_carlo), cmocka_unit_test(test_parallel_axis),
+      cmocka_unit_test(test_nothing), cmocka_unit_test(test_hull_of_box), cmocka_unit_test(test_tetrahedra),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

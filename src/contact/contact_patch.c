@@ -132,9 +132,7 @@ double ss_patches_energy(const ss_sim *sim) {
   double sum = 0;
   for (int i = 0; i < sim->trial.n_contacts; i++)
     if (ss_patch_lives(sim, &sim->trial.contacts[i]))
-      sum += ss_quadratic(sim->trial.contacts[i].patch->K, ss_patch_end(sim, &sim->trial.contacts[i]), NULL,
-                          sim->trial.contacts[i].patch->n) /
-             2;
+      sum += ss_patch_stored(sim->trial.contacts[i].patch, ss_patch_end(sim, &sim->trial.contacts[i]));
   return sum;
 }
 

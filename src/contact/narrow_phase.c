@@ -22,7 +22,7 @@ void ss_contact_remember(const ss_sim *sim, ss_contact *contact) {
     contact->last_ratio = touch->ratio;
     contact->last_when = touch->when;
     contact->was_held = touch->held;
-    for (int i = 0; i < SS_MOTIONS; i++) contact->last_moment_ratio[i] = touch->moments[i];
+    for (int m = SS_MOTION_SPIN; m < SS_MOTIONS; m++) contact->last_moment_ratio[m] = touch->moments[m];
     contact->grip = touch->grip;
     contact->turn = v3(touch->turn[0], touch->turn[1], touch->turn[2]);
     if (touch->closed || contact->met) contact->force = v3(touch->force[0], touch->force[1], touch->force[2]);

@@ -158,12 +158,7 @@ static bool decompress(ss_sim *sim) {
   return any;
 }
 
-static bool share_a_body(const ss_contact *a, const ss_contact *b) {
-  for (int i = 0; i < 2; i++)
-    for (int j = 0; j < 2; j++)
-      if (a->body[i] >= 0 && a->body[i] == b->body[j]) return true;
-  return false;
-}
+static bool concerns(const ss_contact *c, int body) { return c->body[0] == body || c->body[1] == body; }
 
 /* Whether the blow went on through bodies that only touched, and could have returned it: a chain of balls. */
 static bool is_passed_on(const ss_sim *sim, double speed_tolerance) {
@@ -173,7 +168,8 @@ static bool is_passed_on(const ss_sim *sim, double speed_tolerance) {
     if (!chained || c->rate < -speed_tolerance || !(v3_dot(c->total, c->at.normal) > 0)) continue;
     for (int k = 0; k < sim->trial.n_contacts; k++) {
       const ss_contact *blow = &sim->trial.contacts[k];
-      if (k != i && blow->row >= 0 && blow->rate < -speed_tolerance && share_a_body(c, blow)) return true;
+      const bool next = concerns(blow, c->body[0]) || concerns(blow, c->body[1]);
+      if (next && blow->row >= 0 && blow->rate < -speed_tolerance) return true;
     }
   }
   return false;

@@ -1,13 +1,12 @@
 /* Convex shapes from points, of which there may be many more than the hull has corners: those of a mesh file.
  *
- * The points furthest along evenly spread directions are corners of the hull. As long as points are left outside of the hull of
+ * The points furthest along the axes are corners of the hull. As long as points are left outside of the hull of
  * those that have been found, the furthest outside each face joins them; in the end it is the hull of all, but for 1e-9 of its
  * size. Where only so many corners are wanted, the search stops there: the hull is then inside the true one. */
 #include "geom/hull_build.h"
 #include "geom/shape_compile.h"
 
 static const double tolerance = 1e-9; /* of the size: points so little outside do not count */
-static const double golden = 2.39996322972865332223;
 
 typedef struct selection {
   const ss_vec3 *points;
@@ -36,16 +35,35 @@ static int furthest(const selection *s, ss_vec3 direction, double *distance) {
   return best;
 }
 
-/* Axes first, then a spiral around the sphere. */
-static void choose_spread(selection *s) {
+/* The furthest points along the axes. */
+static void choose_first(selection *s) {
   static const ss_vec3 axes[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
   double d;
   for (int i = 0; i < 6 && !s->overflow; i++) choose(s, furthest(s, axes[i], &d));
-  const int directions = s->most / 2;
-  for (int i = 0; i < directions && !s->overflow; i++) {
-    const double z = 1 - (2.0 * i + 1) / directions, r = sqrt(1 - z * z);
-    choose(s, furthest(s, v3(r * cos(golden * i), r * sin(golden * i), z), &d));
+}
+
+/* The point furthest from the line through the first one along u; u zero: from that point. */
+static int furthest_from_line(const selection *s, ss_vec3 u) {
+  int best = 0;
+  double most = 0;
+  for (int i = 0; i < s->n; i++) {
+    const ss_vec3 r = v3_sub(s->points[i], s->points[0]);
+    const double d = v3_norm(v3_axpy(r, -v3_dot(u, r), u));
+    if (d > most) most = d, best = i;
   }
+  return best;
+}
+
+/* Points that do not lie in one plane, if there are any: furthest from each other, from their line, from their plane. */
+static void choose_spanning(selection *s) {
+  const int b = furthest_from_line(s, v3(0, 0, 0));
+  ss_vec3 u;
+  (void)length_and_direction(v3_sub(s->points[b], s->points[0]), v3(0, 0, 0), &u);
+  const int c = furthest_from_line(s, u);
+  const ss_vec3 n = v3_cross(u, v3_sub(s->points[c], s->points[0]));
+  double d;
+  const int corner[5] = {0, b, c, furthest(s, n, &d), furthest(s, v3_neg(n), &d)};
+  for (int i = 0; i < 5; i++) choose(s, corner[i]);
 }
 
 /* The point furthest outside of each face; returns whether there was any. */
@@ -60,11 +78,12 @@ static bool choose_outside(selection *s, const struct ss_hull *hull, ss_vec3 cen
   return s->count > before || s->overflow;
 }
 
-/* Where the points lie in a plane among the first directions, any corner off it helps: the hull of few is flat, not wrong. */
+/* Of a needle or a plate the first points may lie in a plane. */
 static ss_hull_status select_corners(selection *s, bool *complete) {
   double size = 0;
+  bool spans = false;
   for (int i = 0; i < s->n; i++) size = fmax(size, v3_norm(v3_sub(s->points[i], s->points[0])));
-  choose_spread(s);
+  choose_first(s);
   *complete = false;
   while (!s->overflow && !*complete) {
     ss_arena *scratch = ss_arena_create();
@@ -74,7 +93,10 @@ static ss_hull_status select_corners(selection *s, bool *complete) {
     const ss_hull_status status = ss_hull_build(scratch, s->chosen, s->count, &hull, &centroid);
     if (status == SS_HULL_OK) *complete = !choose_outside(s, hull, centroid, size);
     ss_arena_destroy(scratch);
-    if (status != SS_HULL_OK) return status;
+    if (status == SS_HULL_OK) continue;
+    if (status != SS_HULL_FLAT || spans) return status;
+    choose_spanning(s);
+    spans = true;
   }
   return SS_HULL_OK;
 }

@@ -122,7 +122,7 @@ typedef struct edge_contact {
 
 static edge_contact closest_edge(const struct ss_hull *hull, const placed *e) {
   const ss_quat back = quat_conjugate(e->turn);
-  edge_contact best = {.distance = INFINITY, .n = {0, 0, 1}};
+  edge_contact best = {.distance = INFINITY};
   for (int i = 0; i < hull->n_edges; i++) {
     ss_segment edge = hull_edge(hull, i);
     edge.center = quat_rotate(back, v3_sub(edge.center, e->center));

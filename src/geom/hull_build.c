@@ -136,7 +136,7 @@ static int keep_corners(const builder *b, ss_vec3 *vertex, int *number) {
   for (int i = 0; i < b->n; i++) {
     bool used = false;
     for (int k = 0; k < b->n_loop && !used; k++) used = b->loop[k] == i;
-    number[i] = used ? n : -1;
+    number[i] = n;
     if (used) vertex[n++] = b->p[i];
   }
   for (int k = 0; k < b->n_loop; k++) b->loop[k] = number[b->loop[k]];

@@ -61,27 +61,24 @@ static void fill(const couple *c, double d, ss_vec3 n, ss_vec3 foot_b, ss_contac
   out->point_a = v3_axpy(out->point_b, out->gap, n);
 }
 
-static void lowest_over(const struct ss_hull *of, ss_vec3 n, ss_vec3 *vertex) {
-  double best = INFINITY;
-  for (int i = 0; i < of->n_vertices; i++) {
-    const double height = v3_dot(n, of->vertex[i]);
-    if (height < best) best = height, *vertex = of->vertex[i];
-  }
+static ss_vec3 lowest_over(const struct ss_hull *of, ss_vec3 n) {
+  const ss_vec3 *lowest = of->vertex;
+  for (const ss_vec3 *v = of->vertex; v < of->vertex + of->n_vertices; v++)
+    if (v3_dot(n, *v) < v3_dot(n, *lowest)) lowest = v;
+  return *lowest;
 }
 
 /* A face and the other's lowest vertex over it; returns their distance, without the radius. */
 static double slab(const couple *c, bool of_a, int face, ss_contact_point *out) {
-  ss_vec3 v = v3(0, 0, 0);
   if (of_a) { /* b's lowest vertex over a face of a */
     const ss_vec3 n = quat_rotate(c->turn, c->a->face[face].normal);
-    lowest_over(c->b, n, &v);
+    const ss_vec3 v = lowest_over(c->b, n);
     const double d = hull_height(c->a, face, to_a(c, v));
     fill(c, d, v3_neg(n), v, out);
     return d;
   }
   const ss_vec3 n = c->b->face[face].normal;
-  lowest_over(c->a, quat_rotate(quat_conjugate(c->turn), n), &v);
-  const ss_vec3 p = from_a(c, v);
+  const ss_vec3 p = from_a(c, lowest_over(c->a, quat_rotate(quat_conjugate(c->turn), n)));
   const double d = hull_height(c->b, face, p);
   fill(c, d, n, v3_axpy(p, -d, n), out);
   return d;
@@ -161,9 +158,7 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
 /* Distance of the slabs of the two polyhedra (without radius) across n. */
 static double separation(const couple *c, ss_vec3 n) {
   const ss_vec3 in_a = quat_rotate(quat_conjugate(c->turn), n);
-  ss_vec3 low = v3(0, 0, 0), high = v3(0, 0, 0);
-  lowest_over(c->a, in_a, &low);
-  lowest_over(c->b, v3_neg(n), &high);
+  const ss_vec3 low = lowest_over(c->a, in_a), high = lowest_over(c->b, v3_neg(n));
   return v3_dot(n, c->center) + v3_dot(in_a, low) - v3_dot(n, high);
 }
 

@@ -328,7 +328,8 @@ static bool edge_at_end(const ss_guest *g, const ss_segment *e, int end, ss_cont
   const ss_cylinder c = cylinder_of(g->shape);
   const bool along = hypot(e->axis.y, e->axis.z) < flat;
   const double t = along ? ((end ? c.half : -c.half) - e->center.x) / e->axis.x : 0;
-  return over_surface(g, segment_point(e, clamp(t, e->half)), SS_CYLINDER_SIDE, out) && along && fabs(t) < e->half;
+  return over_surface(g, segment_point(e, clamp(t, e->half)), SS_CYLINDER_SIDE, out) && along &&
+         segment_contains(e, t, -g->margin / 2);
 }
 
 /* Where the edge crosses the rim of an end that it lies on, nearly: its height over the end. Through a coin the other end is not far. */
