@@ -95,6 +95,7 @@ void ss_contact_at(const ss_model *model, const ss_contact *contact, const ss_po
   }
   const ss_shape *a = &model->shapes[contact->shape[0]], *b = &model->shapes[contact->shape[1]];
   const ss_pose pa = ss_shape_pose(a, body_a), pb = ss_shape_pose(b, body_b);
+  out->left = false;
   contact->pair->gap(a, &pa, b, &pb, contact->at.feature, out);
 }
 

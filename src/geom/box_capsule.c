@@ -33,6 +33,12 @@ static ss_segment axis_in_box(const ss_pose *box, const ss_shape *capsule, const
   return (ss_segment){pose_local(box, pose->position), quat_axis_x(turn), capsule->half.x};
 }
 
+/* Does the axis cross the edge? */
+static bool is_across(const ss_segment *axis, uint32_t edge) {
+  const int k = (int)((edge - EDGE) / 4);
+  return hypot(v3_get(axis->axis, (k + 1) % 3), v3_get(axis->axis, (k + 2) % 3)) > SS_ACROSS;
+}
+
 static axis_feature feature_of_axis(const ss_segment *axis, ss_vec3 half, uint32_t feature) {
   axis_feature f = {.inside = true};
   double s, t;
@@ -47,7 +53,8 @@ static axis_feature feature_of_axis(const ss_segment *axis, ss_vec3 half, uint32
     const ss_segment edge = box_edge(half, feature - EDGE);
     f.distance = ss_edge_distance(axis, &edge, box_edge_outward(feature - EDGE), &f.n, &s, &t);
     if (f.distance < 0 && !box_meets(half, axis)) f.distance = edges_apart(f.distance, &f.n);
-    f.inside = fabs(s) < (1 - margin) * axis->half && fabs(t) < (1 - margin) * edge.half;
+    const double end = is_across(axis, feature) ? -SS_EDGE_ENDS : margin;
+    f.inside = fabs(s) < (1 - margin) * axis->half && fabs(t) <= (1 - end) * edge.half;
     f.foot = segment_point(&edge, t);
   }
   return f;
@@ -67,6 +74,7 @@ static void box_capsule_gap(const ss_shape *a, const ss_pose *pa, const ss_shape
   const ss_segment axis = axis_in_box(pa, b, pb);
   const axis_feature f = feature_of_axis(&axis, a->half, feature);
   contact_of_feature(&f, pa, b->radius, feature, out);
+  out->left = !f.inside;
 }
 
 static bool box_faces(uint32_t feature, ss_vec3 n, double within) {
@@ -93,7 +101,17 @@ static bool may_count(const ss_segment *axis, ss_vec3 half, uint32_t feature) {
   double s, t;
   ss_vec3 n;
   return segment_perpendicular(axis, &edge, &s, &t, &n) && segment_contains(axis, s, 0) &&
-         segment_contains(&edge, t, 0);
+         segment_contains(&edge, t, -SS_EDGE_ENDS * edge.half);
+}
+
+/* Ends, edges, then corners: one next to an end of the line of contact is none. */
+static uint32_t in_order(uint32_t place) {
+  if (place < CORNER) return place;
+  return place < CORNER + FEATURES - EDGE ? place - CORNER + EDGE : place + EDGE - FEATURES;
+}
+
+static bool is_line_end(const void *context, uint32_t feature) {
+  return feature < CORNER || (feature >= EDGE && is_across(context, feature));
 }
 
 static int box_capsule_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
@@ -106,12 +124,15 @@ static int box_capsule_collide(const ss_shape *a, const ss_pose *pa, const ss_sh
     all[i] = may_count(&axis, a->half, i) ? feature_of_axis(&axis, a->half, i) : (axis_feature){.inside = false};
   const axis_feature *deep = way_out(all, &axis, a->half);
   int count = 0;
-  for (uint32_t i = 0; i < FEATURES; i++) {
+  for (uint32_t place = 0; place < FEATURES; place++) {
+    const uint32_t i = in_order(place);
     if (i == 1 && axis.half == 0) continue; /* a capsule without length has one end */
     const bool sound = i < CORNER || (deep ? i >= EDGE && v3_dot(all[i].n, deep->n) > similar : all[i].distance > 0);
     if (!sound || !all[i].inside || !box_faces(i, all[i].n, slack)) continue;
     ss_contact_point contact;
     contact_of_feature(&all[i], pa, b->radius, i, &contact);
+    const bool corner = i >= CORNER && i < EDGE;
+    if (corner && ss_corner_is_spare(out, count, &contact, is_line_end, &axis, fmin(a->reach, b->reach))) continue;
     count = contact_add(out, count, &contact, reach);
   }
   return count;

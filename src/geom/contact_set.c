@@ -90,3 +90,13 @@ void ss_contacts_replace(ss_contact_point out[SS_PAIR_CONTACTS], const ss_contac
   }
   if (worst < SS_PAIR_CONTACTS) out[worst] = *contact;
 }
+
+bool ss_corner_is_spare(const ss_contact_point *out, int n, const ss_contact_point *corner, ss_is_line_end is_end,
+                        const void *context, double size) {
+  static const double next = 0.01, lower = 1e-14; /* of the size */
+  for (int i = 0; i < n; i++)
+    if (v3_norm(v3_sub(out[i].point_b, corner->point_b)) <= next * size && out[i].gap <= corner->gap + lower * size &&
+        is_end(context, out[i].feature))
+      return true;
+  return false;
+}

@@ -126,12 +126,16 @@ static ss_vec3 lowest_of_end(const scene *s, int face, int end) {
   return from_cylinder(s, ss_disc_support(s->c, end, down));
 }
 
+/* Does an edge cross the lines of the side? */
+static bool is_across(const ss_segment *e) { return hypot(e->axis.y, e->axis.z) > SS_ACROSS; }
+
 /* An edge over the side, where the feet of the common perpendicular with the axis are inside both. */
 static bool edge_over_side(const scene *s, const ss_segment *e, ss_contact_point *out) {
   const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), s->c.half};
+  const double inside = is_across(e) ? -SS_EDGE_ENDS * e->half : margin / 2 * s->size;
   double t, x;
   ss_vec3 n, foot;
-  if (!segment_perpendicular(e, &axis, &t, &x, &n) || !segment_contains(e, t, margin / 2 * s->size) ||
+  if (!segment_perpendicular(e, &axis, &t, &x, &n) || !segment_contains(e, t, inside) ||
       fabs(x) > s->c.half + margin * s->size)
     return false;
   const double d = ss_cylinder_height(s->c, segment_point(e, t), SS_CYLINDER_SIDE, &n, &foot);
@@ -276,14 +280,11 @@ typedef struct collector {
   int count;
 } collector;
 
-/* An edge that crosses the side next to its end is the better contact of the two where it is as near: its normal is that of the face that
- * the cylinder lies on, while the vertex is seen askew as soon as it is beside the line that touches, and the cylinder would roll. */
-static bool replaces_vertex(const collector *c, const ss_contact_point *vertex, const ss_contact_point *edge) {
-  static const double next = 1e-4, lower = 1e-14; /* of the size */
-  const bool kinds = vertex->feature >> 20 == VERTEX && edge->feature >> 20 == EDGE;
-  const bool sides = (vertex->feature >> 4 & 15) == SS_CYLINDER_SIDE && (edge->feature >> 4 & 15) == SS_CYLINDER_SIDE;
-  return kinds && sides && v3_norm(v3_sub(vertex->point_b, edge->point_b)) <= next * c->s->size &&
-         edge->gap <= vertex->gap + lower * c->s->size;
+static bool is_line_end(const void *context, uint32_t feature) {
+  const scene *s = context;
+  if (feature >> 20 != EDGE) return feature >> 20 == RIM;
+  const ss_segment e = edge_seen(s, (int)(feature >> 8 & 0xfff));
+  return (feature >> 4 & 15) == SS_CYLINDER_SIDE && is_across(&e);
 }
 
 static void collect(collector *c, uint32_t feature) {
@@ -296,11 +297,8 @@ static void collect(collector *c, uint32_t feature) {
   const uint32_t kind = feature >> 20;
   const bool spare = kind == POINT || kind == CHORD || kind == CUT || (feature >> 4 & 15) == NO_SURFACE;
   const double near = (spare ? 1e-3 : margin) * c->s->size, lower = (spare ? margin : 1e-14) * c->s->size;
-  for (int i = 0; i < c->count; i++)
-    if (replaces_vertex(c, &c->out[i], &contact)) {
-      c->out[i] = contact;
-      return;
-    }
+  const bool corner = kind == VERTEX && (feature >> 4 & 15) == SS_CYLINDER_SIDE;
+  if (corner && ss_corner_is_spare(c->out, c->count, &contact, is_line_end, c->s, c->s->size)) return;
   for (int i = 0; i < c->count; i++)
     if (v3_norm(v3_sub(c->out[i].point_a, contact.point_a)) <= near &&
         v3_norm(v3_sub(c->out[i].point_b, contact.point_b)) <= near && contact.gap > c->out[i].gap - lower)
@@ -316,10 +314,7 @@ static void collect_all(collector *c) {
   const double rise = v3_dot(axis, c->n);
   const bool stands = v3_norm(v3_cross(axis, c->n)) < standing, lies = fabs(rise) < sqrt(1 - similar * similar);
   const int end = rise > 0; /* the one that faces the hull */
-  for (int i = 0; i < s->hull->n_vertices; i++) {
-    if (fabs(rise) > similar) collect(c, encode(VERTEX, i, end, 0));
-    if (lies) collect(c, encode(VERTEX, i, SS_CYLINDER_SIDE, 0));
-  }
+  for (int i = 0; fabs(rise) > similar && i < s->hull->n_vertices; i++) collect(c, encode(VERTEX, i, end, 0));
   for (int i = 0; i < s->hull->n_faces; i++) {
     if (-v3_dot(s->hull->face[i].normal, c->n) < similar) continue;
     for (int k = 0; stands && k < SS_RIM_POINTS; k++) collect(c, encode(POINT, i, end, k));
@@ -331,6 +326,7 @@ static void collect_all(collector *c) {
     for (int e = 0; lies && lies_along(s, i) && e < 2; e++) collect(c, encode(CUT, i, e, 0));
     if (lies) collect(c, encode(EDGE, i, SS_CYLINDER_SIDE, 0));
   }
+  for (int i = 0; lies && i < s->hull->n_vertices; i++) collect(c, encode(VERTEX, i, SS_CYLINDER_SIDE, 0));
   for (int i = 0; i < s->hull->n_vertices; i++) collect(c, encode(VERTEX, i, NO_SURFACE, 0));
   for (int i = 0; i < s->hull->n_edges; i++) collect(c, encode(EDGE, i, NO_SURFACE, 0));
 }
@@ -368,7 +364,7 @@ static void hull_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, co
                      ss_contact_point *out) {
   ss_hull_room room;
   const scene s = scene_make(a, pa, b, pb, &room);
-  (void)feature_contact(&s, feature, out);
+  out->left = !feature_contact(&s, feature, out);
   to_world(pa, out);
 }
 

@@ -32,6 +32,8 @@ typedef struct ss_contact_point {
   ss_vec3 normal;           /* world, unit, from b towards a: the direction in which a is pushed */
   ss_vec3 point_a, point_b; /* world, on the two surfaces; point_a - point_b = gap normal */
   uint32_t feature;
+  bool
+      left; /* ss_gap: the feature's points are not on both shapes any more; gap and normal are those of something next to it */
 } ss_contact_point;
 
 enum { SS_PAIR_CONTACTS = 32 }; /* at most so many features of a pair at once */

@@ -145,6 +145,7 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
     valid = segment_contains(&a, s, -margin * a.half) && segment_contains(&b, t, -margin * b.half);
     border = !segment_contains(&a, s, margin * a.half) || !segment_contains(&b, t, margin * b.half);
     if (border) valid &= fabs(v3_dot(n, a.axis)) < 1e-6 && fabs(v3_dot(n, b.axis)) < 1e-6; /* not two ends */
+    if (c->b->n_faces == 0) valid &= segment_contains(&b, t, margin * b.half); /* a capsule's end is VERTEX_B */
     fill(c, d, n, segment_point(&b, t), out);
     break;
   }
@@ -211,11 +212,21 @@ typedef struct collector {
   double least; /* distance, without the radius */
 } collector;
 
+/* Of the line along which a capsule lies on a face. */
+static bool is_line_end(const void *context, uint32_t feature) {
+  const couple *c = context;
+  if (feature >> 20 != EDGES) return feature >> 20 == VERTEX_B;
+  const ss_segment a = edge_of_a(c, (int)(feature >> 10 & 0x3ff)), b = hull_edge(c->b, (int)(feature & 0x3ff));
+  return v3_norm(v3_cross(a.axis, b.axis)) > SS_ACROSS;
+}
+
 static void collect(collector *k, uint32_t feature, validity wanted) {
   ss_contact_point contact;
   if (feature_contact(k->c, feature, &contact) != wanted || v3_dot(contact.normal, k->n) < similar) return;
   const double d = contact.gap + k->c->radius;
   if (contact.gap <= margin * k->c->size && separation(k->c, contact.normal) < d - tolerated * k->c->size) return;
+  const bool corner = k->c->b->n_faces == 0 && feature >> 20 == VERTEX_A;
+  if (corner && ss_corner_is_spare(k->out, k->count, &contact, is_line_end, k->c, k->c->size)) return;
   for (int i = 0; i < k->count; i++) /* a vertex on a vertex or an edge is seen from both sides */
     if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= 4 * margin * k->c->size &&
         v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= 4 * margin * k->c->size &&
@@ -251,11 +262,13 @@ static int hulls_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b
   collector k = {&c, s.n, reach, out, 0, INFINITY};
   const int face_a = face_towards(c.a, v3_neg(quat_rotate(quat_conjugate(c.turn), s.n)));
   const int face_b = face_towards(c.b, s.n);
-  for (int i = 0; i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b), SOUND);
+  const bool capsule = c.b->n_faces == 0; /* its ends first: a corner next to one is no contact */
+  for (int i = 0; !capsule && i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b), SOUND);
   for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, j, face_a), SOUND);
   for (validity wanted = SOUND; wanted >= BORDER; wanted--)
     for (int i = 0; i < c.a->n_edges; i++)
       for (int j = 0; j < c.b->n_edges; j++) collect(&k, encode(EDGES, i, j), wanted);
+  for (int i = 0; capsule && i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b), SOUND);
   collect_missing(&k, &s);
   for (int i = 0; i < k.count; i++) to_world(pb, &out[i]);
   return k.count;
@@ -265,7 +278,7 @@ static void hulls_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, c
                       ss_contact_point *out) {
   ss_hull_room room[2];
   const couple c = couple_make(a, pa, b, pb, room);
-  (void)feature_contact(&c, feature, out);
+  out->left = feature_contact(&c, feature, out) == OUTSIDE;
   to_world(pb, out);
 }
 

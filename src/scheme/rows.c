@@ -193,8 +193,8 @@ static ss_contact_place place_contact(const ss_sim *sim, const ss_contact *c, do
   ss_contact_place place = {.at = c->at};
   if (h > 0 && sim->scheme->rows_at_midpoint && !sim->crowd.dense) {
     sim->mechanics->place_on_path(sim, c, NULL, h / 2, 0, &place);
-    /* A normal that jumps (a corner that leaves the face it stands on) belongs to another contact. */
-    if (v3_dot(place.at.normal, c->at.normal) > 0.9) return place;
+    /* A corner that leaves the face it stands on, or a normal that jumps, belongs to another contact. */
+    if (!place.at.left && v3_dot(place.at.normal, c->at.normal) > 0.9) return place;
     place.at = c->at;
   }
   const bool iterated = h > 0 && sim->trial.iterate_q;
