@@ -237,6 +237,41 @@ static void refused(const char *shapes, bool world, const char *message) {
   ss_scene_destroy(read);
 }
 
+/* Where a border or an edge goes straight on its vertices are no corners: what is thrown at one bounces as beside it. */
+static void straight_borders(void **state) {
+  (void)state;
+  static const char *const thrown[] = {"sphere, radius: 0.1", "ellipsoid, semi_axes: [0.1, 0.09, 0.08]",
+                                       "capsule, radius: 0.05, length: 0.1, axis: x",
+                                       "cylinder, radius: 0.1, length: 0.1, axis: z"};
+  static const char *const surfaces[] = {
+      "{type: height-field, spacing: [0.5, 0.5], heights: [[0, 0, 0], [0, 0, 0], [0, 0, 0]]}",
+      "{type: mesh, vertices: [[-0.5,-0.5,0],[0.5,-0.5,0],[0.5,0,0],[0.5,0.5,0],[-0.5,0.5,0],[-0.5,-0.5,-1],"
+      "[0.5,-0.5,-1],[0.5,0.5,-1],[-0.5,0.5,-1]], triangles: [[0,1,2],[0,2,4],[4,2,3],[5,7,6],[5,8,7],[0,5,6],[0,6,1],"
+      "[1,6,2],[2,6,7],[2,7,3],[3,7,8],[3,8,4],[4,8,5],[4,5,0]]}"};
+  static const double places[] = {0, 1e-15, 1e-9, 0.01};
+  for (size_t k = 0; k < sizeof thrown / sizeof *thrown; k++)
+    for (size_t m = 0; m < sizeof surfaces / sizeof *surfaces; m++) {
+      double speed = 0;
+      for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char scene[2000];
+        run r;
+        (void)snprintf(scene, sizeof scene,
+                       "gravity: [0, 0, 0]\nmaterials: [{name: default, restitution: 1}]\nworld: {shapes: [%s]}\n"
+                       "bodies: [{name: a, mass: 1, inertia: [1, 1, 1], position: [0.54, %.17g, 0.2], "
+                       "velocity: [-0.4, 0, -1], shapes: [{type: %s}]}]\n"
+                       "simulation: {step: 0.01, duration: 0.25}\n",
+                       surfaces[m], places[i], thrown[k]);
+        run_parse(&r, scene, NULL);
+        run_finish(&r);
+        const ss_motion motion = ss_sim_motion(r.sim, 0);
+        if (i == 0) speed = motion.velocity.z;
+        if (!(motion.velocity.z > -0.9) || fabs(motion.velocity.z - speed) > 1e-6)
+          fail_msg("%s on %zu at %g: %.9g, not %.9g", thrown[k], m, places[i], motion.velocity.z, speed);
+        run_close(&r);
+      }
+    }
+}
+
 static void refusals(void **state) {
   (void)state;
   static const char triangle[] = "{type: mesh, vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0]], triangles: [[0, 1, 2]]}";
@@ -253,6 +288,7 @@ int main(void) {
       cmocka_unit_test(floor_of_triangles), cmocka_unit_test(second_order_on_an_incline),
       cmocka_unit_test(box_in_a_corner),    cmocka_unit_test(thin_plate),
       cmocka_unit_test(planar_terrain),     cmocka_unit_test(refusals),
+      cmocka_unit_test(straight_borders),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

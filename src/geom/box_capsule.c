@@ -26,6 +26,7 @@ typedef struct axis_feature {
   double distance;
   ss_vec3 n, foot;
   bool inside; /* feet inside the edge and the axis */
+  bool across; /* an edge that the axis crosses */
 } axis_feature;
 
 static ss_segment axis_in_box(const ss_pose *box, const ss_shape *capsule, const ss_pose *pose) {
@@ -53,7 +54,8 @@ static axis_feature feature_of_axis(const ss_segment *axis, ss_vec3 half, uint32
     const ss_segment edge = box_edge(half, feature - EDGE);
     f.distance = ss_edge_distance(axis, &edge, box_edge_outward(feature - EDGE), &f.n, &s, &t);
     if (f.distance < 0 && !box_meets(half, axis)) f.distance = edges_apart(f.distance, &f.n);
-    const double end = is_across(axis, feature) ? -SS_EDGE_ENDS : margin;
+    f.across = is_across(axis, feature);
+    const double end = f.across ? -SS_EDGE_ENDS : margin;
     f.inside = fabs(s) < (1 - margin) * axis->half && fabs(t) <= (1 - end) * edge.half;
     f.foot = segment_point(&edge, t);
   }
@@ -104,15 +106,15 @@ static bool may_count(const ss_segment *axis, ss_vec3 half, uint32_t feature) {
          segment_contains(&edge, t, -SS_EDGE_ENDS * edge.half);
 }
 
-/* Ends, edges, then corners: one next to an end of the line of contact is none. */
-static uint32_t in_order(uint32_t place) {
-  if (place < CORNER) return place;
-  return place < CORNER + FEATURES - EDGE ? place - CORNER + EDGE : place + EDGE - FEATURES;
-}
-
+/* An end of the axis over a face has the face's normal. */
 static bool is_line_end(const void *context, uint32_t feature) {
-  return feature < CORNER || (feature >= EDGE && is_across(context, feature));
+  static const double upright = 1e-12;
+  const axis_feature *all = context;
+  const ss_vec3 n = all[feature].n;
+  if (feature >= CORNER) return feature >= EDGE && all[feature].across;
+  return (fabs(n.x) < upright) + (fabs(n.y) < upright) + (fabs(n.z) < upright) == 2;
 }
+static bool is_spare(const void *context, uint32_t feature) { return feature < EDGE && !is_line_end(context, feature); }
 
 static int box_capsule_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, double reach,
                                ss_contact_point out[SS_PAIR_CONTACTS]) {
@@ -124,18 +126,15 @@ static int box_capsule_collide(const ss_shape *a, const ss_pose *pa, const ss_sh
     all[i] = may_count(&axis, a->half, i) ? feature_of_axis(&axis, a->half, i) : (axis_feature){.inside = false};
   const axis_feature *deep = way_out(all, &axis, a->half);
   int count = 0;
-  for (uint32_t place = 0; place < FEATURES; place++) {
-    const uint32_t i = in_order(place);
+  for (uint32_t i = 0; i < FEATURES; i++) {
     if (i == 1 && axis.half == 0) continue; /* a capsule without length has one end */
     const bool sound = i < CORNER || (deep ? i >= EDGE && v3_dot(all[i].n, deep->n) > similar : all[i].distance > 0);
     if (!sound || !all[i].inside || !box_faces(i, all[i].n, slack)) continue;
     ss_contact_point contact;
     contact_of_feature(&all[i], pa, b->radius, i, &contact);
-    const bool corner = i >= CORNER && i < EDGE;
-    if (corner && ss_corner_is_spare(out, count, &contact, is_line_end, &axis, fmin(a->reach, b->reach))) continue;
     count = contact_add(out, count, &contact, reach);
   }
-  return count;
+  return ss_contacts_without_spare(out, count, is_line_end, is_spare, all, fmin(a->reach, b->reach));
 }
 
 const ss_pair ss_pair_box_capsule = {box_capsule_collide, box_capsule_gap};

@@ -91,12 +91,23 @@ void ss_contacts_replace(ss_contact_point out[SS_PAIR_CONTACTS], const ss_contac
   if (worst < SS_PAIR_CONTACTS) out[worst] = *contact;
 }
 
-bool ss_corner_is_spare(const ss_contact_point *out, int n, const ss_contact_point *corner, ss_is_line_end is_end,
-                        const void *context, double size) {
-  static const double next = 0.01, lower = 1e-14; /* of the size */
+/* Is the contact the same place as the end of a line, seen askew? */
+static bool is_askew(const ss_contact_point *c, const ss_contact_point *end, double size) {
+  static const double next = 0.01, lower = 1e-14, higher = 1e-6; /* of the size */
+  static const double rounding = 1e-12;
+  return end->gap <= c->gap + lower * size && end->gap >= c->gap - higher * size &&
+         v3_norm(v3_sub(end->point_b, c->point_b)) <= next * size && v3_norm(v3_sub(end->normal, c->normal)) > rounding;
+}
+
+int ss_contacts_without_spare(ss_contact_point *out, int n, ss_feature_is line_end, ss_feature_is spare,
+                              const void *context, double size) {
+  bool end[SS_PAIR_CONTACTS], drop[SS_PAIR_CONTACTS] = {false};
+  int kept = 0;
+  for (int i = 0; i < n; i++) end[i] = line_end(context, out[i].feature);
   for (int i = 0; i < n; i++)
-    if (v3_norm(v3_sub(out[i].point_b, corner->point_b)) <= next * size && out[i].gap <= corner->gap + lower * size &&
-        is_end(context, out[i].feature))
-      return true;
-  return false;
+    for (int k = 0; k < n && !drop[i]; k++)
+      drop[i] = end[k] && is_askew(&out[i], &out[k], size) && spare(context, out[i].feature);
+  for (int i = 0; i < n; i++)
+    if (!drop[i]) out[kept++] = out[i];
+  return kept;
 }

@@ -286,6 +286,10 @@ static bool is_line_end(const void *context, uint32_t feature) {
   const ss_segment e = edge_seen(s, (int)(feature >> 8 & 0xfff));
   return (feature >> 4 & 15) == SS_CYLINDER_SIDE && is_across(&e);
 }
+static bool is_spare(const void *context, uint32_t feature) {
+  (void)context;
+  return feature >> 20 == VERTEX && (feature >> 4 & 15) == SS_CYLINDER_SIDE;
+}
 
 static void collect(collector *c, uint32_t feature) {
   ss_contact_point contact;
@@ -297,8 +301,6 @@ static void collect(collector *c, uint32_t feature) {
   const uint32_t kind = feature >> 20;
   const bool spare = kind == POINT || kind == CHORD || kind == CUT || (feature >> 4 & 15) == NO_SURFACE;
   const double near = (spare ? 1e-3 : margin) * c->s->size, lower = (spare ? margin : 1e-14) * c->s->size;
-  const bool corner = kind == VERTEX && (feature >> 4 & 15) == SS_CYLINDER_SIDE;
-  if (corner && ss_corner_is_spare(c->out, c->count, &contact, is_line_end, c->s, c->s->size)) return;
   for (int i = 0; i < c->count; i++)
     if (v3_norm(v3_sub(c->out[i].point_a, contact.point_a)) <= near &&
         v3_norm(v3_sub(c->out[i].point_b, contact.point_b)) <= near && contact.gap > c->out[i].gap - lower)
@@ -347,6 +349,7 @@ static int hull_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b,
   if (best.separation - s.radius > reach) return 0;
   collector c = {&s, best.n, reach, INFINITY, out, 0};
   collect_all(&c);
+  c.count = ss_contacts_without_spare(out, c.count, is_line_end, is_spare, &s, s.size);
   const double tolerance = margin * s.size;
   const bool apart = best.separation > -1e-6 * s.size && isfinite(c.least);
   if (!apart &&

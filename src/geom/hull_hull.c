@@ -215,9 +215,16 @@ typedef struct collector {
 /* Of the line along which a capsule lies on a face. */
 static bool is_line_end(const void *context, uint32_t feature) {
   const couple *c = context;
-  if (feature >> 20 != EDGES) return feature >> 20 == VERTEX_B;
-  const ss_segment a = edge_of_a(c, (int)(feature >> 10 & 0x3ff)), b = hull_edge(c->b, (int)(feature & 0x3ff));
+  const int i = (int)(feature >> 10 & 0x3ff), j = (int)(feature & 0x3ff);
+  if (feature >> 20 == VERTEX_B && i < c->a->n_faces)
+    return ss_hull_over(c->a, i, to_a(c, c->b->vertex[j]), margin * c->size);
+  if (feature >> 20 != EDGES) return false;
+  const ss_segment a = edge_of_a(c, i), b = hull_edge(c->b, j);
   return v3_norm(v3_cross(a.axis, b.axis)) > SS_ACROSS;
+}
+
+static bool is_spare(const void *context, uint32_t feature) {
+  return feature >> 20 == VERTEX_A || (feature >> 20 == VERTEX_B && !is_line_end(context, feature));
 }
 
 static void collect(collector *k, uint32_t feature, validity wanted) {
@@ -225,8 +232,6 @@ static void collect(collector *k, uint32_t feature, validity wanted) {
   if (feature_contact(k->c, feature, &contact) != wanted || v3_dot(contact.normal, k->n) < similar) return;
   const double d = contact.gap + k->c->radius;
   if (contact.gap <= margin * k->c->size && separation(k->c, contact.normal) < d - tolerated * k->c->size) return;
-  const bool corner = k->c->b->n_faces == 0 && feature >> 20 == VERTEX_A;
-  if (corner && ss_corner_is_spare(k->out, k->count, &contact, is_line_end, k->c, k->c->size)) return;
   for (int i = 0; i < k->count; i++) /* a vertex on a vertex or an edge is seen from both sides */
     if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= 4 * margin * k->c->size &&
         v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= 4 * margin * k->c->size &&
@@ -262,13 +267,14 @@ static int hulls_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b
   collector k = {&c, s.n, reach, out, 0, INFINITY};
   const int face_a = face_towards(c.a, v3_neg(quat_rotate(quat_conjugate(c.turn), s.n)));
   const int face_b = face_towards(c.b, s.n);
-  const bool capsule = c.b->n_faces == 0; /* its ends first: a corner next to one is no contact */
+  const bool capsule = c.b->n_faces == 0; /* corners last: they are those that can be done without */
   for (int i = 0; !capsule && i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b), SOUND);
   for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, j, face_a), SOUND);
   for (validity wanted = SOUND; wanted >= BORDER; wanted--)
     for (int i = 0; i < c.a->n_edges; i++)
       for (int j = 0; j < c.b->n_edges; j++) collect(&k, encode(EDGES, i, j), wanted);
   for (int i = 0; capsule && i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b), SOUND);
+  if (capsule) k.count = ss_contacts_without_spare(out, k.count, is_line_end, is_spare, &c, c.size);
   collect_missing(&k, &s);
   for (int i = 0; i < k.count; i++) to_world(pb, &out[i]);
   return k.count;

@@ -12,8 +12,10 @@ static const double parallel = 0.02;   /* sine: edges that do not cross */
 static const double standing = 0.3;    /* sine of a cylinder's tilt */
 static const double shallow = 1e-6;    /* of the size: what is deeper looks for the shortest way out */
 static const double deep = 0.05;       /* of the size: edges that have passed each other further do not count */
-static const double within = 1 - 1e-9; /* of an edge's half length */
+static const double within = 1 - 1e-9; /* of a guest's own half length: its end is a point of its own */
 static const double until = 1 + 1e-9;  /* of edges that cross in an end */
+/* Of the mesh's edge: where a border goes straight on its vertices are no corners, so its edges have their ends. */
+static const double to_its_end = 1 + SS_EDGE_ENDS;
 
 static int none(const ss_guest *g) {
   (void)g;
@@ -61,7 +63,8 @@ static bool round_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, 
   const ss_segment e = mesh_edge_segment(mesh, edge);
   const double t = segment_closest(&e, x);
   fill_round(g->radius, x, segment_point(&e, t), left_normal(mesh, edge), out);
-  return fabs(t) < e.half && ss_mesh_edge_admits(mesh, edge, out->normal, exact);
+  const bool beside = fabs(t) < e.half || fabs(v3_dot(out->normal, e.axis)) <= exact;
+  return beside && ss_mesh_edge_admits(mesh, edge, out->normal, exact);
 }
 
 static bool sphere_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge, int k, ss_contact_point *out) {
@@ -75,7 +78,8 @@ static bool sphere_vertex(const ss_guest *g, const struct ss_mesh *mesh, int ver
   return ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
 }
 
-static const ss_guest_kind sphere_kind = {one, 0, center_point, one, sphere_edge, one, sphere_vertex, NULL, NULL};
+static const ss_guest_kind sphere_kind = {one,           0,    center_point, one,   sphere_edge, one,
+                                          sphere_vertex, NULL, NULL,         false, 0,           0};
 
 /* ---- capsules: the axis with a radius ---- */
 
@@ -98,9 +102,13 @@ static bool capsule_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge
   const ss_segment axis = capsule_segment(g), e = mesh_edge_segment(mesh, edge);
   if (k < 2) return round_edge(g, mesh, edge, segment_point(&axis, k ? axis.half : -axis.half), out);
   double s, t;
-  segments_closest(&axis, &e, &s, &t);
+  ss_vec3 unused;
+  const bool crosses = segment_perpendicular(&axis, &e, &s, &t, &unused) && fabs(s) < axis.half * within &&
+                       fabs(t) <= e.half * to_its_end;
+  if (!crosses) segments_closest(&axis, &e, &s, &t);
   fill_round(g->radius, segment_point(&axis, s), segment_point(&e, t), left_normal(mesh, edge), out);
-  return fabs(s) < axis.half * within && fabs(t) < e.half && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+  const bool beside = crosses || (fabs(s) < axis.half * within && fabs(t) < e.half);
+  return beside && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
 static bool capsule_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
@@ -124,9 +132,18 @@ static bool capsule_is_pierced(const ss_guest *g, const ss_segment *e, double *m
   return capsule_distance(g, segment_point(e, *middle), &n) < 0;
 }
 
-static const ss_guest_kind capsule_kind = {capsule_points,    0,   capsule_point,  capsule_edges,
-                                           capsule_edge,      one, capsule_vertex, capsule_distance,
-                                           capsule_is_pierced};
+static const ss_guest_kind capsule_kind = {capsule_points,
+                                           0,
+                                           capsule_point,
+                                           capsule_edges,
+                                           capsule_edge,
+                                           one,
+                                           capsule_vertex,
+                                           capsule_distance,
+                                           capsule_is_pierced,
+                                           true,
+                                           2,
+                                           0};
 
 /* ---- boxes and convex hulls ---- */
 
@@ -227,7 +244,8 @@ static double hull_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
 }
 
 static const ss_guest_kind hull_kind = {
-    hull_points, 0, hull_point, hull_edges, hull_at_edge, hull_faces, hull_at_vertex, hull_distance, hull_is_pierced};
+    hull_points,     0,     hull_point, hull_edges, hull_at_edge, hull_faces, hull_at_vertex, hull_distance,
+    hull_is_pierced, false, 0,          0};
 
 /* ---- ellipsoids, ellipses ---- */
 
@@ -255,7 +273,7 @@ static bool ellipsoid_edge(const ss_guest *g, const struct ss_mesh *mesh, int ed
   const double distance = ss_ellipsoid_distance(g->shape->half, y, &n, &foot);
   fill_point(g, y, distance, n, out);
   if (g->shape->type == SS_SHAPE_ELLIPSE && ellipse_contains(g->shape->half, e.axis)) return false;
-  return fabs(s) < e.half * within && fabs(v3_dot(n, e.axis)) < 1e-6 && /* inside the distance has kinks */
+  return fabs(v3_dot(n, e.axis)) < 1e-6 && /* not beyond its end; inside the distance has kinks */
          ss_mesh_edge_admits(mesh, edge, out->normal, exact);
 }
 
@@ -273,10 +291,30 @@ static double ellipsoid_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_ellipsoid_distance(g->shape->half, y, n, &foot);
 }
 
-static const ss_guest_kind ellipsoid_kind = {
-    one, 1, ellipsoid_point, one, ellipsoid_edge, one, ellipsoid_vertex, ellipsoid_distance, ellipsoid_is_pierced};
-static const ss_guest_kind ellipse_kind = {
-    one, 1, ellipsoid_point, one, ellipsoid_edge, none, ellipsoid_vertex, ellipsoid_distance, ellipsoid_is_pierced};
+static const ss_guest_kind ellipsoid_kind = {one,
+                                             1,
+                                             ellipsoid_point,
+                                             one,
+                                             ellipsoid_edge,
+                                             one,
+                                             ellipsoid_vertex,
+                                             ellipsoid_distance,
+                                             ellipsoid_is_pierced,
+                                             false,
+                                             0,
+                                             0};
+static const ss_guest_kind ellipse_kind = {one,
+                                           1,
+                                           ellipsoid_point,
+                                           one,
+                                           ellipsoid_edge,
+                                           none,
+                                           ellipsoid_vertex,
+                                           ellipsoid_distance,
+                                           ellipsoid_is_pierced,
+                                           false,
+                                           0,
+                                           0};
 
 /* ---- cylinders: the lowest point of each rim, points fixed on the rims while it stands ---- */
 
@@ -319,8 +357,8 @@ static bool edge_over_side(const ss_guest *g, const ss_segment *e, ss_contact_po
   const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), c.half};
   double t, x;
   ss_vec3 n;
-  return segment_perpendicular(e, &axis, &t, &x, &n) && fabs(t) < e->half * within && fabs(x) <= c.half + g->margin &&
-         over_surface(g, segment_point(e, t), SS_CYLINDER_SIDE, out);
+  return segment_perpendicular(e, &axis, &t, &x, &n) && fabs(t) <= e->half * to_its_end &&
+         fabs(x) <= c.half + g->margin && over_surface(g, segment_point(e, t), SS_CYLINDER_SIDE, out);
 }
 
 /* Where an edge along the side crosses the plane of an end. */
@@ -338,7 +376,7 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
   const ss_cylinder c = cylinder_of(g->shape);
   const double side = k & 2 ? 1 : -1;
   double t;
-  const bool crosses = ss_cylinder_chord(c, e, k & 1, g->margin / 2, &t);
+  const bool crosses = ss_cylinder_chord(c, e, k & 1, -SS_EDGE_ENDS * e->half, &t);
   const ss_vec3 y = segment_point(e, clamp(t, e->half));
   fill_point(g, y, side * y.x - c.half, v3(side, 0, 0), out);
   return crosses && side * y.x >= 0 && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
@@ -349,7 +387,7 @@ static bool edge_beside(const ss_guest *g, const ss_segment *e, ss_contact_point
   ss_vec3 n, foot;
   const double distance = ss_cylinder_line(cylinder_of(g->shape), e->center, e->axis, &n, &foot);
   fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
-  return fabs(v3_dot(e->axis, v3_sub(foot, e->center))) < e->half * within;
+  return fabs(v3_dot(e->axis, v3_sub(foot, e->center))) <= e->half * to_its_end;
 }
 
 /* 0: over the side; 1 to 4: chords; 5, 6: along the side, at the ends; 7: beside a rim. */
@@ -374,11 +412,18 @@ static double cylinder_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_cylinder_distance(cylinder_of(g->shape), y, n, &foot);
 }
 
-static const ss_guest_kind cylinder_kind = {cylinder_points,    2,
-                                            cylinder_point,     cylinder_edges,
-                                            cylinder_edge,      cylinder_surfaces,
-                                            cylinder_vertex,    cylinder_distance,
-                                            cylinder_is_pierced};
+static const ss_guest_kind cylinder_kind = {cylinder_points,
+                                            2,
+                                            cylinder_point,
+                                            cylinder_edges,
+                                            cylinder_edge,
+                                            cylinder_surfaces,
+                                            cylinder_vertex,
+                                            cylinder_distance,
+                                            cylinder_is_pierced,
+                                            true,
+                                            0,
+                                            SS_CYLINDER_SIDE};
 
 /* ---- */
 
@@ -405,6 +450,12 @@ bool ss_guest_pierced(const ss_guest *g, const struct ss_mesh *mesh, int edge, s
   const bool pierced = g->kind->pierced(g, &e, &middle);
   (void)contact_of_point(g, segment_point(&e, middle), out);
   return pierced;
+}
+
+bool ss_guest_line_crosses(const ss_guest *g, const struct ss_mesh *mesh, int edge, int k) {
+  if (!g->kind->has_line || k != g->kind->crossing) return false;
+  const ss_vec3 line = quat_axis_x(g->turn);
+  return v3_norm(v3_cross(line, mesh_edge_segment(mesh, edge).axis)) > SS_ACROSS;
 }
 
 void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_mesh *mesh, const ss_pose *mesh_pose,

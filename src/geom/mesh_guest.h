@@ -39,7 +39,14 @@ typedef struct ss_guest_kind {
   double (*distance)(const ss_guest *guest, ss_vec3 point, ss_vec3 *normal);
   /* Whether a segment in the shape's frame passes through it, and where; NULL likewise. */
   bool (*pierced)(const ss_guest *guest, const ss_segment *segment, double *middle);
+  /* Shapes that lie on a facet along a line: in which feature it crosses an edge, from which face on they are round; points 0 and 1 are
+   * its own ends. */
+  bool has_line;
+  int crossing, round_face;
 } ss_guest_kind;
+
+/* Is feature k of the mesh's edge an end of the line along which the shape lies on a facet? */
+bool ss_guest_line_crosses(const ss_guest *guest, const struct ss_mesh *mesh, int edge, int k);
 
 /* What a search over many triangles needs, and a single feature does not. */
 void ss_guest_prepare(ss_guest *guest);

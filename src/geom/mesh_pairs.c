@@ -106,6 +106,20 @@ static void feature_contact(const ss_guest *g, const struct ss_mesh *mesh, uint3
 /* Two points of the shape over one facet: each counts, wherever they are. */
 static bool same_facet(uint32_t a, uint32_t b) { return a >> 30 == FACET && a >> 10 == b >> 10; }
 
+/* Of the line along which a cylinder or capsule lies on a facet. */
+static bool is_line_end(const void *context, uint32_t feature) {
+  const collector *c = context;
+  const int element = (int)(feature >> 10 & 0xfffff), k = (int)(feature & 0x3ff);
+  if (feature >> 30 == FACET) return c->g->kind->has_line && k < 2;
+  return feature >> 30 == EDGE && ss_guest_line_crosses(c->g, c->mesh, element, k);
+}
+
+/* The corners under a round side. */
+static bool is_spare(const void *context, uint32_t feature) {
+  const collector *c = context;
+  return feature >> 30 == CORNER && (int)(feature & 0x3ff) >= c->g->kind->round_face;
+}
+
 /* A contact that is there already, by its number or its place, is not added again. */
 static void collect(collector *c, const ss_contact_point *contact) {
   if (!(contact->gap <= c->reach)) return;
@@ -120,7 +134,8 @@ static void collect(collector *c, const ss_contact_point *contact) {
                       v3_norm(v3_sub(o->point_b, contact->point_b)) <= near &&
                       v3_dot(o->normal, contact->normal) > 1 - alike;
     if (!same || (spare && contact->gap <= o->gap - c->g->margin)) continue;
-    if (contact->feature >> 30 == FACET) *o = *contact; /* knows the plane, not only the edge */
+    const bool end = o->feature >> 30 == CORNER && is_line_end(c, contact->feature);
+    if (contact->feature >> 30 == FACET || end) *o = *contact; /* knows the plane, not only the edge */
     return;
   }
   c->count = contact_add(c->out, c->count, contact, c->reach);
@@ -323,6 +338,7 @@ static int mesh_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b,
   c.wide = fmax(reach, 0) + g.margin + g.beyond;
   const ss_vec3 grow = v3(c.wide, c.wide, c.wide);
   ss_mesh_visit(b->mesh, v3_sub(g.low, grow), v3_add(g.high, grow), collect_triangle, &c);
+  if (g.kind->has_line) c.count = ss_contacts_without_spare(out, c.count, is_line_end, is_spare, &c, g.size);
   bool touches = false;
   for (int i = 0; i < c.count; i++) touches |= out[i].gap <= g.margin;
   if (!touches) {

@@ -104,15 +104,16 @@ static inline int contact_add(ss_contact_point out[SS_PAIR_CONTACTS], int n, con
   return n;
 }
 
-/* What is round and lies on a face touches it along a line, whose ends are ends of the shape or places where it crosses the face's border.
- * Next to a corner of the face both such an end and the corner are as near but for rounding; the end is seen along the face's normal, the
- * corner askew as soon as it is beside the line: the shape would roll off it. So where an end is next to it a corner is no contact. An
- * edge crosses the line if it is at SS_ACROSS (a sine) to it, in between its own ends but for SS_EDGE_ENDS (of its half length); along an edge it
- * is the edge's corners that are the line's ends. */
+/* What is round and lies on a face touches it along a line, whose ends are ends of the shape over the face, or places where it crosses the
+ * face's border. Next to a corner of the face both such an end and the corner are as near but for rounding; the end is seen along the
+ * face's normal, the corner askew as soon as it is beside the line: the shape would roll off it. So does an end of the shape that is
+ * beside the face. So what is `spare` (corners, such ends) is no contact where an end of the line is next to it, as near, and seen along another normal. An edge
+ * crosses the line if it is at SS_ACROSS (a sine) to it, in between its own ends but for SS_EDGE_ENDS (of its half length); along an edge it
+ * is the edge's corners that are the line's ends. Takes spare contacts out; returns how many are left. */
 #define SS_ACROSS    0.02
 #define SS_EDGE_ENDS 1e-12
-typedef bool (*ss_is_line_end)(const void *context, uint32_t feature);
-bool ss_corner_is_spare(const ss_contact_point *out, int n, const ss_contact_point *corner, ss_is_line_end is_end,
-                        const void *context, double size);
+typedef bool (*ss_feature_is)(const void *context, uint32_t feature);
+int ss_contacts_without_spare(ss_contact_point *out, int n, ss_feature_is line_end, ss_feature_is spare,
+                              const void *context, double size);
 
 #endif
