@@ -220,6 +220,7 @@ typedef enum ss_stage {
   SS_STAGE_ADVANCE, /* positions and velocities */
   SS_STAGE_EVENTS,  /* impacts and what is located inside a step; without the problems that are solved again for it */
   SS_STAGE_OBSERVE, /* ledger, certificate, contact memory, stabilisation, recorders */
+  SS_STAGE_AUDIT,   /* overlaps looked for independently (docs/verdict.md) */
   SS_STAGES
 } ss_stage;
 const char *ss_stage_name(ss_stage stage);

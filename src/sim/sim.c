@@ -39,7 +39,8 @@ void ss_sim_joint_residuals(const ss_sim *sim, double *residuals) {
 const char *ss_stage_name(ss_stage stage) {
   static const char *const names[SS_STAGES] = {
       [SS_STAGE_SEARCH] = "search",   [SS_STAGE_ROWS] = "rows",     [SS_STAGE_SOLVE] = "solve",
-      [SS_STAGE_ADVANCE] = "advance", [SS_STAGE_EVENTS] = "events", [SS_STAGE_OBSERVE] = "observe"};
+      [SS_STAGE_ADVANCE] = "advance", [SS_STAGE_EVENTS] = "events", [SS_STAGE_OBSERVE] = "observe",
+      [SS_STAGE_AUDIT] = "audit"};
   return (unsigned)stage < SS_STAGES ? names[stage] : NULL;
 }
 

@@ -184,7 +184,9 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   ss_measure_variation(sim, collided);
   if (sim->trial.n_active > report->contacts_maximum) report->contacts_maximum = sim->trial.n_active;
   sim->state.step++;
+  ss_lap(sim, SS_STAGE_OBSERVE);
   const ss_status audited = ss_audit_step(sim, error);
+  ss_lap(sim, SS_STAGE_AUDIT);
   if (audited != SS_OK) return audited;
   ss_doubts_update(sim);
   report->contacts_mean += (sim->trial.n_active - report->contacts_mean) / (double)sim->state.step;
