@@ -49,7 +49,7 @@ static void test_depths(void **state) {
   for (int trial = 0; trial < 300; trial++) {
     ss_shape shape[2] = {random_shape(trial % 5), random_shape(trial / 5 % 5)};
     shape[0].local.position = v3(random_number(-1, 1), random_number(-1, 1), random_number(-1, 1));
-    const ss_probe a = ss_probe_at(NULL, &shape[0], NULL), b = ss_probe_at(NULL, &shape[1], NULL);
+    const ss_probe a = ss_probe_at(&shape[0], NULL), b = ss_probe_at(&shape[1], NULL);
     ss_vec3 axis = {0, 0, 0};
     const double depth = ss_convex_overlap(&a, &b, v3(0, 0, 0), 1e-6, &axis), slow = slow_depth(&a, &b);
     if (depth > fmax(slow, 0) * (1 + 1e-9) + 1e-9 || depth < fmax(0, 0.97 * slow - 1e-5))

@@ -20,6 +20,7 @@ typedef struct entry {
 struct ss_audit {
   const ss_model *model;
   ss_probe *probes; /* [n_shapes] */
+  double *widths;   /* [n_shapes] */
   int *order;       /* [n_shapes] those with boxes of finite size, moving or not */
   int n_order;
   int *planes; /* [n_shapes] half-spaces */
@@ -36,12 +37,16 @@ ss_status ss_audit_create(const ss_model *model, ss_arena *arena, ss_audit **out
   *out = a;
   a->model = model;
   a->probes = SS_ARENA_ARRAY(arena, ss_probe, model->n_shapes);
+  a->widths = SS_ARENA_ARRAY(arena, double, model->n_shapes);
   a->order = SS_ARENA_ARRAY(arena, int, model->n_shapes);
   a->planes = SS_ARENA_ARRAY(arena, int, model->n_shapes);
   a->surfaces = SS_ARENA_ARRAY(arena, ss_audited_surface *, model->n_shapes);
-  if (!a->probes || !a->order || !a->planes || !a->surfaces) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  if (!a->probes || !a->widths || !a->order || !a->planes || !a->surfaces)
+    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   for (int i = 0; i < model->n_shapes; i++) {
     const ss_shape *shape = &model->shapes[i];
+    a->widths[i] = ss_shape_width(shape);
+    a->probes[i] = ss_probe_make(shape, &shape->local); /* of what cannot move: for good */
     if (shape->mesh && !(a->surfaces[i] = ss_surface_create(arena, shape)))
       return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
     a->has_surfaces |= shape->mesh != NULL;
@@ -163,12 +168,17 @@ static bool boxes_meet(const ss_probe *a, const ss_probe *b) {
   return a->low.y <= b->high.y && b->low.y <= a->high.y && a->low.z <= b->high.z && b->low.z <= a->high.z;
 }
 
+static bool is_above(const ss_probe *plane, const ss_probe *p) {
+  return v3_dot(mat3_column(&plane->turn, 2), v3_sub(p->center, plane->center)) > p->shape->reach;
+}
+
 ss_status ss_audit_positions(ss_audit *a, const double *q, ss_known_depth known, void *user, ss_overlap *worst,
                              ss_error *error) {
   const inquiry all = {a, known, user, worst};
   ss_status status = SS_OK;
   *worst = (ss_overlap){0, {-1, -1}};
-  for (int i = 0; i < a->model->n_shapes; i++) a->probes[i] = ss_probe_at(a->model, &a->model->shapes[i], q);
+  for (int i = 0; i < a->model->n_shapes; i++)
+    if (a->model->shapes[i].body >= 0) a->probes[i] = ss_probe_at(&a->model->shapes[i], q);
   sort(a);
   for (int i = 0; i < a->n_order && status == SS_OK; i++) {
     const ss_probe *p = &a->probes[a->order[i]];
@@ -179,7 +189,7 @@ ss_status ss_audit_positions(ss_audit *a, const double *q, ss_known_depth known,
       status = look_at(&all, a->order[i], a->order[k], error);
     }
     for (int k = 0; k < a->n_planes && status == SS_OK && !p->shape->mesh; k++)
-      status = look_at(&all, a->planes[k], a->order[i], error);
+      if (!is_above(&a->probes[a->planes[k]], p)) status = look_at(&all, a->planes[k], a->order[i], error);
   }
   return status;
 }
@@ -228,14 +238,14 @@ ss_status ss_audit_ways(ss_audit *a, const double *before, const double *q, ss_o
     const ss_shape *shape = &model->shapes[i];
     if (shape->body < 0 || shape->mesh || shape->type == SS_SHAPE_HALF_SPACE) continue;
     const ss_pose way[2] = {ss_probe_pose(shape, before), ss_probe_pose(shape, q)};
-    if (!ss_may_pass(shape, way)) continue;
+    if (!ss_may_pass(shape, a->widths[i], way)) continue;
     const box own = around(shape, way);
     for (int j = 0; j < model->n_shapes && status == SS_OK; j++) {
       const ss_shape *other = &model->shapes[j];
       if (other->body == shape->body || other->type == SS_SHAPE_HALF_SPACE) continue;
       const ss_pose ends[2] = {ss_probe_pose(other, before), ss_probe_pose(other, q)};
       const box its = around(other, ends);
-      const bool twice = j < i && other->body >= 0 && ss_may_pass(other, ends);
+      const bool twice = j < i && other->body >= 0 && ss_may_pass(other, a->widths[j], ends);
       if (!twice && touch(&own, &its)) status = look_between(a, i, way, j, ends, worst, error);
     }
   }

@@ -19,7 +19,7 @@ typedef struct ss_probe {
 
 ss_pose ss_probe_pose(const ss_shape *shape, const double *q);
 ss_probe ss_probe_make(const ss_shape *shape, const ss_pose *pose);
-ss_probe ss_probe_at(const ss_model *model, const ss_shape *shape, const double *q);
+ss_probe ss_probe_at(const ss_shape *shape, const double *q);
 
 /* Farthest point of the core in a direction, which need not be a unit vector. */
 ss_vec3 ss_probe_support(const ss_probe *probe, ss_vec3 direction);
@@ -41,7 +41,7 @@ double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mes
 /* Least width of a shape; 0 for points, surfaces and half-spaces. */
 double ss_shape_width(const ss_shape *shape);
 /* Does the shape move by more than its width between its poses at the start and the end of a step? */
-bool ss_may_pass(const ss_shape *shape, const ss_pose ends[2]);
+bool ss_may_pass(const ss_shape *shape, double width, const ss_pose ends[2]);
 /* Both widths where two convex shapes pass through each other between the start and the end of a step; 0: they do not. */
 double ss_convex_passage(const ss_shape *const shapes[2], const ss_pose ends[2][2], ss_vec3 normal);
 /* The shape's width, or its way if it has none, where its middle passes through the surface. */

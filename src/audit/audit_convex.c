@@ -57,8 +57,7 @@ ss_pose ss_probe_pose(const ss_shape *shape, const double *q) {
   return shape->body < 0 ? shape->local : pose_compose(&body, &shape->local);
 }
 
-ss_probe ss_probe_at(const ss_model *model, const ss_shape *shape, const double *q) {
-  (void)model;
+ss_probe ss_probe_at(const ss_shape *shape, const double *q) {
   const ss_pose pose = ss_probe_pose(shape, q);
   return ss_probe_make(shape, &pose);
 }
@@ -75,6 +74,10 @@ ss_probe ss_probe_make(const ss_shape *shape, const ss_pose *pose) {
   const ss_vec3 round = v3(p.radius, p.radius, p.radius);
   p.high = v3_add(round, v3(ss_probe_support(&p, v3(1, 0, 0)).x, ss_probe_support(&p, v3(0, 1, 0)).y,
                             ss_probe_support(&p, v3(0, 0, 1)).z));
+  if (!shape->hull) { /* symmetric */
+    p.low = v3_sub(v3_scale(2, p.center), p.high);
+    return p;
+  }
   p.low = v3_sub(v3(ss_probe_support(&p, v3(-1, 0, 0)).x, ss_probe_support(&p, v3(0, -1, 0)).y,
                     ss_probe_support(&p, v3(0, 0, -1)).z),
                  round);

@@ -65,8 +65,16 @@ static double turned(const ss_pose ends[2]) {
   return v3_norm(quat_log(quat_multiply(quat_conjugate(ends[0].orientation), ends[1].orientation)));
 }
 
-bool ss_may_pass(const ss_shape *shape, const ss_pose ends[2]) {
-  return v3_norm(v3_sub(ends[1].position, ends[0].position)) + turned(ends) * shape->reach > ss_shape_width(shape);
+/* No less than turned(): an angle is 4 asin(chord/2), with the chord of its quaternions. */
+static double turned_at_most(const ss_pose ends[2]) {
+  const ss_quat a = ends[0].orientation, b = ends[1].orientation;
+  const double w = b.w - a.w, x = b.x - a.x, y = b.y - a.y, z = b.z - a.z, square = w * w + x * x + y * y + z * z;
+  return square < 1 ? 2.1 * sqrt(square) : turned(ends);
+}
+
+bool ss_may_pass(const ss_shape *shape, double width, const ss_pose ends[2]) {
+  const double way = v3_norm(v3_sub(ends[1].position, ends[0].position));
+  return way + turned_at_most(ends) * shape->reach > width && way + turned(ends) * shape->reach > width;
 }
 
 double ss_convex_passage(const ss_shape *const shapes[2], const ss_pose ends[2][2], ss_vec3 normal) {

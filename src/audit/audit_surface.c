@@ -110,9 +110,10 @@ static double segment_distance2(ss_vec3 p, ss_vec3 a, ss_vec3 b) {
   return v3_dot(rest, rest);
 }
 
-static void measure(sample *s, ss_vec3 a, ss_vec3 b, ss_vec3 c) {
-  const ss_vec3 p = s->point, n = v3_normalize(v3_cross(v3_sub(b, a), v3_sub(c, a)));
+static void measure(sample *s, ss_vec3 a, ss_vec3 b, ss_vec3 c, ss_vec3 n) {
+  const ss_vec3 p = s->point;
   const double height = v3_dot(n, v3_sub(p, a));
+  if (height * height >= s->distance2) return; /* the triangle is no nearer than its plane */
   const bool over = v3_dot(n, v3_cross(v3_sub(b, a), v3_sub(p, a))) >= 0 &&
                     v3_dot(n, v3_cross(v3_sub(c, b), v3_sub(p, b))) >= 0 &&
                     v3_dot(n, v3_cross(v3_sub(a, c), v3_sub(p, c))) >= 0;
@@ -142,7 +143,9 @@ double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mes
       const double high = fmax(v3_get(a, k), fmax(v3_get(b, k), v3_get(c, k)));
       near = low <= v3_get(center, k) + reach && high >= v3_get(center, k) - reach;
     }
-    for (int k = 0; near && k < n; k++) measure(&samples[k], a, b, c);
+    if (!near) continue;
+    const ss_vec3 normal = v3_normalize(v3_cross(v3_sub(b, a), v3_sub(c, a)));
+    for (int k = 0; k < n; k++) measure(&samples[k], a, b, c, normal);
   }
   double depth = 0;
   for (int k = 0; k < n; k++) depth = fmax(depth, samples[k].depth);
