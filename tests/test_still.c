@@ -76,21 +76,21 @@ static void try_all(long share, long of) {
 static void test_a_short_time(void **state) {
   (void)state;
   seconds = 0.1;
-  try_all(101, 7);
+  try_all(211, 7);
   assert_int_equal(moved, 0);
 }
 
 static void test_half_a_second(void **state) {
   (void)state;
   seconds = 0.5;
-  try_all(311, 110);
+  try_all(401, 110);
   assert_int_equal(moved, 0);
 }
 
 static void test_ten_seconds(void **state) {
   (void)state;
   seconds = 10;
-  try_all(5003, 100);
+  try_all(9001, 100);
   assert_int_equal(moved, 0);
 }
 
