@@ -454,6 +454,7 @@ static void open_boxes(run *r) {
                  "simulation: {scheme: trapezoidal, step: 0.01, duration: 1, sleep: false, friction: {cone: "
                  "quadratic}}\n");
   run_parse(r, text, NULL);
+  r->sim->chosen.divides = false; /* the islands of one problem, not clusters that take their steps apart */
   for (int step = 0; step < 3; step++) run_step(r);
 }
 
