@@ -312,7 +312,8 @@ ss_status solve_proximal_newton(const ss_cp *problem, const ss_cp_options *optio
   const ss_status status = search_create(&s, problem, options, w, &admitted, error);
   if (!admitted && options->work > 0) { /* with more work, perhaps */
     result->outcome = SS_LIMIT;
-    result->operations = problem->factors ? 0 : problem->n * cbrt(options->work / FEWEST * options->work / FEWEST);
+    const double most = options->work / FEWEST; /* of a factorisation: what looking for the range of G has taken */
+    result->operations = problem->factors ? 0 : fmin(problem->n * cbrt(most * most), most);
   }
   if (status || !admitted) return status;
   if (warm) begin(&s, z);

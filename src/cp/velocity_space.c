@@ -349,7 +349,9 @@ ss_status range_system_create(const ss_cp *scaled, const node_list *nodes, doubl
   range_system *s = SCRATCH(w, range_system, 1);
   *admitted = false;
   if (!s) return out_of_memory(error);
-  const ss_status status = range_system_build(s, scaled, (int)fmin(scaled->n, cbrt(most)), w, admitted, error);
+  /* what finds the range takes n rank^2 */
+  const double rank = fmin(cbrt(most), sqrt(most / (scaled->n + 1)));
+  const ss_status status = range_system_build(s, scaled, (int)fmin(scaled->n, rank), w, admitted, error);
   if (status || !*admitted) return status;
   *out = (velocity_space){s->range.rank, factor_operations(s), s,          range_slack, range_balance,
                           range_load,    range_factor,         range_solve};
