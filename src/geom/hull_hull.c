@@ -216,8 +216,8 @@ typedef struct collector {
 static bool is_line_end(const void *context, uint32_t feature) {
   const couple *c = context;
   const int i = (int)(feature >> 10 & 0x3ff), j = (int)(feature & 0x3ff);
-  if (feature >> 20 == VERTEX_B && i < c->a->n_faces)
-    return ss_hull_over(c->a, i, to_a(c, c->b->vertex[j]), margin * c->size);
+  if (feature >> 20 == VERTEX_B)
+    return j < c->a->n_faces && ss_hull_over(c->a, j, to_a(c, c->b->vertex[i]), margin * c->size);
   if (feature >> 20 != EDGES) return false;
   const ss_segment a = edge_of_a(c, i), b = hull_edge(c->b, j);
   return v3_norm(v3_cross(a.axis, b.axis)) > SS_ACROSS;
