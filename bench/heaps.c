@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
   }
   if (path) return ss_cp_write(&p.cp, path, &error) != SS_OK;
   (void)printf("| %d | %s", spec.spheres, *text ? text : "at rest");
-  const int code = table_row(&p, w, solver);
+  const int code = table_row(&p, w, solver, 1e-8);
   ss_cp_workspace_destroy(rows);
   return code;
 }

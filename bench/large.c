@@ -1,12 +1,12 @@
 /* Sphere packings of growing size solved by "auto" or SOLVER: contacts, time, memory, residual as rows of a Markdown table. Every size runs
  * in a process of its own, so that the peak memory is its own.
  *
- * usage: bench_large NX NY NZ CONE MU SHAKING [SOLVER]     CONE: quadratic or facets (four) */
+ * usage: bench_large NX NY NZ CONE MU SHAKING [SOLVER [RESIDUAL]]     CONE: quadratic or facets (four) */
 #include "table_row.h"
 
 int main(int argc, char **argv) {
-  if (argc != 7 && argc != 8) {
-    (void)fprintf(stderr, "usage: bench_large NX NY NZ CONE MU SHAKING [SOLVER]\n");
+  if (argc < 7 || argc > 9) {
+    (void)fprintf(stderr, "usage: bench_large NX NY NZ CONE MU SHAKING [SOLVER [RESIDUAL]]\n");
     return 2;
   }
   packing p;
@@ -21,5 +21,5 @@ int main(int argc, char **argv) {
     return 2;
   }
   (void)printf("| %d x %d x %d | %s | %s", n[0], n[1], n[2], disc ? "disc" : "4 facets", argv[6]);
-  return table_row(&p, w, argc == 8 ? argv[7] : "auto");
+  return table_row(&p, w, argc > 7 ? argv[7] : "auto", argc > 8 ? strtod(argv[8], NULL) : 1e-8);
 }
