@@ -1,10 +1,12 @@
 /* What the strategy of "auto" is worth on a corpus of complementarity problems.
  *
- * usage: strategy [--without] [--regret] [--any] [--time SECONDS] [--random FROM TO [CLASS]] FILE...
+ * usage: strategy [--without] [--regret] [--any] [--tolerance R] [--solver NAME] [--time SECONDS] [--random FROM TO [CLASS]] FILE...
  *
  * Prints who solved how many and in what time, what was lost in attempts that failed, and the problems that were not solved.
  * --regret: the time over that of the best single method in hindsight; --without: what each row's absence costs, in problems and in time;
- * --any: no selection; --random: the generators of tests/cp_random.h with these seeds. Times are processor time. */
+ * --any: no selection; --tolerance: 1e-9 unless told; --solver: one by its name instead of the strategy; --random: the generators of
+ * tests/cp_random.h with these seeds. Where FILE.start stands beside FILE, its numbers are what the problem is solved from. Times are
+ * processor time. */
 #include "cp_random.h"
 
 #include <stdio.h>
@@ -19,6 +21,7 @@ typedef struct corpus {
     ss_cp_file file;
     owned_cp own;
     const ss_cp *problem;
+    double *start; /* NULL: there is none */
   } * items;
 } corpus;
 
@@ -70,6 +73,21 @@ static void add_random(corpus *c, int from, int to, const char *part) {
   }
 }
 
+/* The numbers of NAME.start; NULL: there is no such file. */
+static double *read_start(const char *name, int n) {
+  char path[4096], number[64];
+  (void)snprintf(path, sizeof path, "%s.start", name);
+  FILE *file = fopen(path, "r");
+  if (!file) return NULL;
+  double *z = numbers(n);
+  for (int i = 0; i < n; i++) {
+    if (fscanf(file, "%63s", number) != 1) abort();
+    z[i] = strtod(number, NULL);
+  }
+  (void)fclose(file);
+  return z;
+}
+
 /* Solves everything; returns how many were solved. time [count]; residual is judged again. */
 static int run(const corpus *c, const ss_cp_options *given, tally *t, double *time, bool *solved, bool say) {
   ss_cp_workspace *w;
@@ -85,7 +103,8 @@ static int run(const corpus *c, const ss_cp_options *given, tally *t, double *ti
     options.stop = too_long;
     options.stop_user = t;
     t->start = t->last = seconds();
-    const ss_status status = ss_cp_solve(p, &options, false, z, w, &r, NULL);
+    if (c->items[k].start) memcpy(z, c->items[k].start, sizeof *z * (size_t)p->n);
+    const ss_status status = ss_cp_solve(p, &options, c->items[k].start != NULL, z, w, &r, NULL);
     time[k] = seconds() - t->start;
     const double residual = status ? HUGE_VAL : ss_cp_judge(p, z, slack);
     solved[k] = residual <= options.tolerance;
@@ -158,6 +177,10 @@ int main(int argc, char **argv) {
       regret = true;
     } else if (!strcmp(argv[i], "--any")) {
       options.any = true;
+    } else if (!strcmp(argv[i], "--tolerance") && i + 1 < argc) {
+      options.tolerance = strtod(argv[++i], NULL);
+    } else if (!strcmp(argv[i], "--solver") && i + 1 < argc) {
+      options.solver = argv[++i];
     } else if (!strcmp(argv[i], "--time") && i + 1 < argc) {
       limit = strtod(argv[++i], NULL);
     } else if (!strcmp(argv[i], "--random") && i + 2 < argc) {
@@ -171,6 +194,8 @@ int main(int argc, char **argv) {
       if (ss_cp_read(argv[i], &c.items[c.count - 1].file, &error)) {
         fprintf(stderr, "%s: %s\n", argv[i], error.message);
         c.count--;
+      } else {
+        c.items[c.count - 1].start = read_start(argv[i], c.items[c.count - 1].file.problem.n);
       }
     }
   }

@@ -11,4 +11,7 @@
 #define WIDE
 #endif
 
+/* Four numbers side by side, anywhere in an array of doubles: where the compiler would choose the wrong loop to turn into vectors. */
+typedef double ss_four __attribute__((vector_size(32), aligned(8), may_alias));
+
 #endif

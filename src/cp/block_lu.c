@@ -3,11 +3,14 @@
  * rounding level is replaced by a small one. Callers add enough to the diagonal for that to be harmless, and refine. */
 #include "cp/block_lu.h"
 
+#include "core/wide.h"
 #include "la/dissect.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+
+enum { SQUARE = BLOCK_ROWS * BLOCK_ROWS, LANES = 8, VECTORS = 2 };
 
 /* ---- pattern ---- */
 
@@ -112,9 +115,14 @@ static ss_status make_lower(block_lu *lu, ss_cp_workspace *w, ss_error *error) {
     for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++) {
       const int j = lu->upper[k];
       lu->upper_at[k] = at;
-      lu->lower[fill[j]] = i; /* ascending, as i is */
-      lu->lower_at[fill[j]++] = at;
+      lu->lower[fill[j]++] = i; /* ascending, as i is */
       at += (size_t)lu->size[i] * (size_t)lu->size[j];
+    }
+  at = 0;
+  for (int i = 0; i < lu->nodes; i++)
+    for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++) {
+      lu->lower_at[k] = at;
+      at += (size_t)lu->size[i] * (size_t)lu->size[lu->lower[k]];
     }
   return SS_OK;
 }
@@ -124,7 +132,7 @@ ss_status block_lu_analyse(block_lu *lu, int nodes, const int *size, const int *
   const size_t n = (size_t)nodes;
   *lu = (block_lu){.nodes = nodes, .order = SCRATCH(w, int, 9 * n + 3)};
   int *memory = SCRATCH(w, int, 4 * n);
-  lu->d = SCRATCH(w, double, BLOCK_ROWS *BLOCK_ROWS *n);
+  lu->d = SCRATCH(w, double, SQUARE *n);
   if (!lu->order || !memory || !lu->d) return out_of_memory(error);
   lu->place = lu->order + n;
   lu->size = lu->place + n;
@@ -144,16 +152,16 @@ ss_status block_lu_analyse(block_lu *lu, int nodes, const int *size, const int *
   ss_status status = make_upper(lu, start, col, most, w, affordable, error);
   if (status || !*affordable) return status;
   status = make_lower(lu, w, error);
-  lu->row = SCRATCH(w, double, BLOCK_ROWS *(size_t)lu->n);
+  lu->row = SCRATCH(w, double, LANES *(size_t)lu->n);
   if (!status && !lu->row) return out_of_memory(error);
-  if (!status) memset(lu->row, 0, sizeof(double) * BLOCK_ROWS * (size_t)lu->n);
+  if (!status) memset(lu->row, 0, sizeof(double) * LANES * (size_t)lu->n);
   return status;
 }
 
 void block_lu_clear(block_lu *lu) {
   memset(lu->u, 0, sizeof(double) * lu->numbers);
   memset(lu->l, 0, sizeof(double) * lu->numbers);
-  memset(lu->d, 0, sizeof(double) * BLOCK_ROWS * BLOCK_ROWS * (size_t)lu->nodes);
+  memset(lu->d, 0, sizeof(double) * SQUARE * (size_t)lu->nodes);
 }
 
 static int find(const int *list, int from, int to, int item) {
@@ -169,7 +177,7 @@ static int find(const int *list, int from, int to, int item) {
 
 double *block_lu_entry(const block_lu *lu, int i, int j) {
   const int p = lu->place[i], q = lu->place[j];
-  if (p == q) return lu->d + (size_t)p * BLOCK_ROWS * BLOCK_ROWS;
+  if (p == q) return lu->d + (size_t)p * SQUARE;
   if (p < q) return lu->u + lu->upper_at[find(lu->upper, lu->upper_start[p], lu->upper_start[p + 1], q)];
   return lu->l + lu->lower_at[find(lu->lower, lu->lower_start[p], lu->lower_start[p + 1], q)];
 }
@@ -212,98 +220,119 @@ static void solve_block(const double *a, int n, const int *pivot, double *x) {
   }
 }
 
-/* y = x D^-1 for one row x. */
-static void solve_block_left(const double *a, int n, const int *pivot, double *x) {
-  for (int j = 0; j < n; j++) {
-    for (int i = 0; i < j; i++) x[j] -= x[i] * a[i * n + j];
-    x[j] /= a[j * n + j];
-  }
-  for (int j = n - 2; j >= 0; j--)
-    for (int i = j + 1; i < n; i++) x[j] -= x[i] * a[i * n + j];
-  for (int c = n - 1; c >= 0; c--) {
-    const double keep = x[c];
-    x[c] = x[pivot[c]];
-    x[pivot[c]] = keep;
-  }
-}
+/* The row that is being eliminated stands in lu->row, LANES numbers for every column: its rows side by side, so that all arithmetic is
+ * on vectors of fixed length. Of factors the rows stand side by side, too, without gaps: number r of column c at c * rows + r. */
+static inline ss_four *columns_of(const block_lu *lu, int j) { return (ss_four *)lu->row + VECTORS * lu->first[j]; }
 
-/* Blocks between a dense row (stride lu->n) and their place. */
+/* From a block of the matrix, row-major. */
 static void scatter(const block_lu *lu, int rows, int j, const double *from) {
   const int cols = lu->size[j];
-  double *to = lu->row + lu->first[j];
-  for (int r = 0; r < rows; r++, to += lu->n)
-    for (int c = 0; c < cols; c++) to[c] = *from++;
+  double *to = lu->row + (size_t)LANES * (size_t)lu->first[j];
+  for (int r = 0; r < rows; r++)
+    for (int c = 0; c < cols; c++) to[c * LANES + r] = *from++;
 }
 
+/* The columns of node j, which become zero; `to` by columns. */
 static void gather(const block_lu *lu, int rows, int j, double *to) {
-  const int cols = lu->size[j];
-  double *from = lu->row + lu->first[j];
-  for (int r = 0; r < rows; r++, from += lu->n)
-    for (int c = 0; c < cols; c++) {
-      *to++ = from[c];
-      from[c] = 0;
+  double *from = lu->row + (size_t)LANES * (size_t)lu->first[j];
+  for (int c = 0; c < lu->size[j]; c++, from += LANES)
+    for (int r = 0; r < rows; r++) {
+      *to++ = from[r];
+      from[r] = 0;
     }
 }
 
-/* Row i minus f (rows x size_j) times row j of U. */
-static void eliminate(const block_lu *lu, int rows, int j, const double *f) {
+/* f = f D^-1 for all lanes of f, by columns. */
+static inline void solve_block_left(const double *a, int n, const int *pivot, ss_four *f) {
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < j; i++)
+      for (int v = 0; v < VECTORS; v++) f[VECTORS * j + v] -= f[VECTORS * i + v] * a[i * n + j];
+    for (int v = 0; v < VECTORS; v++) f[VECTORS * j + v] /= a[j * n + j];
+  }
+  for (int j = n - 2; j >= 0; j--)
+    for (int i = j + 1; i < n; i++)
+      for (int v = 0; v < VECTORS; v++) f[VECTORS * j + v] -= f[VECTORS * i + v] * a[i * n + j];
+  for (int c = n - 1; c >= 0; c--)
+    for (int v = 0; v < VECTORS && pivot[c] != c; v++) {
+      const ss_four keep = f[VECTORS * c + v];
+      f[VECTORS * c + v] = f[VECTORS * pivot[c] + v];
+      f[VECTORS * pivot[c] + v] = keep;
+    }
+}
+
+/* Columns of a node: to_c -= sum of f_m u_cm. */
+static inline void subtract_columns(ss_four *restrict to, const ss_four *restrict f, const double *restrict u,
+                                    int inner, int cols) {
+  for (int c = 0; c < cols; c++, to += VECTORS, u += inner) {
+    ss_four low = to[0], high = to[1];
+    for (int m = 0; m < inner; m++) {
+      low -= f[VECTORS * m] * u[m];
+      high -= f[VECTORS * m + 1] * u[m];
+    }
+    to[0] = low;
+    to[1] = high;
+  }
+}
+
+/* The row minus f times row j of U. */
+static inline void eliminate(const block_lu *lu, int j, const ss_four *f) {
   const int inner = lu->size[j];
   const double *u = lu->u + (lu->upper_start[j] < lu->upper_start[j + 1] ? lu->upper_at[lu->upper_start[j]] : 0);
   for (int k = lu->upper_start[j]; k < lu->upper_start[j + 1]; k++) {
     const int cols = lu->size[lu->upper[k]];
-    double *to = lu->row + lu->first[lu->upper[k]];
-    if (rows == 3 && inner == 3 && cols == 3) {
-      for (int r = 0; r < 3; r++, to += lu->n)
-        for (int c = 0; c < 3; c++) to[c] -= f[3 * r] * u[c] + f[3 * r + 1] * u[3 + c] + f[3 * r + 2] * u[6 + c];
-    } else {
-      for (int r = 0; r < rows; r++, to += lu->n)
-        for (int m = 0; m < inner; m++)
-          for (int c = 0; c < cols; c++) to[c] -= f[r * inner + m] * u[m * cols + c];
-    }
+    ss_four *to = columns_of(lu, lu->upper[k]);
+    if (inner == 6 && cols == 6)
+      subtract_columns(to, f, u, 6, 6);
+    else if (inner == 3 && cols == 3)
+      subtract_columns(to, f, u, 3, 3);
+    else
+      subtract_columns(to, f, u, inner, cols);
     u += (ptrdiff_t)inner * cols;
   }
 }
 
-bool block_lu_factor(block_lu *lu) {
+WIDE bool block_lu_factor(block_lu *lu) {
   double finite = 0;
   for (int i = 0; i < lu->nodes; i++) {
     const int rows = lu->size[i];
-    double *d = lu->d + (size_t)i * BLOCK_ROWS * BLOCK_ROWS;
+    double *d = lu->d + (size_t)i * SQUARE;
     for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)
       scatter(lu, rows, lu->lower[k], lu->l + lu->lower_at[k]);
     for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
       scatter(lu, rows, lu->upper[k], lu->u + lu->upper_at[k]);
     scatter(lu, rows, i, d);
     for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++) {
-      const int j = lu->lower[k], inner = lu->size[j];
-      double *f = lu->l + lu->lower_at[k];
-      gather(lu, rows, j, f);
-      for (int r = 0; r < rows; r++)
-        solve_block_left(lu->d + (size_t)j * BLOCK_ROWS * BLOCK_ROWS, inner, lu->pivot + (size_t)j * BLOCK_ROWS,
-                         f + (ptrdiff_t)r * inner);
-      eliminate(lu, rows, j, f);
+      const int j = lu->lower[k];
+      ss_four *f = columns_of(lu, j);
+      solve_block_left(lu->d + (size_t)j * SQUARE, lu->size[j], lu->pivot + (size_t)j * BLOCK_ROWS, f);
+      eliminate(lu, j, f);
+      gather(lu, rows, j, lu->l + lu->lower_at[k]);
     }
     for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
       gather(lu, rows, lu->upper[k], lu->u + lu->upper_at[k]);
-    gather(lu, rows, i, d);
-    for (int k = 0; k < rows * rows; k++) finite += 0 * d[k];
+    double *own = lu->row + (size_t)LANES * (size_t)lu->first[i];
+    for (int c = 0; c < rows; c++)
+      for (int r = 0; r < rows; r++) {
+        d[r * rows + c] = own[c * LANES + r];
+        own[c * LANES + r] = 0;
+        finite += 0 * d[r * rows + c];
+      }
     factor_block(d, rows, lu->pivot + (size_t)i * BLOCK_ROWS);
   }
   return finite == 0;
 }
 
-/* y -= A x */
+/* y -= A x, A by columns */
 static inline void subtract_product(const double *restrict a, int rows, int cols, const double *restrict x,
                                     double *restrict y) {
-  for (int r = 0; r < rows; r++) {
-    double sum = 0;
-    for (int c = 0; c < cols; c++) sum += a[r * cols + c] * x[c];
-    y[r] -= sum;
-  }
+  double sum[2][BLOCK_ROWS] = {{0}};
+  for (int c = 0; c < cols; c++)
+    for (int r = 0; r < rows; r++) sum[c % 2][r] += a[c * rows + r] * x[c];
+  for (int r = 0; r < rows; r++) y[r] -= sum[0][r] + sum[1][r];
 }
 
 /* Blocks of bodies that move freely in space are what sums of fixed length are worth. */
-static void subtract(const double *a, int rows, int cols, const double *x, double *y) {
+static inline void subtract(const double *a, int rows, int cols, const double *x, double *y) {
   if (rows == 6 && cols == 6)
     subtract_product(a, 6, 6, x, y);
   else
@@ -311,7 +340,7 @@ static void subtract(const double *a, int rows, int cols, const double *x, doubl
 }
 
 /* b and x by place. */
-static void solve_places(const block_lu *lu, double *x) {
+WIDE static void solve_places(const block_lu *lu, double *x) {
   for (int i = 0; i < lu->nodes; i++)
     for (int k = lu->lower_start[i]; k < lu->lower_start[i + 1]; k++)
       subtract(lu->l + lu->lower_at[k], lu->size[i], lu->size[lu->lower[k]], x + lu->first[lu->lower[k]],
@@ -320,8 +349,7 @@ static void solve_places(const block_lu *lu, double *x) {
     for (int k = lu->upper_start[i]; k < lu->upper_start[i + 1]; k++)
       subtract(lu->u + lu->upper_at[k], lu->size[i], lu->size[lu->upper[k]], x + lu->first[lu->upper[k]],
                x + lu->first[i]);
-    solve_block(lu->d + (size_t)i * BLOCK_ROWS * BLOCK_ROWS, lu->size[i], lu->pivot + (size_t)i * BLOCK_ROWS,
-                x + lu->first[i]);
+    solve_block(lu->d + (size_t)i * SQUARE, lu->size[i], lu->pivot + (size_t)i * BLOCK_ROWS, x + lu->first[i]);
   }
 }
 

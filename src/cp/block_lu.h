@@ -23,7 +23,7 @@ typedef struct block_lu {
   int *pivot;        /* [nodes][BLOCK_ROWS] */
   size_t numbers;    /* of u, and of l */
   double operations; /* of one factorisation */
-  double *row;       /* [BLOCK_ROWS n] scratch, zero between calls */
+  double *row;       /* [n] columns of the row that is being eliminated; zero between calls */
 } block_lu;
 
 /* Pattern: node i meets col[start[i]] .. col[start[i + 1] - 1], and they meet i. size[i]: rows of a node, 1 to BLOCK_ROWS. Without
