@@ -26,9 +26,9 @@ static void scaling(void **state) {
   for (int trial = 0; trial < 2000; trial++) {
     const int rows = 1 + trial % BARRIER_ROWS;
     double z[BARRIER_ROWS], w[BARRIER_ROWS], u[BARRIER_ROWS], q[BARRIER_ROWS], dy[BARRIER_ROWS], dz[BARRIER_ROWS],
-        dw[BARRIER_ROWS];
+        dw[BARRIER_ROWS], bound[2];
     const ss_block block = {.kind = SS_BLOCK_FRICTION, .size = rows, .cone = SS_CONE_QUADRATIC, .mu = 1};
-    barrier b = barrier_create(&block, 0, rows);
+    barrier b = barrier_create(&block, 0, rows, bound);
     inside(&r, rows, z);
     inside(&r, rows, w);
     barrier_scale(&b, z, w);
@@ -39,8 +39,10 @@ static void scaling(void **state) {
     for (int i = 0; i < rows; i++) assert_true(fabs(u[i] - z[i]) <= 1e-7 * (1 + z[0]));
     barrier_right_side(&b, z, 0, NULL, q);
     for (int i = 0; i < rows; i++) dy[i] = random_between(&r, -1, 1) * b.lambda[0];
-    const double share = barrier_step(&b, z, w, q, dy, dz, dw);
+    barrier_step(&b, z, q, dy, dz, dw, bound);
+    const double share = barrier_reach(&b, z, w, dz, dw, bound, 1);
     if (share > 1e6) continue;
+    assert_true(fabs(barrier_reach(&b, z, w, dz, dw, bound, 0.5) - 2 * share) <= 1e-9 * share);
     double size[2] = {0, 0};
     for (int i = 0; i < rows; i++) {
       z[i] += share * dz[i];
@@ -85,13 +87,13 @@ static void boxes(void **state) {
   ss_cp_workspace_destroy(workspace);
 }
 
-/* Joints, limits and contacts, planar and in space, some of them without friction; more rows than degrees of freedom. */
+/* Joints, limits and contacts, planar and in space, some of them without friction; more rows than degrees of freedom. The path of some has
+ * folds. */
 static void mechanics(void **state) {
   (void)state;
   ss_cp_workspace *workspace = new_workspace();
   random_source r = {29};
-  int solved = 0;
-  enum { TRIALS = 60 };
+  enum { TRIALS = 300 };
   for (int trial = 0; trial < TRIALS; trial++) {
     const mechanics_spec spec = {.dofs = 18,
                                  .joints = 3,
@@ -101,12 +103,9 @@ static void mechanics(void **state) {
                                  .cone = SS_CONE_QUADRATIC,
                                  .mass_spread = 0.5};
     owned_cp p = random_mechanics(&r, spec);
-    solved += solve_with(&p, "interior-point", false, workspace).outcome == SS_SOLVED;
-    assert_int_equal(solve_with(&p, "auto", false, workspace).outcome, SS_SOLVED);
+    assert_int_equal(solve_with(&p, "interior-point", false, workspace).outcome, SS_SOLVED);
     owned_free(&p);
   }
-  print_message("%d of %d\n", solved, TRIALS);
-  assert_true(solved >= TRIALS - 1); /* the path of one has a fold */
   ss_cp_workspace_destroy(workspace);
 }
 

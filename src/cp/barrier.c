@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-barrier barrier_create(const ss_block *block, int first, int size) {
-  barrier b = {.kind = BARRIER_CONE, .first = first, .size = size, .rows = size, .unit = 1};
+barrier barrier_create(const ss_block *block, int first, int size, double *bound) {
+  barrier b = {.kind = BARRIER_CONE, .first = first, .size = size, .rows = size, .unit = 1, .bound = bound};
+  bound[0] = bound[1] = 0;
   if (block->kind == SS_BLOCK_FREE) b.kind = BARRIER_FREE;
   if (block->kind == SS_BLOCK_BOX) {
     b.kind = block->lower < block->upper ? BARRIER_BOX : BARRIER_FIXED;
@@ -62,12 +63,13 @@ static void divide(const barrier *b, double *u) {
   for (int i = 1; i < b->rows; i++) u[i] = (u[i] - 2 * b->v[i] * along) / b->beta;
 }
 
-/* Largest share of d that keeps z + share d in the cone: the first root of det(z + share d). */
-static double reach(const double *z, const double *d, int rows) {
-  const double a = det(d, rows), c = det(z, rows);
+/* Largest share of `times` d that keeps z + share times d in the cone: the first root of det. */
+static double reach(const double *z, const double *d, int rows, double times) {
+  if (rows == 1) return times * d[0] < 0 ? -z[0] / (times * d[0]) : HUGE_VAL;
+  const double a = times * times * det(d, rows), c = det(z, rows);
   double half = z[0] * d[0];
   for (int i = 1; i < rows; i++) half -= z[i] * d[i];
-  if (rows == 1) return d[0] < 0 ? -z[0] / d[0] : HUGE_VAL;
+  half *= times;
   const double root = half * half - a * c;
   if (root < 0) return HUGE_VAL; /* a > 0: never leaves */
   const double to = half < 0 ? c / (-half + sqrt(root)) : a < 0 ? (-half - sqrt(root)) / a : HUGE_VAL;
@@ -81,10 +83,10 @@ void barrier_start(barrier *b, double *z, double *w) {
   if (b->kind == BARRIER_CONE) z[0] = w[0] = 1;
   if (b->kind == BARRIER_FIXED) z[0] = b->lower;
   if (b->kind != BARRIER_BOX) return;
-  b->low = isfinite(b->lower);
-  b->high = isfinite(b->upper);
+  b->bound[0] = isfinite(b->lower);
+  b->bound[1] = isfinite(b->upper);
   z[0] = !isfinite(b->upper) ? b->lower + 1 : !isfinite(b->lower) ? b->upper - 1 : 0.5 * (b->lower + b->upper);
-  w[0] = b->low - b->high;
+  w[0] = b->bound[0] - b->bound[1];
 }
 
 void barrier_start_near(barrier *b, double near, double *z, double *u) {
@@ -95,28 +97,33 @@ void barrier_start_near(barrier *b, double near, double *z, double *u) {
   } else if (b->kind == BARRIER_BOX) {
     const double w = u[0], width = fmin(near, 0.5 * (b->upper - b->lower));
     z[0] = fmin(fmax(z[0], b->lower + width), b->upper - width);
-    b->low = isfinite(b->lower) ? fmax(w, 0) + near : 0;
-    b->high = isfinite(b->upper) ? fmax(-w, 0) + near : 0;
-    u[0] = b->low - b->high;
+    b->bound[0] = isfinite(b->lower) ? fmax(w, 0) + near : 0;
+    b->bound[1] = isfinite(b->upper) ? fmax(-w, 0) + near : 0;
+    u[0] = b->bound[0] - b->bound[1];
   } else {
     u[0] = 0;
     if (b->kind == BARRIER_FIXED) z[0] = b->lower;
   }
 }
 
-static double product_low(const barrier *b, const double *z) { return b->low > 0 ? b->low * (z[0] - b->lower) : 0; }
-static double product_high(const barrier *b, const double *z) { return b->high > 0 ? b->high * (b->upper - z[0]) : 0; }
+/* Distance of z from the lower and the upper bound. */
+static double distance(const barrier *b, const double *z, int side) { return side ? b->upper - z[0] : z[0] - b->lower; }
 
 double barrier_gap(const barrier *b, const double *z, const double *w) {
   if (b->kind == BARRIER_CONE) return dot(z, w, b->rows);
-  return b->kind == BARRIER_BOX ? product_low(b, z) + product_high(b, z) : 0;
+  double sum = 0;
+  for (int s = 0; s < 2 && b->kind == BARRIER_BOX; s++)
+    if (b->bound[s] > 0) sum += b->bound[s] * distance(b, z, s);
+  return sum;
 }
 
 void barrier_scale(barrier *b, const double *z, const double *w) {
   if (b->kind == BARRIER_CONE) scale_cone(b, z, w);
   if (b->kind != BARRIER_BOX) return;
-  const double low = b->low > 0 ? b->low / (z[0] - b->lower) : 0, high = b->high > 0 ? b->high / (b->upper - z[0]) : 0;
-  b->beta = 1 / sqrt(low + high);
+  double sum = 0;
+  for (int s = 0; s < 2; s++)
+    if (b->bound[s] > 0) sum += b->bound[s] / distance(b, z, s);
+  b->beta = 1 / sqrt(sum);
 }
 
 void barrier_multiply(const barrier *b, double *u) {
@@ -157,42 +164,34 @@ void barrier_right_side(barrier *b, const double *z, double target, const double
   if (b->kind == BARRIER_CONE) right_side_of_cone(b, target, dy, q);
   if (b->kind != BARRIER_BOX) return;
   const double dz = dy ? b->beta * dy[0] : 0;
-  b->q_low = b->low > 0 ? (target - dz * b->d_low) / (z[0] - b->lower) - b->low : 0;
-  b->q_high = b->high > 0 ? (target + dz * b->d_high) / (b->upper - z[0]) - b->high : 0;
-  q[0] = b->beta * (b->q_low - b->q_high);
+  for (int s = 0; s < 2; s++)
+    b->q[s] = b->bound[s] > 0 ? (target + (s ? dz : -dz) * b->d[s]) / distance(b, z, s) - b->bound[s] : 0;
+  q[0] = b->beta * (b->q[0] - b->q[1]);
 }
 
-static double step_of_box(barrier *b, const double *z, double dz) {
-  b->d_low = b->low > 0 ? b->q_low - b->low * dz / (z[0] - b->lower) : 0;
-  b->d_high = b->high > 0 ? b->q_high + b->high * dz / (b->upper - z[0]) : 0;
-  double share = HUGE_VAL;
-  if (b->d_low < 0) share = fmin(share, -b->low / b->d_low);
-  if (b->d_high < 0) share = fmin(share, -b->high / b->d_high);
-  if (dz < 0) share = fmin(share, (b->lower - z[0]) / dz);
-  if (dz > 0) share = fmin(share, (b->upper - z[0]) / dz);
-  return share;
-}
-
-double barrier_step(barrier *b, const double *z, const double *w, const double *q, const double *dy, double *dz,
-                    double *dw) {
+void barrier_step(barrier *b, const double *z, const double *q, const double *dy, double *dz, double *dw,
+                  double *d_bound) {
   for (int i = 0; i < b->size; i++) {
     dz[i] = dy[i];
     dw[i] = b->kind == BARRIER_CONE && i < b->rows ? q[i] - dy[i] : 0;
   }
   barrier_multiply(b, dz);
-  if (b->kind == BARRIER_BOX) return step_of_box(b, z, dz[0]);
-  if (b->kind != BARRIER_CONE) return HUGE_VAL;
-  divide(b, dw);
-  return fmin(reach(z, dz, b->rows), reach(w, dw, b->rows));
+  if (b->kind == BARRIER_CONE) divide(b, dw);
+  for (int s = 0; s < 2; s++) {
+    const bool there = b->kind == BARRIER_BOX && b->bound[s] > 0;
+    d_bound[s] = b->d[s] = there ? b->q[s] + (s ? dz[0] : -dz[0]) * b->bound[s] / distance(b, z, s) : 0;
+  }
+  if (b->kind == BARRIER_BOX) dw[0] = d_bound[0] - d_bound[1];
 }
 
-void barrier_move(barrier *b, double share, const double *dz, const double *dw, double *z, double *w) {
-  for (int i = 0; i < b->size; i++) {
-    z[i] += share * dz[i];
-    w[i] += share * dw[i];
+double barrier_reach(const barrier *b, const double *z, const double *w, const double *dz, const double *dw,
+                     const double *d_bound, double times) {
+  if (b->kind == BARRIER_CONE) return fmin(reach(z, dz, b->rows, times), reach(w, dw, b->rows, times));
+  double share = HUGE_VAL;
+  for (int s = 0; s < 2 && b->kind == BARRIER_BOX; s++) {
+    const double towards = times * (s ? dz[0] : -dz[0]);
+    if (times * d_bound[s] < 0) share = fmin(share, -b->bound[s] / (times * d_bound[s]));
+    if (towards > 0) share = fmin(share, distance(b, z, s) / towards);
   }
-  if (b->kind != BARRIER_BOX) return;
-  b->low += share * b->d_low;
-  b->high += share * b->d_high;
-  w[0] = b->low - b->high;
+  return share;
 }

@@ -10,17 +10,18 @@ enum { BARRIER_ROWS = SS_FRICTION_ROWS };
  * which it is |t| <= n: z is (mu z_n, z_t), w is (w_n / mu, w_t). */
 typedef struct barrier {
   enum { BARRIER_FREE, BARRIER_CONE, BARRIER_BOX, BARRIER_FIXED } kind;
-  int first, size;                     /* rows of the node */
-  int rows;                            /* of the cone; those after it are fixed at 0 */
-  double unit;                         /* mu, or 1 */
-  double lower, upper;                 /* box */
-  double low, high;                    /* box: multipliers of the bounds that are finite, else 0; w = low - high */
-  double q_low, q_high, d_low, d_high; /* box: right sides, and the last step of the multipliers */
+  int first, size;     /* rows of the node */
+  int rows;            /* of the cone; those after it are fixed at 0 */
+  double unit;         /* mu, or 1 */
+  double lower, upper; /* box */
+  double
+      *bound; /* box: multipliers of the lower and the upper bound, 0 where it is not finite; w is their difference */
+  double q[2], d[2];            /* box: right sides, and the step of the multipliers that belongs to them */
   double beta, v[BARRIER_ROWS]; /* W = beta (2 v v^T - J), the scaling of Nesterov and Todd: W w = W^-1 z = lambda */
   double lambda[BARRIER_ROWS];
 } barrier;
 
-barrier barrier_create(const ss_block *block, int first, int size);
+barrier barrier_create(const ss_block *block, int first, int size, double *bound);
 int barrier_degree(const barrier *b); /* how many products make the gap */
 
 /* All vectors below are of the node alone. */
@@ -37,9 +38,11 @@ void barrier_divide(const barrier *b, double *u);   /* u = W^-1 u; the same */
  * part is taken out; NULL: none. */
 void barrier_right_side(barrier *b, const double *z, double target, const double *dy, double *q);
 
-/* dz and dw from dy = W^-1 dz and q; returns the share of them that reaches the end of the set. */
-double barrier_step(barrier *b, const double *z, const double *w, const double *q, const double *dy, double *dz,
-                    double *dw);
-void barrier_move(barrier *b, double share, const double *dz, const double *dw, double *z, double *w);
+/* dz, dw and d_bound from dy = W^-1 dz and q. */
+void barrier_step(barrier *b, const double *z, const double *q, const double *dy, double *dz, double *dw,
+                  double *d_bound);
+/* How often `times` this step can be gone until the end of the set. */
+double barrier_reach(const barrier *b, const double *z, const double *w, const double *dz, const double *dw,
+                     const double *d_bound, double times);
 
 #endif

@@ -322,6 +322,16 @@ WIDE bool block_lu_factor(block_lu *lu) {
   return finite == 0;
 }
 
+int block_lu_sign(const block_lu *lu) {
+  int sign = 1;
+  for (int i = 0; i < lu->nodes; i++)
+    for (int k = 0, n = lu->size[i]; k < n; k++) {
+      if (lu->pivot[i * BLOCK_ROWS + k] != k) sign = -sign;
+      if (lu->d[(size_t)i * SQUARE + (size_t)(k * (n + 1))] < 0) sign = -sign;
+    }
+  return sign;
+}
+
 /* y -= A x, A by columns */
 static inline void subtract_product(const double *restrict a, int rows, int cols, const double *restrict x,
                                     double *restrict y) {

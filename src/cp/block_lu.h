@@ -34,6 +34,7 @@ ss_status block_lu_analyse(block_lu *lu, int nodes, const int *size, const int *
 void block_lu_clear(block_lu *lu);                        /* the matrix becomes 0 */
 double *block_lu_entry(const block_lu *lu, int i, int j); /* block of nodes i, j: size_i x size_j, row-major */
 bool block_lu_factor(block_lu *lu);                       /* in place; false where a number is not finite */
+int block_lu_sign(const block_lu *lu);                    /* of the determinant, after that */
 void block_lu_solve(block_lu *lu, const double *b,
                     double *x); /* by node: row k of node i at start of i + k; see below */
 

@@ -1,20 +1,27 @@
 /* Interior points for discs, intervals, boxes, nonnegative and free rows, in the velocities.
  *
  * Coulomb's law on a disc is z in K, u = w + s e_n in the dual cone of K, z . u = 0 with De Saxce's shift s = mu |w_t|. For a given s and
- * positive semi-definite G these are the conditions of a convex problem, min z G z / 2 + (g + s) z over K, whose central path z o u = target
- * exists whether contacts are redundant or not. It is followed by the predictor and corrector of Mehrotra with the scaling W of Nesterov
- * and Todd (barrier.c). s follows w, with its derivative in E = 1 + mu e_n d^T, d = w_t / |w_t| (smoothed by the gap). With
- * w = J y + R z + g and A y = J^T z a step is
+ * positive semi-definite G these are the conditions of a convex problem, min z G z / 2 + (g + s) z over K, whose central path z o u = t e
+ * exists whether contacts are redundant or not. s follows w, with its derivative in E = 1 + mu e_n d^T, d = w_t / |w_t| (smoothed by t).
+ * With the scaling W of Nesterov and Todd (barrier.c), w = J y + R z + g and A y = J^T z a Newton step is
  *
  *     dz = b - T (J dy + R dz),   b = W (q - W r),   T = W W E,   r = w + s e_n - u,
  *     (A + J^T D J) dy = J^T (1 + T R)^-1 b - (A y - J^T z),   D = (1 + T R)^-1 T,
  *
- * one factorisation in the velocities (velocity_space.h), and two solutions, each refined once. s makes the problem lose its convexity, and
- * the path may have folds: a run that gets stuck at the edge is given up, and the next one keeps further away from it, or follows another
- * path. From a residual that is small, proximal steps (compliant.h) lead to the last digits: the states are right there. A given z
- * is moved away from the edge, where the method cannot turn round any more.
+ * one factorisation in the velocities (velocity_space.h), and two solutions, each refined once.
  *
- * Fails where the shift finds no fixed point, and at the limit. Polygons, pyramids and `extra` are not admitted. */
+ * The predictor and corrector of Mehrotra, with long steps, reach most solutions in some twenty steps. But with s the problem is not
+ * convex, and the path turns: t has to grow for a while before it can fall further. Long steps get stuck at such a fold. Then the path is
+ * followed by its arc length (Allgower & Georg 1990): along the tangent (dX/dt, 1), forwards in t or backwards as the sign of the
+ * determinant says, which is that of dt along a path, and back to the path by Newton's method at right angles to it. For large t there is
+ * one point only, and while z stays bounded the path that begins there can end nowhere but at t = 0. Wherever it has come lower than long
+ * steps had, these are tried again.
+ *
+ * From a residual that is small, proximal steps (compliant.h) lead to the last digits: the states are right there. A given z is moved away
+ * from the edge, where the method cannot turn round any more.
+ *
+ * Fails where the path leaves to infinity (no solution, or none that is bounded), and at the limit. Polygons, pyramids and `extra` are not
+ * admitted. */
 #include "cp/barrier.h"
 #include "cp/compliant.h"
 #include "cp/solver.h"
@@ -22,60 +29,64 @@
 #include <math.h>
 #include <string.h>
 
-enum { DEFAULT_STEPS = 60, SQUARE = BARRIER_ROWS * BARRIER_ROWS };
+enum { DEFAULT_STEPS = 600, SQUARE = BARRIER_ROWS * BARRIER_ROWS };
 static const double hard = 1e-9;  /* compliance of a free row in a step, over that of the problem */
 static const double close = 1e-4; /* residual from which the states may be right */
+static const double near = 1e-2;  /* what a given z is moved inside by */
 
-/* How a run goes. The path may have folds, and where they are depends on how |w_t| is blurred. */
-typedef struct manner {
-  double edge; /* share of the way to the edge that a step may go */
-  double blur;
-  double near; /* the start is the given z, moved inside by so much; 0: the middle */
-} manner;
-
-static const manner manners[] = {{0.95, 1, 0.003}, {0.95, 1, 0}, {0.95, 1, 0.1},
-                                 {0.7, 1, 0},      {0.9, 10, 0}, {0.9, 0, 0}};
-enum { RUNS = sizeof manners / sizeof *manners };
+/* A point, or a step: impulses and slacks in the units of the cones, velocities, multipliers of the bounds; one array. */
+typedef struct interior_vector {
+  double *z, *u, *y, *bound; /* [n], [n], [m], [nodes][2] */
+} interior_vector;
 
 typedef struct interior {
   compliant k;
-  barrier *set;                       /* [nodes] */
-  double *by_gap;                     /* [nodes] derivative of s / mu by the gap */
-  double *inverse;                    /* [nodes][SQUARE] (1 + T R)^-1 */
-  double *z, *u, *dz, *du;            /* [n] in the units of the cones */
-  double *x, *w, *r, *q, *b, *change; /* [n] the point in the units of the problem; r, q and b in those of the cones */
-  double *scaled, *predicted, *best;  /* [n] W^-1 dz; that of the predictor; the best z so far */
-  double *y, *dy, *F, *rest;          /* [m] velocities, their step, A y - J^T z */
-  double gap, blur;                   /* mean product; what |w_t| is blurred by, in units of it */
-  double lowest;                      /* residual of best, by the judge */
+  barrier *set;                   /* [nodes] */
+  double *by_gap;                 /* [nodes] derivative of s / mu by the gap */
+  double *inverse;                /* [nodes][SQUARE] (1 + T R)^-1 */
+  size_t size;                    /* numbers of a vector */
+  interior_vector at, d;          /* the point; the last direction */
+  interior_vector tangent, along; /* dX / d log t at the point; the one that the last step was made in */
+  interior_vector safe, start;    /* points to go back to */
+  double *x, *w, *r, *q, *b,
+      *change; /* [n] impulses and slacks in the units of the problem; r, q and b in those of the cones */
+  double *scaled, *predicted, *best; /* [n] W^-1 dz; that of the predictor; the best z so far */
+  double *F, *rest;                  /* [m] A y - J^T z */
+  double gap;                        /* mean product, which blurs |w_t| */
+  double lowest;                     /* residual of best, by the judge */
+  int sign;                          /* of the determinants of 1 + T R */
+  int limit;                         /* steps */
+  const ss_cp_options *options;
+  ss_cp_result *result;
 } interior;
 
 static int node_size(const interior *p, int i) { return p->k.nodes.first[i + 1] - p->k.nodes.first[i]; }
 
-/* s, with |w_t| blurred by the gap; d in E; the derivative by the gap of s / mu. */
+/* s, with |w_t| blurred by the gap; d in E; the derivative of s / mu by the gap. */
 static double shift_of(const interior *p, const barrier *b, double *d, double *by_gap) {
-  const double blur = p->blur * p->gap;
-  double sum = blur * blur;
+  double sum = p->gap * p->gap;
   *by_gap = 0;
   for (int i = 1; i < b->size; i++) d[i] = 0;
   if (b->kind != BARRIER_CONE || b->rows < 2) return 0;
   for (int i = 1; i < b->rows; i++) sum += p->w[b->first + i] * p->w[b->first + i];
   if (!(sum > 0)) return 0;
   for (int i = 1; i < b->rows; i++) d[i] = p->w[b->first + i] / sqrt(sum);
-  *by_gap = p->blur * blur / sqrt(sum);
+  *by_gap = p->gap / sqrt(sum);
   return b->unit * sqrt(sum);
 }
 
 static void compute_slack(interior *p) {
-  p->k.space.slack(p->k.space.user, p->y, p->w);
+  p->k.space.slack(p->k.space.user, p->at.y, p->w);
   for (int i = 0; i < p->k.cp.n; i++) p->w[i] += p->k.cp.g[i] + (p->k.R ? p->k.R[i] * p->x[i] : 0);
 }
 
-/* x = M^-1 for a matrix of few rows; no pivots are needed where it is 1 + T R. */
-static void invert(double *M, int n, double *x) {
+/* x = M^-1 for a matrix of few rows; no pivots are needed where it is 1 + T R. Returns the sign of the determinant. */
+static int invert(double *M, int n, double *x) {
+  int sign = 1;
   for (int i = 0; i < n * n; i++) x[i] = i % (n + 1) == 0;
   for (int c = 0; c < n; c++) {
     const double pivot = 1 / M[c * n + c];
+    if (pivot < 0) sign = -sign;
     for (int j = 0; j < n; j++) {
       M[c * n + j] *= pivot;
       x[c * n + j] *= pivot;
@@ -89,6 +100,7 @@ static void invert(double *M, int n, double *x) {
       }
     }
   }
+  return sign;
 }
 
 /* T of one node, in the units of the problem: column by column, d by the shift's derivative. */
@@ -113,7 +125,7 @@ static void eliminate_compliance(interior *p, int node, const double *T) {
   const int n = node_size(p, node), first = p->k.nodes.first[node];
   double M[SQUARE], *inverse = p->inverse + (size_t)node * SQUARE;
   for (int i = 0; i < n * n; i++) M[i] = (i % (n + 1) == 0) + (p->k.R ? T[i] * p->k.R[first + i % n] : 0);
-  invert(M, n, inverse);
+  p->sign *= invert(M, n, inverse);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       double sum = 0;
@@ -127,22 +139,23 @@ static void linearise(interior *p) {
   const compliant *k = &p->k;
   int degree = 0;
   p->gap = 0;
+  p->sign = 1;
   for (int i = 0; i < k->nodes.count; i++) {
     const barrier *b = &p->set[i];
-    p->gap += barrier_gap(b, p->z + b->first, p->u + b->first);
+    p->gap += barrier_gap(b, p->at.z + b->first, p->at.u + b->first);
     degree += barrier_degree(b);
-    for (int j = 0; j < b->size; j++) p->x[b->first + j] = p->z[b->first + j] / (j ? 1 : b->unit);
+    for (int j = 0; j < b->size; j++) p->x[b->first + j] = p->at.z[b->first + j] / (j ? 1 : b->unit);
   }
   if (degree) p->gap /= degree;
   compute_slack(p);
-  k->space.collect(k->space.user, p->y, p->x, p->F);
+  k->space.collect(k->space.user, p->at.y, p->x, p->F);
   for (int i = 0; i < k->nodes.count; i++) {
     barrier *b = &p->set[i];
     double d[BARRIER_ROWS], T[SQUARE];
     const double s = shift_of(p, b, d, &p->by_gap[i]);
-    barrier_scale(b, p->z + b->first, p->u + b->first);
+    barrier_scale(b, p->at.z + b->first, p->at.u + b->first);
     for (int j = 0; j < b->size; j++)
-      p->r[b->first + j] = (j ? p->w[b->first + j] : (p->w[b->first] + s) / b->unit) - p->u[b->first + j];
+      p->r[b->first + j] = (j ? p->w[b->first + j] : (p->w[b->first] + s) / b->unit) - p->at.u[b->first + j];
     fill_derivative(p, b, d, T);
     eliminate_compliance(p, i, T);
   }
@@ -175,7 +188,7 @@ static void right_side(interior *p, double target) {
 /* change = b - D J dy, dz in the units of the problem. */
 static void impulses_of(interior *p) {
   const compliant *k = &p->k;
-  k->space.slack(k->space.user, p->dy, k->w);
+  k->space.slack(k->space.user, p->d.y, k->w);
   for (int i = 0; i < k->nodes.count; i++) {
     const int first = k->nodes.first[i], n = node_size(p, i);
     for (int j = 0; j < n; j++) {
@@ -190,23 +203,23 @@ static void impulses_of(interior *p) {
 static void solve(interior *p) {
   enum { PASSES = 2 };
   const compliant *k = &p->k;
-  memset(p->dy, 0, sizeof(double) * (size_t)k->space.m);
+  memset(p->d.y, 0, sizeof(double) * (size_t)k->space.m);
   memcpy(p->change, p->b, sizeof(double) * (size_t)k->cp.n);
   for (int pass = 0; pass < PASSES; pass++) {
-    k->space.collect(k->space.user, p->dy, p->change, p->rest);
+    k->space.collect(k->space.user, p->d.y, p->change, p->rest);
     for (int i = 0; i < k->space.m; i++) p->rest[i] = -p->rest[i] - p->F[i];
     k->space.solve(k->space.user, p->rest);
-    for (int i = 0; i < k->space.m; i++) p->dy[i] += p->rest[i];
+    for (int i = 0; i < k->space.m; i++) p->d.y[i] += p->rest[i];
     impulses_of(p);
   }
 }
 
-/* The step towards products of `target`; the share of it that reaches the edge. */
-static double direction(interior *p, double target, const double *predicted) {
-  double share = HUGE_VAL;
+/* p->d: the Newton step towards products of `target`; the second-order part of a predictor's W^-1 dz is taken out. */
+static void direction(interior *p, double target, const double *predicted) {
   for (int i = 0; i < p->k.nodes.count; i++) {
     barrier *b = &p->set[i];
-    barrier_right_side(b, p->z + b->first, target, predicted ? predicted + b->first : NULL, p->q + b->first);
+    const double *dy = predicted ? predicted + b->first : NULL;
+    barrier_right_side(b, p->at.z + b->first, target, dy, p->q + b->first);
   }
   right_side(p, target);
   solve(p);
@@ -215,29 +228,44 @@ static double direction(interior *p, double target, const double *predicted) {
     const int f = b->first;
     for (int j = 0; j < b->size; j++) p->scaled[f + j] = p->change[f + j] * (j ? 1 : b->unit);
     barrier_divide(b, p->scaled + f);
-    share = fmin(share, barrier_step(b, p->z + f, p->u + f, p->q + f, p->scaled + f, p->dz + f, p->du + f));
+    barrier_step(b, p->at.z + f, p->q + f, p->scaled + f, p->d.z + f, p->d.u + f, p->d.bound + (ptrdiff_t)2 * i);
   }
-  return share;
 }
 
-/* One step; the share of it that was gone, negative where there is none. */
-static double step(interior *p, double edge) {
-  compliant *k = &p->k;
-  if (!k->space.factor(k->space.user, (const double(*)[SS_FRICTION_ROWS])k->D, 1)) return -1;
-  const double rest = 1 - fmin(1, direction(p, 0, NULL));
-  memcpy(p->predicted, p->scaled, sizeof(double) * (size_t)k->cp.n);
-  const double share = fmin(1, edge * direction(p, p->gap * rest * rest * rest, p->predicted));
-  if (!(share >= 0)) return -1;
-  for (int i = 0; i < k->nodes.count; i++) {
+/* How often `times` d can be gone until an edge. */
+static double reach(const interior *p, const interior_vector *d, double times) {
+  double share = HUGE_VAL;
+  for (int i = 0; i < p->k.nodes.count; i++) {
     const int f = p->set[i].first;
-    barrier_move(&p->set[i], share, p->dz + f, p->du + f, p->z + f, p->u + f);
+    share = fmin(share, barrier_reach(&p->set[i], p->at.z + f, p->at.u + f, d->z + f, d->u + f,
+                                      d->bound + (ptrdiff_t)2 * i, times));
   }
-  for (int i = 0; i < k->space.m; i++) p->y[i] += share * p->dy[i];
-  linearise(p);
   return share;
 }
 
-/* The residual of a z of the scaled problem, which is kept where it is the best so far. */
+static void go(interior *p, const interior_vector *d, double times) {
+  for (size_t i = 0; i < p->size; i++) p->at.z[i] += times * d->z[i];
+  linearise(p);
+}
+
+static void copy(const interior *p, const interior_vector *from, interior_vector *to) {
+  memcpy(to->z, from->z, sizeof(double) * p->size);
+}
+
+static bool factor(interior *p) {
+  p->result->iterations++;
+  p->result->operations += p->k.space.operations;
+  return p->k.space.factor(p->k.space.user, (const double(*)[SS_FRICTION_ROWS])p->k.D, 1);
+}
+
+/* Whether another step may be made. */
+static bool can_go_on(const interior *p) {
+  const ss_cp_options *o = p->options;
+  return p->lowest > o->tolerance && p->result->iterations < p->limit &&
+         !(o->work > 0 && p->result->operations > o->work) && !(o->stop && o->stop(o->stop_user));
+}
+
+/* The residual of the point, which is kept where it is the best so far. */
 static void keep(interior *p, const double *x) {
   compliant_finish(&p->k, x, p->k.z);
   const double residual = ss_cp_judge(p->k.original, p->k.z, p->k.w);
@@ -246,8 +274,137 @@ static void keep(interior *p, const double *x) {
   memcpy(p->best, x, sizeof(double) * (size_t)p->k.cp.n);
 }
 
+/* ---- long steps ---- */
+
+/* Mehrotra's predictor and corrector, until a solution or a fold; returns the least gap. */
+static double descend(interior *p) {
+  static const double edge = 0.95, stuck = 0.02;
+  double least = p->gap;
+  while (can_go_on(p) && factor(p)) {
+    direction(p, 0, NULL);
+    const double rest = 1 - fmin(1, reach(p, &p->d, 1));
+    memcpy(p->predicted, p->scaled, sizeof(double) * (size_t)p->k.cp.n);
+    direction(p, p->gap * rest * rest * rest, p->predicted);
+    const double share = fmin(1, edge * reach(p, &p->d, 1));
+    if (!(share >= 0)) break;
+    go(p, &p->d, share);
+    keep(p, p->x);
+    least = fmin(least, p->gap);
+    if (share < stuck) break;
+  }
+  return least;
+}
+
+/* ---- arc length ---- */
+
+/* The product of two steps in z, relative to the point, where the products are t; the largest of one contact's parts. */
+static double inner(const interior *p, const double *a, const double *b, double t, double *largest) {
+  double sum = 0;
+  *largest = 0;
+  for (int i = 0; i < p->k.nodes.count; i++) {
+    const barrier *s = &p->set[i];
+    double x[BARRIER_ROWS], y[BARRIER_ROWS], part = 0;
+    if (s->kind == BARRIER_FREE) continue;
+    memcpy(x, a + s->first, sizeof *x * (size_t)s->size);
+    memcpy(y, b + s->first, sizeof *y * (size_t)s->size);
+    barrier_divide(s, x);
+    barrier_divide(s, y);
+    for (int j = 0; j < s->size; j++) part += x[j] * y[j] / t;
+    sum += part;
+    *largest = fmax(*largest, sqrt(fabs(part)));
+  }
+  return sum;
+}
+
+/* p->d: the step to the point of the path at t; p->tangent: how that point changes, per relative change of t. */
+static void directions(interior *p, double t) {
+  direction(p, 0, NULL);
+  copy(p, &p->d, &p->tangent);
+  direction(p, t, NULL);
+  for (size_t i = 0; i < p->size; i++) p->tangent.z[i] = p->d.z[i] - p->tangent.z[i];
+}
+
+/* Newton steps to the path, at right angles to p->along; or, where it is `fixed`, to its point at *t. *first: size of the first step. */
+static bool correct(interior *p, bool fixed, double *t, double *first) {
+  enum { STEPS = 6, FIXED_STEPS = 30 };
+  static const double on_path = 0.2, edge = 0.9, vain = 0.8, far = 0.5;
+  double last = HUGE_VAL, before = HUGE_VAL, size, change = 0;
+  for (int i = 0; i < (fixed ? FIXED_STEPS : STEPS) && can_go_on(p) && factor(p); i++) {
+    directions(p, *t);
+    (void)inner(p, p->d.z, p->d.z, *t, &size);
+    if (i == 0) *first = size;
+    if (!fixed) {
+      change =
+          -inner(p, p->along.z, p->d.z, *t, &size) / (inner(p, p->along.z, p->tangent.z, *t, &size) + p->k.nodes.count);
+      if (!(fabs(change) < edge)) return false;
+      for (size_t k = 0; k < p->size; k++) p->d.z[k] += change * p->tangent.z[k];
+      (void)inner(p, p->d.z, p->d.z, *t, &size);
+    }
+    const double share = fmin(1, edge * reach(p, &p->d, 1));
+    if (!fixed && share < far) return false;
+    go(p, &p->d, share);
+    *t *= 1 + share * change;
+    if (share == 1 && size < on_path) return true;
+    if (!fixed && size > vain * before) return false;
+    before = last;
+    last = size;
+  }
+  return false;
+}
+
+/* A step along the path from its point at *t, in the direction `way` of t; half as long until it leads back to the path. *length: its
+ * size, by the contact that changes most. */
+static bool advance(interior *p, int way, double *t, double *length) {
+  static const double edge = 0.9, down = 0.95, up = 3, easy = 0.15, hard_to_reach = 0.5, least = 1e-6, most = 2;
+  const double t0 = *t;
+  double largest, first = 0;
+  copy(p, &p->at, &p->safe);
+  directions(p, *t);
+  copy(p, &p->tangent, &p->along);
+  (void)inner(p, p->along.z, p->along.z, *t, &largest);
+  for (; *length > least && can_go_on(p); *length /= 4) {
+    const double by = way * fmin(fmin(*length / largest, way < 0 ? down : up), edge * reach(p, &p->along, way));
+    go(p, &p->along, by);
+    *t = t0 * (1 + by);
+    if (correct(p, false, t, &first)) {
+      if (first < easy) *length = fmin(2 * *length, most);
+      if (first > hard_to_reach) *length *= 0.7;
+      return true;
+    }
+    copy(p, &p->safe, &p->at);
+    linearise(p);
+    *length = fmin(*length, fabs(by) * largest);
+  }
+  return false;
+}
+
+/* The path from the middle of the cones. Long steps are tried where it has come clearly lower than they had. */
+static void follow_path(interior *p) {
+  static const double lower = 0.3, highest = 1e3;
+  double t = 1, length = 0.5, first, next = HUGE_VAL;
+  memset(p->at.y, 0, sizeof(double) * (size_t)p->k.space.m);
+  for (int i = 0; i < p->k.nodes.count; i++)
+    barrier_start(&p->set[i], p->at.z + p->set[i].first, p->at.u + p->set[i].first);
+  linearise(p);
+  if (!correct(p, true, &t, &first)) return;
+  while (can_go_on(p) && factor(p) && t < highest) {
+    const bool down = p->sign * p->k.space.sign(p->k.space.user) > 0;
+    if (down && t < next) {
+      copy(p, &p->at, &p->start);
+      next = lower * fmin(t, descend(p));
+      copy(p, &p->start, &p->at);
+      linearise(p);
+      if (!can_go_on(p) || !factor(p)) return;
+    }
+    if (!advance(p, down ? -1 : 1, &t, &length)) return;
+    keep(p, p->x);
+  }
+}
+
+/* ---- from a given z, and the last digits ---- */
+
 /* z and u near those of a z of the original problem, and the velocities y that belong to them. */
-static bool start_near(interior *p, const double *z, double near) {
+static bool start_near(interior *p, const double *z) {
   compliant *k = &p->k;
   compliant_start(k, z);
   memcpy(p->change, k->z, sizeof(double) * (size_t)k->cp.n);
@@ -256,65 +413,39 @@ static bool start_near(interior *p, const double *z, double near) {
     barrier *b = &p->set[i];
     for (int j = 0; j < b->size; j++) {
       const int row = b->first + j;
-      p->z[row] = p->change[row] * (j ? 1 : b->unit);
-      p->u[row] = k->scale[row] / k->amplitude * p->w[row] / (j ? 1 : b->unit);
+      p->at.z[row] = p->change[row] * (j ? 1 : b->unit);
+      p->at.u[row] = k->scale[row] / k->amplitude * p->w[row] / (j ? 1 : b->unit);
     }
-    barrier_start_near(b, near, p->z + b->first, p->u + b->first);
-    for (int j = 0; j < b->size; j++) p->x[b->first + j] = p->z[b->first + j] / (j ? 1 : b->unit);
+    barrier_start_near(b, near, p->at.z + b->first, p->at.u + b->first);
+    for (int j = 0; j < b->size; j++) p->x[b->first + j] = p->at.z[b->first + j] / (j ? 1 : b->unit);
   }
   memset(k->D, 0, sizeof *k->D * (size_t)k->cp.n);
-  if (!k->space.factor(k->space.user, (const double(*)[SS_FRICTION_ROWS])k->D, 1)) return false;
-  k->space.load(k->space.user, p->x, p->y);
-  k->space.solve(k->space.user, p->y);
+  if (!factor(p)) return false;
+  k->space.load(k->space.user, p->x, p->at.y);
+  k->space.solve(k->space.user, p->at.y);
+  linearise(p);
   return true;
 }
 
-static void start_in_the_middle(interior *p) {
-  memset(p->y, 0, sizeof(double) * (size_t)p->k.space.m);
-  for (int i = 0; i < p->k.nodes.count; i++) barrier_start(&p->set[i], p->z + p->set[i].first, p->u + p->set[i].first);
-}
-
-/* From the start to the goal, the limit, or no progress. */
-static void follow(interior *p, manner how, const double *z, int limit, const ss_cp_options *options,
-                   ss_cp_result *result) {
-  enum { STUCK = 4, PATIENCE = 15 };
-  static const double stuck = 0.05;
-  double least = HUGE_VAL;
-  p->blur = how.blur;
-  if (how.near > 0 && !start_near(p, z, how.near)) return;
-  if (!(how.near > 0)) start_in_the_middle(p);
-  linearise(p);
-  for (int i = 0, best = 0, short_steps = 0; i < limit && i - best < PATIENCE && short_steps < STUCK; i++) {
-    if (p->lowest <= options->tolerance || (options->work > 0 && result->operations > options->work)) return;
-    result->iterations++;
-    result->operations += p->k.space.operations;
-    const double share = step(p, how.edge);
-    if (share < 0) return;
-    short_steps = share < stuck ? short_steps + 1 : 0;
-    keep(p, p->x);
-    if (p->gap < least) best = i;
-    least = fmin(least, p->gap);
-  }
-}
-
 /* The last digits by proximal steps from the best point. */
-static void finish(interior *p, const ss_cp_options *options, ss_cp_result *result) {
+static void finish(interior *p) {
   enum { STEPS = 6, NEWTONS = 30 };
   static const double first = 1e-3, vain = 0.5;
   compliant *k = &p->k;
+  if (p->lowest <= p->options->tolerance || p->lowest > close) return;
   double residual = compliant_anchor(k, p->best);
   k->eps = first * k->typical;
   k->step.newtons = 0;
   k->step.limit = NEWTONS;
-  for (int i = 0; i < STEPS && p->lowest > options->tolerance && proximal_goes_on(&k->step); i++) {
+  for (int i = 0; i < STEPS && p->lowest > p->options->tolerance && proximal_goes_on(&k->step); i++) {
     (void)compliant_newton(k, fmax(compliant_rounding(k), 0.01 * residual), true);
     const double now = compliant_anchor(k, k->step.now.z.z);
     keep(p, k->a);
     if (now > vain * residual) break;
     residual = now;
   }
-  result->iterations += k->step.newtons;
-  result->operations += k->step.newtons * k->space.operations;
+  p->result->iterations += k->step.newtons;
+  p->result->operations += k->step.newtons * k->space.operations;
 }
 
 static bool is_admitted(const ss_cp *problem) {
@@ -331,7 +462,8 @@ static void create_sets(interior *p) {
   const ss_cp *cp = &p->k.cp;
   for (int b = 0, node = 0; b < cp->n_blocks; b++)
     for (; node < p->k.nodes.count && p->k.nodes.first[node] < cp->blocks[b].first + cp->blocks[b].size; node++)
-      p->set[node] = barrier_create(&cp->blocks[b], p->k.nodes.first[node], node_size(p, node));
+      p->set[node] =
+          barrier_create(&cp->blocks[b], p->k.nodes.first[node], node_size(p, node), p->at.bound + (ptrdiff_t)2 * node);
 }
 
 static ss_status interior_create(interior *p, const ss_cp *problem, const ss_cp_options *options, ss_cp_workspace *w,
@@ -341,40 +473,46 @@ static ss_status interior_create(interior *p, const ss_cp *problem, const ss_cp_
   const ss_status status = compliant_create(&p->k, problem, most, w, admitted, error);
   if (status || !*admitted) return status;
   const size_t n = (size_t)problem->n, m = (size_t)p->k.space.m, nodes = (size_t)p->k.nodes.count;
+  interior_vector *const vectors[] = {&p->at, &p->d, &p->tangent, &p->along, &p->safe, &p->start};
+  double **const arrays[] = {&p->x, &p->w, &p->r, &p->q, &p->b, &p->change, &p->scaled, &p->predicted, &p->best};
+  enum { VECTORS = sizeof vectors / sizeof *vectors, ARRAYS = sizeof arrays / sizeof *arrays };
+  p->size = 2 * n + m + 2 * nodes;
   p->set = SCRATCH(w, barrier, nodes + 1);
   p->inverse = SCRATCH(w, double, nodes *(SQUARE + 1) + 1);
-  double *memory = SCRATCH(w, double, 13 * n + 4 * m + 1);
+  double *memory = SCRATCH(w, double, VECTORS * p->size + ARRAYS * n + 2 * m + 1);
   if (!p->set || !p->inverse || !memory) return out_of_memory(error);
   p->by_gap = p->inverse + nodes * SQUARE;
-  double **const vectors[] = {&p->z, &p->u, &p->dz,     &p->du,     &p->x,         &p->w,   &p->r,
-                              &p->q, &p->b, &p->change, &p->scaled, &p->predicted, &p->best};
-  double **const velocities[] = {&p->y, &p->dy, &p->F, &p->rest};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = memory + i * n;
-  for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++) *velocities[i] = memory + 13 * n + i * m;
+  for (size_t i = 0; i < VECTORS; i++, memory += p->size)
+    *vectors[i] = (interior_vector){memory, memory + n, memory + 2 * n, memory + 2 * n + m};
+  for (size_t i = 0; i < ARRAYS; i++, memory += n) *arrays[i] = memory;
+  p->F = memory;
+  p->rest = memory + m;
   create_sets(p);
   p->k.step.caller = options;
   p->lowest = HUGE_VAL;
+  p->limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_STEPS;
+  p->options = options;
   return SS_OK;
 }
 
 ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                                ss_cp_workspace *w, ss_cp_result *result, ss_error *error) {
-  interior p;
+  interior p = {.result = result};
   bool admitted;
   result->outcome = SS_NOT_ADMITTED;
   if (!is_admitted(problem)) return SS_OK;
   const ss_status status = interior_create(&p, problem, options, w, &admitted, error);
   if (!status && !admitted && options->work > 0) result->outcome = SS_LIMIT; /* with more work, perhaps */
   if (status || !admitted) return status;
-  const int limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_STEPS;
-  for (int run = 0; run < RUNS && p.lowest > options->tolerance; run++) {
-    if (options->stop && options->stop(options->stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
-    if (options->work > 0 && result->operations > options->work) break;
-    if (manners[run].near > 0 && !warm) continue;
-    follow(&p, manners[run], z, limit, options, result);
-    if (p.lowest > options->tolerance && p.lowest <= close) finish(&p, options, result);
+  if (warm && start_near(&p, z)) {
+    (void)descend(&p);
+    finish(&p);
   }
-  if (p.k.step.stopped) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
+  if (can_go_on(&p)) {
+    follow_path(&p);
+    finish(&p);
+  }
+  if (options->stop && options->stop(options->stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
   if (p.lowest < HUGE_VAL) compliant_finish(&p.k, p.best, z);
   result->residual = p.lowest < HUGE_VAL ? p.lowest : -1;
   result->outcome = p.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;

@@ -319,6 +319,15 @@ static bool range_factor(void *user, const double (*D)[SS_FRICTION_ROWS], double
 
 static void range_solve(void *user, double *x) { range_system_solve(user, x); }
 
+static int range_sign(const void *user) {
+  const range_system *s = user;
+  const size_t rank = (size_t)s->range.rank;
+  int sign = 1;
+  for (size_t k = 0; k < rank; k++)
+    if (s->H[k * (rank + 1)] < 0) sign = -sign;
+  return sign;
+}
+
 ss_status range_system_build(range_system *s, const ss_cp *scaled, int most, ss_cp_workspace *w, bool *admitted,
                              ss_error *error) {
   const size_t n = (size_t)scaled->n;
@@ -353,8 +362,8 @@ ss_status range_system_create(const ss_cp *scaled, const node_list *nodes, doubl
   const double rank = fmin(cbrt(most), sqrt(most / (scaled->n + 1)));
   const ss_status status = range_system_build(s, scaled, (int)fmin(scaled->n, rank), w, admitted, error);
   if (status || !*admitted) return status;
-  *out = (velocity_space){s->range.rank, factor_operations(s), s,          range_slack, range_balance,
-                          range_load,    range_factor,         range_solve};
+  *out = (velocity_space){s->range.rank, factor_operations(s), s,           range_slack, range_balance,
+                          range_load,    range_factor,         range_solve, range_sign};
   return SS_OK;
 }
 
@@ -644,6 +653,8 @@ static void body_solve(void *user, double *x) {
   block_lu_solve(&b->lu, b->right, x);
 }
 
+static int body_sign(const void *user) { return block_lu_sign(&((const body_system *)user)->lu); }
+
 ss_status body_system_create(const ss_cp_operator *o, const node_list *nodes, const double *scale, double most,
                              ss_cp_workspace *w, velocity_space *out, bool *admitted, ss_error *error) {
   body_system *b = SCRATCH(w, body_system, 1);
@@ -661,6 +672,7 @@ ss_status body_system_create(const ss_cp_operator *o, const node_list *nodes, co
   if (!status) status = list_meetings(b, o, piece_of, &start, &col, w, error);
   if (!status) status = block_lu_analyse(&b->lu, b->pieces, size, start, col, most, w, admitted, error);
   if (!status && *admitted) status = find_entries(b, o, piece_of, w, error);
-  *out = (velocity_space){b->n, b->lu.operations, b, body_slack, body_balance, body_load, body_factor, body_solve};
+  *out = (velocity_space){b->n,      b->lu.operations, b,          body_slack, body_balance,
+                          body_load, body_factor,      body_solve, body_sign};
   return status;
 }

@@ -16,6 +16,7 @@ struct velocity_space {
   void (*load)(const void *user, const double *z, double *F);                        /* F = J^T z */
   bool (*factor)(void *user, const double (*D)[SS_FRICTION_ROWS], double stiffness); /* A + stiffness J^T D J */
   void (*solve)(void *user, double *x);                                              /* x = that^-1 x */
+  int (*sign)(const void *user);                                                     /* of its determinant */
 };
 
 /* The scaled problem's nodes: a friction block, or any other single row. */
