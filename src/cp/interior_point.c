@@ -56,6 +56,7 @@ typedef struct interior {
   double lowest;                     /* residual of best, by the judge */
   int sign;                          /* of the determinants of 1 + T R */
   int limit;                         /* steps */
+  double on_path;                    /* size of a Newton step that counts as being on the path */
   const ss_cp_options *options;
   ss_cp_result *result;
 } interior;
@@ -327,7 +328,7 @@ static void directions(interior *p, double t) {
 /* Newton steps to the path, at right angles to p->along; or, where it is `fixed`, to its point at *t. *first: size of the first step. */
 static bool correct(interior *p, bool fixed, double *t, double *first) {
   enum { STEPS = 6, FIXED_STEPS = 30 };
-  static const double on_path = 0.2, edge = 0.9, vain = 0.8, far = 0.5;
+  static const double edge = 0.9, vain = 0.8, far = 0.5;
   double last = HUGE_VAL, before = HUGE_VAL, size, change = 0;
   for (int i = 0; i < (fixed ? FIXED_STEPS : STEPS) && can_go_on(p) && factor(p); i++) {
     directions(p, *t);
@@ -344,7 +345,7 @@ static bool correct(interior *p, bool fixed, double *t, double *first) {
     if (!fixed && share < far) return false;
     go(p, &p->d, share);
     *t *= 1 + share * change;
-    if (share == 1 && size < on_path) return true;
+    if (share == 1 && size < p->on_path) return true;
     if (!fixed && size > vain * before) return false;
     before = last;
     last = size;
@@ -378,7 +379,7 @@ static bool advance(interior *p, int way, double *t, double *length) {
   return false;
 }
 
-/* The path from the middle of the cones. Long steps are tried where it has come clearly lower than they had. */
+/* The path from the middle of the cones, until Newton's method loses it. Long steps are tried where it has come clearly lower than they had. */
 static void follow_path(interior *p) {
   static const double lower = 0.3, highest = 1e3;
   double t = 1, length = 0.5, first, next = HUGE_VAL;
@@ -468,14 +469,13 @@ static void create_sets(interior *p) {
 
 static ss_status interior_create(interior *p, const ss_cp *problem, const ss_cp_options *options, ss_cp_workspace *w,
                                  bool *admitted, ss_error *error) {
-  enum { FEWEST = 20 }; /* steps worth beginning */
+  enum { FEWEST = 20, VECTORS = 6, ARRAYS = 9 }; /* steps worth beginning; what there is memory for */
   const double most = options->work > 0 ? options->work / FEWEST : HUGE_VAL;
   const ss_status status = compliant_create(&p->k, problem, most, w, admitted, error);
   if (status || !*admitted) return status;
   const size_t n = (size_t)problem->n, m = (size_t)p->k.space.m, nodes = (size_t)p->k.nodes.count;
-  interior_vector *const vectors[] = {&p->at, &p->d, &p->tangent, &p->along, &p->safe, &p->start};
-  double **const arrays[] = {&p->x, &p->w, &p->r, &p->q, &p->b, &p->change, &p->scaled, &p->predicted, &p->best};
-  enum { VECTORS = sizeof vectors / sizeof *vectors, ARRAYS = sizeof arrays / sizeof *arrays };
+  interior_vector *const vectors[VECTORS] = {&p->at, &p->d, &p->tangent, &p->along, &p->safe, &p->start};
+  double **const arrays[ARRAYS] = {&p->x, &p->w, &p->r, &p->q, &p->b, &p->change, &p->scaled, &p->predicted, &p->best};
   p->size = 2 * n + m + 2 * nodes;
   p->set = SCRATCH(w, barrier, nodes + 1);
   p->inverse = SCRATCH(w, double, nodes *(SQUARE + 1) + 1);
@@ -508,7 +508,7 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
     (void)descend(&p);
     finish(&p);
   }
-  if (can_go_on(&p)) {
+  for (p.on_path = 0.1; p.on_path > 1e-4 && can_go_on(&p); p.on_path /= 10) {
     follow_path(&p);
     finish(&p);
   }
