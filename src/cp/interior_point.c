@@ -12,8 +12,8 @@
  *
  * The predictor and corrector of Mehrotra, with long steps, reach most solutions in some twenty steps. But with s the problem is not
  * convex, and the path turns: t has to grow for a while before it can fall further. Long steps get stuck at such a fold. Then the path is
- * followed by its arc length (Allgower & Georg 1990): along the tangent (dX/dt, 1), forwards in t or backwards as the sign of the
- * determinant says, which is that of dt along a path, and back to the path by Newton's method at right angles to it. For large t there is
+ * followed by its arc length (Allgower & Georg 1990): along the tangent (dX/dt, 1), forwards or backwards in t so that it does not turn
+ * round, in sharp bends as the sign of the determinant says, and back to the path by Newton's method at right angles to it. For large t there is
  * one point only, and while z stays bounded the path that begins there can end nowhere but at t = 0. Wherever it has come lower than long
  * steps had, these are tried again.
  *
@@ -353,6 +353,21 @@ static bool correct(interior *p, bool fixed, double *t, double *first) {
   return false;
 }
 
+/* The way of t at a point where the tangent and the factors are known: that of the last step where the tangent has hardly turned, else by the
+ * sign of the determinant. A path that passes a bifurcation, as those of symmetric problems do, goes on with the other sign. */
+static int way_of(interior *p, double t, int last, int *parity) {
+  static const double hardly = 0.5;
+  const int sign = p->sign * p->k.space.sign(p->k.space.user), nodes = p->k.nodes.count;
+  double largest;
+  const double now = inner(p, p->tangent.z, p->tangent.z, t, &largest) + nodes,
+               before = inner(p, p->along.z, p->along.z, t, &largest) + nodes,
+               both = inner(p, p->tangent.z, p->along.z, t, &largest) + nodes;
+  if (fabs(both) < hardly * sqrt(now * before)) return *parity * sign;
+  const int way = both > 0 ? last : -last;
+  *parity = way * sign;
+  return way;
+}
+
 /* A step along the path from its point at *t, in the direction `way` of t; half as long until it leads back to the path. *length: its
  * size, by the contact that changes most. */
 static bool advance(interior *p, int way, double *t, double *length) {
@@ -360,7 +375,6 @@ static bool advance(interior *p, int way, double *t, double *length) {
   const double t0 = *t;
   double largest, first = 0;
   copy(p, &p->at, &p->safe);
-  directions(p, *t);
   copy(p, &p->tangent, &p->along);
   (void)inner(p, p->along.z, p->along.z, *t, &largest);
   for (; *length > least && can_go_on(p); *length /= 4) {
@@ -379,25 +393,37 @@ static bool advance(interior *p, int way, double *t, double *length) {
   return false;
 }
 
-/* The path from the middle of the cones, until Newton's method loses it. Long steps are tried where it has come clearly lower than they had. */
-static void follow_path(interior *p) {
-  static const double lower = 0.3, highest = 1e3;
-  double t = 1, length = 0.5, first, next = HUGE_VAL;
+/* The point of the path at t = 1 from the middle of the cones. */
+static bool begin_path(interior *p) {
+  double t = 1, first;
   memset(p->at.y, 0, sizeof(double) * (size_t)p->k.space.m);
   for (int i = 0; i < p->k.nodes.count; i++)
     barrier_start(&p->set[i], p->at.z + p->set[i].first, p->at.u + p->set[i].first);
   linearise(p);
-  if (!correct(p, true, &t, &first)) return;
+  if (!correct(p, true, &t, &first) || !factor(p)) return false;
+  directions(p, t);
+  copy(p, &p->tangent, &p->along);
+  return true;
+}
+
+/* The path until Newton's method loses it. Long steps are tried where it has come clearly lower than they had. */
+static void follow_path(interior *p) {
+  static const double lower = 0.3, highest = 1e3;
+  double t = 1, length = 0.5, next = HUGE_VAL;
+  int way = -1, parity = 0;
+  if (!begin_path(p)) return;
   while (can_go_on(p) && factor(p) && t < highest) {
-    const bool down = p->sign * p->k.space.sign(p->k.space.user) > 0;
-    if (down && t < next) {
+    directions(p, t);
+    way = way_of(p, t, way, &parity);
+    if (way < 0 && t < next) {
       copy(p, &p->at, &p->start);
       next = lower * fmin(t, descend(p));
       copy(p, &p->start, &p->at);
       linearise(p);
       if (!can_go_on(p) || !factor(p)) return;
+      directions(p, t);
     }
-    if (!advance(p, down ? -1 : 1, &t, &length)) return;
+    if (!advance(p, way, &t, &length)) return;
     keep(p, p->x);
   }
 }
