@@ -26,10 +26,11 @@
 #include "cp/compliant.h"
 #include "cp/solver.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
-enum { DEFAULT_STEPS = 600, SQUARE = BARRIER_ROWS * BARRIER_ROWS };
+enum { DEFAULT_STEPS = 2000, SQUARE = BARRIER_ROWS * BARRIER_ROWS };
 static const double hard = 1e-9;  /* compliance of a free row in a step, over that of the problem */
 static const double close = 1e-4; /* residual from which the states may be right */
 static const double near = 1e-2;  /* what a given z is moved inside by */
@@ -516,7 +517,7 @@ static ss_status interior_create(interior *p, const ss_cp *problem, const ss_cp_
   create_sets(p);
   p->k.step.caller = options;
   p->lowest = HUGE_VAL;
-  p->limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_STEPS;
+  p->limit = options->iteration_limit > 0 ? options->iteration_limit : options->work > 0 ? INT_MAX : DEFAULT_STEPS;
   p->options = options;
   return SS_OK;
 }
