@@ -8,7 +8,8 @@
  *     dz = b - T (J dy + R dz),   b = W (q - W r),   T = W W E,   r = w + s e_n - u,
  *     (A + J^T D J) dy = J^T (1 + T R)^-1 b - (A y - J^T z),   D = (1 + T R)^-1 T,
  *
- * one factorisation in the velocities (velocity_space.h), and two solutions, each refined once.
+ * one factorisation in the velocities (velocity_space.h), and two solutions. Errors of the factors do not stay: each step begins from the
+ * residuals.
  *
  * The predictor and corrector of Mehrotra, with long steps, reach most solutions in some twenty steps. But with s the problem is not
  * convex, and the path turns: t has to grow for a while before it can fall further. Long steps get stuck at such a fold. Then the path is
@@ -52,7 +53,7 @@ typedef struct interior {
   double *x, *w, *r, *q, *b,
       *change; /* [n] impulses and slacks in the units of the problem; r, q and b in those of the cones */
   double *scaled, *predicted, *best; /* [n] W^-1 dz; that of the predictor; the best z so far */
-  double *F, *rest;                  /* [m] A y - J^T z */
+  double *F;                         /* [m] A y - J^T z */
   double gap;                        /* mean product, which blurs |w_t| */
   double lowest;                     /* residual of best, by the judge */
   int sign;                          /* of the determinants of 1 + T R */
@@ -201,19 +202,13 @@ static void impulses_of(interior *p) {
   }
 }
 
-/* dy, refined once, and the impulses that belong to it. */
+/* dy, and the impulses that belong to it. */
 static void solve(interior *p) {
-  enum { PASSES = 2 };
   const compliant *k = &p->k;
-  memset(p->d.y, 0, sizeof(double) * (size_t)k->space.m);
-  memcpy(p->change, p->b, sizeof(double) * (size_t)k->cp.n);
-  for (int pass = 0; pass < PASSES; pass++) {
-    k->space.collect(k->space.user, p->d.y, p->change, p->rest);
-    for (int i = 0; i < k->space.m; i++) p->rest[i] = -p->rest[i] - p->F[i];
-    k->space.solve(k->space.user, p->rest);
-    for (int i = 0; i < k->space.m; i++) p->d.y[i] += p->rest[i];
-    impulses_of(p);
-  }
+  k->space.load(k->space.user, p->b, p->d.y);
+  for (int i = 0; i < k->space.m; i++) p->d.y[i] -= p->F[i];
+  k->space.solve(k->space.user, p->d.y);
+  impulses_of(p);
 }
 
 /* p->d: the Newton step towards products of `target`; the second-order part of a predictor's W^-1 dz is taken out. */
@@ -506,14 +501,13 @@ static ss_status interior_create(interior *p, const ss_cp *problem, const ss_cp_
   p->size = 2 * n + m + 2 * nodes;
   p->set = SCRATCH(w, barrier, nodes + 1);
   p->inverse = SCRATCH(w, double, nodes *(SQUARE + 1) + 1);
-  double *memory = SCRATCH(w, double, VECTORS * p->size + ARRAYS * n + 2 * m + 1);
+  double *memory = SCRATCH(w, double, VECTORS * p->size + ARRAYS * n + m + 1);
   if (!p->set || !p->inverse || !memory) return out_of_memory(error);
   p->by_gap = p->inverse + nodes * SQUARE;
   for (size_t i = 0; i < VECTORS; i++, memory += p->size)
     *vectors[i] = (interior_vector){memory, memory + n, memory + 2 * n, memory + 2 * n + m};
   for (size_t i = 0; i < ARRAYS; i++, memory += n) *arrays[i] = memory;
   p->F = memory;
-  p->rest = memory + m;
   create_sets(p);
   p->k.step.caller = options;
   p->lowest = HUGE_VAL;
