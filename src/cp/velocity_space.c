@@ -291,6 +291,7 @@ void range_system_forget(range_system *s) {
   memset(s->K, 0, sizeof(double) * rank * rank);
   memset(s->D, 0, sizeof *s->D * (size_t)s->n);
   s->updates = 0;
+  s->largest = 0;
   s->stiffness = 0;
 }
 
@@ -311,9 +312,23 @@ bool range_system_factor(range_system *s, const double (*D)[SS_FRICTION_ROWS], d
 
 void range_system_solve(const range_system *s, double *x) { envelope_solve(s->H, s->range.rank, s->first, s->last, x); }
 
+static double largest_entry(const range_system *s, const double (*D)[SS_FRICTION_ROWS]) {
+  double largest = 0;
+  for (int g = 0; g < s->pattern.n; g++) {
+    const int row = s->pattern.row[g], size = s->pattern.size[g];
+    for (int i = row; i < row + size; i++)
+      for (int j = 0; j < size; j++) largest = fmax(largest, fabs(D[i][j]));
+  }
+  return largest;
+}
+
+/* Rounding errors of entries that were much larger than the present ones are not kept. */
 static bool range_factor(void *user, const double (*D)[SS_FRICTION_ROWS], double stiffness) {
+  static const double much = 1e4;
   range_system *s = user;
-  if (++s->updates > REFRESH) range_system_forget(s);
+  const double largest = largest_entry(s, D);
+  if (++s->updates > REFRESH || s->largest > much * largest) range_system_forget(s);
+  s->largest = fmax(s->largest, largest);
   return range_system_factor(s, D, stiffness);
 }
 

@@ -61,6 +61,7 @@ typedef struct range_system {
   int *first, *last;             /* [rank] envelope of H */
   double stiffness;              /* of the factors in H; 0: there are none */
   int updates;                   /* of K since it was made from nothing: their rounding errors stay */
+  double largest;                /* entry of D in them */
 } range_system;
 
 /* Not admitted where the rank is above `most`. */
