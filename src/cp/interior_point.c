@@ -55,7 +55,7 @@ typedef struct interior {
   double *scaled, *predicted, *best; /* [n] W^-1 dz; that of the predictor; the best z so far */
   double *F;                         /* [m] A y - J^T z */
   double gap;                        /* mean product, which blurs |w_t| */
-  double lowest;                     /* residual of best, by the judge */
+  double lowest, finished;           /* residual of best, by the judge; the one that the last digits were tried from */
   int sign;                          /* of the determinants of 1 + T R */
   int limit;                         /* steps */
   double on_path;                    /* size of a Newton step that counts as being on the path */
@@ -273,11 +273,16 @@ static void keep(interior *p, const double *x) {
 
 /* ---- long steps ---- */
 
-/* Mehrotra's predictor and corrector, until a solution or a fold; returns the least gap. */
+/* Mehrotra's predictor and corrector, until a solution, or a fold, where steps get short or the gap stays; returns the least gap. */
 static double descend(interior *p) {
-  static const double edge = 0.95, stuck = 0.02;
-  double least = p->gap;
-  while (can_go_on(p) && factor(p)) {
+  static const double edge = 0.95, stuck = 0.02, little = 0.5;
+  enum { PATIENCE = 10 };
+  double least = p->gap, before = HUGE_VAL;
+  for (int step = 0; can_go_on(p) && factor(p); step++) {
+    if (step % PATIENCE == 0) {
+      if (least > little * before) break;
+      before = least;
+    }
     direction(p, 0, NULL);
     const double rest = 1 - fmin(1, reach(p, &p->d, 1));
     memcpy(p->predicted, p->scaled, sizeof(double) * (size_t)p->k.cp.n);
@@ -290,6 +295,30 @@ static double descend(interior *p) {
     if (share < stuck) break;
   }
   return least;
+}
+
+/* ---- the last digits ---- */
+
+/* The last digits by proximal steps from the best point, where it is clearly better than when they were tried last. */
+static void finish(interior *p) {
+  enum { STEPS = 6, NEWTONS = 30 };
+  static const double first = 1e-3, vain = 0.5, clearly = 0.3;
+  compliant *k = &p->k;
+  if (p->lowest <= p->options->tolerance || p->lowest > fmin(close, clearly * p->finished)) return;
+  p->finished = p->lowest;
+  double residual = compliant_anchor(k, p->best);
+  k->eps = first * k->typical;
+  k->step.newtons = 0;
+  k->step.limit = NEWTONS;
+  for (int i = 0; i < STEPS && p->lowest > p->options->tolerance && proximal_goes_on(&k->step); i++) {
+    (void)compliant_newton(k, fmax(compliant_rounding(k), 0.01 * residual), true);
+    const double now = compliant_anchor(k, k->step.now.z.z);
+    keep(p, k->a);
+    if (now > vain * residual) break;
+    residual = now;
+  }
+  p->result->iterations += k->step.newtons;
+  p->result->operations += k->step.newtons * k->space.operations;
 }
 
 /* ---- arc length ---- */
@@ -414,6 +443,7 @@ static void follow_path(interior *p) {
     if (way < 0 && t < next) {
       copy(p, &p->at, &p->start);
       next = lower * fmin(t, descend(p));
+      finish(p);
       copy(p, &p->start, &p->at);
       linearise(p);
       if (!can_go_on(p) || !factor(p)) return;
@@ -424,7 +454,7 @@ static void follow_path(interior *p) {
   }
 }
 
-/* ---- from a given z, and the last digits ---- */
+/* ---- from a given z ---- */
 
 /* z and u near those of a z of the original problem, and the velocities y that belong to them. */
 static bool start_near(interior *p, const double *z) {
@@ -448,27 +478,6 @@ static bool start_near(interior *p, const double *z) {
   k->space.solve(k->space.user, p->at.y);
   linearise(p);
   return true;
-}
-
-/* The last digits by proximal steps from the best point. */
-static void finish(interior *p) {
-  enum { STEPS = 6, NEWTONS = 30 };
-  static const double first = 1e-3, vain = 0.5;
-  compliant *k = &p->k;
-  if (p->lowest <= p->options->tolerance || p->lowest > close) return;
-  double residual = compliant_anchor(k, p->best);
-  k->eps = first * k->typical;
-  k->step.newtons = 0;
-  k->step.limit = NEWTONS;
-  for (int i = 0; i < STEPS && p->lowest > p->options->tolerance && proximal_goes_on(&k->step); i++) {
-    (void)compliant_newton(k, fmax(compliant_rounding(k), 0.01 * residual), true);
-    const double now = compliant_anchor(k, k->step.now.z.z);
-    keep(p, k->a);
-    if (now > vain * residual) break;
-    residual = now;
-  }
-  p->result->iterations += k->step.newtons;
-  p->result->operations += k->step.newtons * k->space.operations;
 }
 
 static bool is_admitted(const ss_cp *problem) {
@@ -510,7 +519,7 @@ static ss_status interior_create(interior *p, const ss_cp *problem, const ss_cp_
   p->F = memory;
   create_sets(p);
   p->k.step.caller = options;
-  p->lowest = HUGE_VAL;
+  p->lowest = p->finished = HUGE_VAL;
   p->limit = options->iteration_limit > 0 ? options->iteration_limit : options->work > 0 ? INT_MAX : DEFAULT_STEPS;
   p->options = options;
   return SS_OK;
