@@ -1,9 +1,10 @@
 /* What the strategy of "auto" is worth on a corpus of complementarity problems.
  *
- * usage: strategy [--without] [--regret] [--any] [--tolerance R] [--solver NAME] [--time SECONDS] [--random FROM TO [CLASS]] FILE...
+ * usage: strategy [--without] [--drop ROW]... [--regret] [--any] [--tolerance R] [--solver NAME] [--time SECONDS] [--random FROM TO [CLASS]] FILE...
  *
  * Prints who solved how many and in what time, what was lost in attempts that failed, and the problems that were not solved.
- * --regret: the time over that of the best single method in hindsight; --without: what each row's absence costs, in problems and in time;
+ * --regret: the time over that of the best single method in hindsight; --without: what each row's absence costs, in problems and in time; --drop: without
+ * this row, by its number;
  * --any: no selection; --tolerance: 1e-9 unless told; --solver: one by its name instead of the strategy; --random: the generators of
  * tests/cp_random.h with these seeds. Where FILE.start stands beside FILE, its numbers are what the problem is solved from. Times are
  * processor time. */
@@ -173,6 +174,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--without")) {
       without = true;
+    } else if (!strcmp(argv[i], "--drop") && i + 1 < argc) {
+      options.without |= 1U << strtol(argv[++i], NULL, 10);
     } else if (!strcmp(argv[i], "--regret")) {
       regret = true;
     } else if (!strcmp(argv[i], "--any")) {
@@ -217,7 +220,7 @@ int main(int argc, char **argv) {
     if (!t.tried[k]) continue;
     ss_cp_options less = options;
     tally own = {.limit = limit};
-    less.without = 1U << k;
+    less.without |= 1U << k;
     const int left = run(&c, &less, &own, other, also, false);
     printf("without %2d %-18s %+d solved, %+.0f %% time\n", k, ss_cp_strategy_row(k), left - count,
            100 * (sum(other, c.count) / total - 1));
