@@ -3,6 +3,7 @@
 
 #include "../bench/packing.h"
 #include "cp/barrier.h"
+#include "cp/solver.h"
 
 static void inside(random_source *r, int rows, double *u) {
   double tail = 0;
@@ -19,40 +20,146 @@ static double determinant(const double *u, int rows) {
   return u[0] * u[0] - tail;
 }
 
-/* W W w = z, W w = lambda, and a step ends on the edge of one of the two cones. */
+/* A law with its inner point inside and slacks anywhere. */
+typedef struct point {
+  barrier b;
+  double scale[BARRIER_INNER], lambda[BARRIER_INNER], x[BARRIER_INNER], s[BARRIER_INNER], w[BARRIER_ROWS],
+      r[BARRIER_INNER], gap;
+} point;
+
+static void make_point(random_source *r, const ss_block *block, ss_cp_workspace *w, point *p) {
+  const bool polygon = block->kind == SS_BLOCK_FRICTION && block->cone == SS_CONE_POLYHEDRAL && block->size > 2;
+  p->b = barrier_create(block, 0, block->size, polygon ? scratch_directions(w, block->directions) : NULL);
+  p->b.scale = p->scale;
+  p->b.lambda = p->lambda;
+  p->b.stiffness = 0.5;
+  for (int i = 0; i < p->b.pairs; i++) {
+    p->x[i] = pow(10, random_between(r, -3, 1));
+    p->s[i] = pow(10, random_between(r, -3, 1));
+  }
+  inside(r, p->b.rows, p->x + p->b.pairs);
+  inside(r, p->b.rows, p->s + p->b.pairs);
+  if (p->b.pairs + p->b.rows == 0) p->x[0] = p->s[0] = 0;
+  for (int i = 0; i < block->size; i++) p->w[i] = random_between(r, -1, 1);
+  p->gap = random_between(r, 0, 0.5);
+  barrier_linearise(&p->b, p->x, p->s, p->w, p->gap, p->r);
+}
+
+static ss_block block_of(random_source *r, int trial) {
+  ss_block block = {
+      .kind = SS_BLOCK_FRICTION, .size = 2 + trial % 5, .cone = SS_CONE_QUADRATIC, .mu = random_between(r, 0.1, 2)};
+  if (trial % 7 == 1) block.cone = SS_CONE_PYRAMID;
+  if (trial % 7 == 2)
+    block = (ss_block){
+        .kind = SS_BLOCK_FRICTION, .size = 3, .cone = SS_CONE_POLYHEDRAL, .mu = 0.4, .directions = 4 + 2 * (trial % 4)};
+  if (trial % 7 == 3)
+    block = (ss_block){.kind = SS_BLOCK_BOX, .size = 1, .lower = -1, .upper = trial % 2 ? 2 : HUGE_VAL};
+  if (trial % 7 == 4) block = (ss_block){.kind = SS_BLOCK_BOX, .size = 1, .lower = -HUGE_VAL, .upper = 2};
+  if (trial % 7 == 5) block = (ss_block){.kind = SS_BLOCK_NONNEGATIVE, .size = 1};
+  if (block.kind == SS_BLOCK_FRICTION && trial % 3 == 0) block.extra = 0.3;
+  return block;
+}
+
+/* A Newton step to products of `target` makes the equations linear in it hold: r falls with a full step, and the products become
+ * what was asked but for the square of the step. Without De Saxce's shift both are exact. */
+static void newton_steps(void **state) {
+  (void)state;
+  random_source r = {3};
+  ss_cp_workspace *w = new_workspace();
+  for (int trial = 0; trial < 4000; trial++) {
+    static const double tiny = 1e-5;
+    const ss_block block = block_of(&r, trial);
+    const double target = random_between(&r, 0, 0.1);
+    point p, q;
+    double f[BARRIER_INNER], dw[BARRIER_ROWS], dx[BARRIER_INNER], ds[BARRIER_INNER], left[BARRIER_INNER];
+    make_point(&r, &block, w, &p);
+    const int n = p.b.count;
+    for (int i = 0; i < block.size; i++) dw[i] = random_between(&r, -0.1, 0.1);
+    barrier_right_side(&p.b, target, NULL, f);
+    barrier_solve(&p.b, f, p.r, dw, dx);
+    barrier_slack_step(&p.b, f, dx, ds);
+    q = p; /* a small part of the step: what is left of r is the rest, but for its square */
+    q.b.scale = q.scale;
+    q.b.lambda = q.lambda;
+    for (int i = 0; i < n; i++) {
+      q.x[i] += tiny * dx[i];
+      q.s[i] += tiny * ds[i];
+    }
+    for (int i = 0; i < block.size; i++) q.w[i] += tiny * dw[i];
+    barrier_linearise(&q.b, q.x, q.s, q.w, p.gap, left);
+    for (int i = 0; i < n; i++) assert_true(fabs(left[i] - (1 - tiny) * p.r[i]) <= 1e-8);
+    for (int i = 0; i < p.b.pairs; i++) {
+      const double product = p.x[i] * p.s[i], change = p.x[i] * ds[i] + p.s[i] * dx[i];
+      assert_true(fabs(product + change - target) <= 1e-9 * (1 + fabs(p.x[i] * ds[i]) + fabs(p.s[i] * dx[i])));
+    }
+    const double share = barrier_reach(&p.b, p.x, p.s, dx, ds, 1);
+    if (share > 1e6) continue;
+    assert_true(fabs(barrier_reach(&p.b, p.x, p.s, dx, ds, 0.5) - 2 * share) <= 1e-9 * share);
+    double least = HUGE_VAL; /* at the edge something is zero, and nothing negative */
+    for (int i = 0; i < p.b.pairs; i++)
+      least = fmin(least, fmin((p.x[i] + share * dx[i]) / (p.x[i] + share * fabs(dx[i])),
+                               (p.s[i] + share * ds[i]) / (p.s[i] + share * fabs(ds[i]))));
+    for (int side = 0; side < 2 && p.b.rows; side++) {
+      double cone[BARRIER_ROWS], size = 0;
+      for (int i = 0; i < p.b.rows; i++) {
+        const int k = p.b.pairs + i;
+        cone[i] = side ? p.s[k] + share * ds[k] : p.x[k] + share * dx[k];
+        const double part = side ? fabs(p.s[k]) + share * fabs(ds[k]) : fabs(p.x[k]) + share * fabs(dx[k]);
+        size += part * part;
+      }
+      least = fmin(least, determinant(cone, p.b.rows) / size);
+    }
+    assert_true(least >= -1e-9 && least <= 1e-9);
+  }
+  ss_cp_workspace_destroy(w);
+}
+
+/* W^-1 twice takes x to s, where they are a cone's pair. */
 static void scaling(void **state) {
   (void)state;
   random_source r = {3};
+  ss_cp_workspace *w = new_workspace();
   for (int trial = 0; trial < 2000; trial++) {
-    const int rows = 1 + trial % BARRIER_ROWS;
-    double z[BARRIER_ROWS], w[BARRIER_ROWS], u[BARRIER_ROWS], q[BARRIER_ROWS], dy[BARRIER_ROWS], dz[BARRIER_ROWS],
-        dw[BARRIER_ROWS], bound[2];
-    const ss_block block = {.kind = SS_BLOCK_FRICTION, .size = rows, .cone = SS_CONE_QUADRATIC, .mu = 1};
-    barrier b = barrier_create(&block, 0, rows, bound);
-    inside(&r, rows, z);
-    inside(&r, rows, w);
-    barrier_scale(&b, z, w);
-    memcpy(u, w, sizeof u);
-    barrier_multiply(&b, u);
-    for (int i = 0; i < rows; i++) assert_true(fabs(u[i] - b.lambda[i]) <= 1e-12 * (1 + fabs(u[0])));
-    barrier_multiply(&b, u);
-    for (int i = 0; i < rows; i++) assert_true(fabs(u[i] - z[i]) <= 1e-7 * (1 + z[0]));
-    barrier_right_side(&b, z, 0, NULL, q);
-    for (int i = 0; i < rows; i++) dy[i] = random_between(&r, -1, 1) * b.lambda[0];
-    barrier_step(&b, z, q, dy, dz, dw, bound);
-    const double share = barrier_reach(&b, z, w, dz, dw, bound, 1);
-    if (share > 1e6) continue;
-    assert_true(fabs(barrier_reach(&b, z, w, dz, dw, bound, 0.5) - 2 * share) <= 1e-9 * share);
-    double size[2] = {0, 0};
-    for (int i = 0; i < rows; i++) {
-      z[i] += share * dz[i];
-      w[i] += share * dw[i];
-      size[0] += z[i] * z[i] + share * share * dz[i] * dz[i];
-      size[1] += w[i] * w[i] + share * share * dw[i] * dw[i];
-    }
-    const double at[2] = {determinant(z, rows) / size[0], determinant(w, rows) / size[1]};
-    assert_true(fmin(at[0], at[1]) >= -1e-9 && fmin(at[0], at[1]) <= 1e-9);
+    const ss_block block = block_of(&r, trial);
+    point p;
+    make_point(&r, &block, w, &p);
+    barrier_divide(&p.b, p.x);
+    for (int i = 0; i < p.b.count; i++) assert_true(fabs(p.x[i] - p.lambda[i]) <= 1e-6 * (1 + fabs(p.x[i])));
+    barrier_divide(&p.b, p.x);
+    for (int i = 0; i < p.b.count; i++)
+      assert_true(fabs(p.x[i] - p.s[i]) <= 1e-5 * (1 + p.s[p.b.pairs < p.b.count ? p.b.pairs : i]));
   }
+  ss_cp_workspace_destroy(w);
+}
+
+/* The middle is inside; near any z a start is inside, and has that z where z is inside itself. */
+static void starts_are_inside(void **state) {
+  (void)state;
+  static const double near = 1e-2;
+  random_source r = {5};
+  ss_cp_workspace *w = new_workspace();
+  for (int trial = 0; trial < 4000; trial++) {
+    const ss_block block = block_of(&r, trial);
+    point p;
+    make_point(&r, &block, w, &p);
+    double z[BARRIER_ROWS], got[BARRIER_ROWS], zero[BARRIER_INNER] = {0};
+    for (int k = 0; k < 2; k++) {
+      for (int i = 0; i < block.size; i++) z[i] = random_between(&r, -1, 1) * (i ? 0.05 : 1);
+      if (block.kind == SS_BLOCK_FRICTION) z[0] = 1 + fabs(z[0]);
+      if (k)
+        barrier_start_near(&p.b, near, z, p.w, p.x, p.s);
+      else
+        barrier_start(&p.b, p.x, p.s);
+      assert_true(barrier_reach(&p.b, p.x, p.s, zero, zero, 1) == HUGE_VAL);
+      for (int i = 0; i < p.b.pairs; i++) assert_true(p.x[i] > 0 && p.s[i] > 0);
+      if (p.b.rows)
+        assert_true(determinant(p.x + p.b.pairs, p.b.rows) > 0 && determinant(p.s + p.b.pairs, p.b.rows) > 0);
+      barrier_impulses(&p.b, p.x, 1, got);
+      for (int i = 0; k && i < block.size && block.kind == SS_BLOCK_FRICTION; i++)
+        assert_true(fabs(got[i] - z[i]) <= 2 * near / fmin(block.mu, 1));
+    }
+  }
+  ss_cp_workspace_destroy(w);
 }
 
 /* Boxes of every kind and nonnegative rows over a positive definite matrix: one z, which pivoting finds as well. */
@@ -94,13 +201,15 @@ static void mechanics(void **state) {
   ss_cp_workspace *workspace = new_workspace();
   random_source r = {29};
   enum { TRIALS = 300 };
+  static const ss_cone cones[] = {SS_CONE_QUADRATIC, SS_CONE_PYRAMID, SS_CONE_POLYHEDRAL};
   for (int trial = 0; trial < TRIALS; trial++) {
     const mechanics_spec spec = {.dofs = 18,
                                  .joints = 3,
                                  .limits = 3,
                                  .contacts = trial % 3 ? 6 : 9,
                                  .size = 2 + trial % 2,
-                                 .cone = SS_CONE_QUADRATIC,
+                                 .cone = cones[trial % 5 < 3 ? 0 : trial % 5 - 2],
+                                 .directions = 8,
                                  .mass_spread = 0.5};
     owned_cp p = random_mechanics(&r, spec);
     assert_int_equal(solve_with(&p, "interior-point", false, workspace).outcome, SS_SOLVED);
@@ -127,10 +236,19 @@ static void shaken_packing(void **state) {
 static void refusals(void **state) {
   (void)state;
   ss_cp_workspace *workspace = new_workspace();
-  random_source r = {7};
-  owned_cp facets = box_on_plane(&r, 4, SS_CONE_POLYHEDRAL, 4, 0.5);
-  assert_int_equal(solve_with(&facets, "interior-point", false, workspace).outcome, SS_NOT_ADMITTED);
-  owned_free(&facets);
+  const double corners[4] = {1, 0, -1, 0}, G[4] = {1, 0, 0, 1}, g[2] = {-1, 1};
+  const ss_block block = {.kind = SS_BLOCK_FRICTION,
+                          .size = 2,
+                          .cone = SS_CONE_GENERATED,
+                          .mu = 0.5,
+                          .directions = 2,
+                          .generators = corners};
+  const ss_cp generated = {.n = 2, .n_blocks = 1, .G = G, .g = g, .blocks = &block};
+  const ss_cp_options options = {.solver = "interior-point", .tolerance = 1e-8};
+  double z[2];
+  ss_cp_result result = {0};
+  assert_int_equal(solve_interior_point(&generated, &options, false, z, workspace, &result, NULL), SS_OK);
+  assert_int_equal(result.outcome, SS_NOT_ADMITTED);
   /* not positive semi-definite, and without a solution: w_1 = z_1 - 3 z_2 - 1, w_2 = -3 z_1 + z_2 - 1 */
   const double M[4] = {1, -3, -3, 1}, q[2] = {-1, -1};
   owned_cp indefinite = make_lcp(2, M, q);
@@ -140,7 +258,9 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(scaling), cmocka_unit_test(boxes), cmocka_unit_test(mechanics),
-                                     cmocka_unit_test(shaken_packing), cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(scaling),           cmocka_unit_test(newton_steps),
+                                     cmocka_unit_test(starts_are_inside), cmocka_unit_test(boxes),
+                                     cmocka_unit_test(mechanics),         cmocka_unit_test(shaken_packing),
+                                     cmocka_unit_test(refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,13 +97,10 @@ static void start(admm *a, const double *z) {
   for (int i = 0; i < n; i++) a->q[i] = k->z[i] - (k->w[i] + k->shift[i]) / a->rho;
 }
 
-/* The factors of m unknowns with a band of b take m b^2 operations, a solution 2 m b. */
-static double pass_work(const admm *a) { return 2 * sqrt(a->k.space.operations * a->k.space.m); }
-
 /* Whether the work will do: passes to a residual of 1e-3 are some hundred, for each further digit 1.8 times as many. */
 static bool is_worth_it(const admm *a, const ss_cp_options *options) {
   const double passes = 100 * pow(1e-3 / fmin(options->tolerance, 1e-3), 0.25);
-  return !(options->work > 0) || a->k.space.operations + passes * pass_work(a) <= options->work;
+  return !(options->work > 0) || a->k.space.operations + passes * a->k.space.solution <= options->work;
 }
 
 static ss_status admm_create(admm *a, const ss_cp *problem, const ss_cp_options *options, ss_cp_workspace *w,
@@ -131,7 +128,7 @@ static ss_status iterate(admm *a, const ss_cp_options *options, int *passes, dou
   bool going = factor(a);
   for (*passes = 1; going && *passes <= limit; ++*passes) {
     pass(a);
-    *spent += pass_work(a);
+    *spent += a->k.space.solution;
     if (*passes % CHECK) continue;
     keep(a);
     if (a->lowest <= options->tolerance || (options->work > 0 && *spent > options->work)) break;

@@ -1,48 +1,62 @@
-/* The blocks' sets as an interior-point method sees them: a point inside, its scaling, and how far a step may go. */
+/* The blocks' laws as an interior-point method sees them: pairs of inner coordinates x, s >= 0 in symmetric cones with x o s = 0, and linear
+ * equations between them and the rows' impulses z and slacks w. */
 #ifndef SS_CP_BARRIER_H
 #define SS_CP_BARRIER_H
 
 #include "cp/workspace.h"
 
-enum { BARRIER_ROWS = SS_FRICTION_ROWS };
+enum { BARRIER_ROWS = SS_FRICTION_ROWS, MOST_DIRECTIONS = 64, BARRIER_INNER = MOST_DIRECTIONS + 2 };
 
-/* One node (large.h). A row on its own that is nonnegative is a cone of one row. The rows of a cone are in units in
- * which it is |t| <= n: z is (mu z_n, z_t), w is (w_n / mu, w_t). */
+/* One node (velocity_space.h). Its inner coordinates are `pairs` numbers each of x and s, then one pair of second-order cones |t| <= n of
+ * `rows` rows, where rows > 0:
+ *
+ *     normal impulse   z_n = offset + sign x,  s = sign w_n; nonnegative rows, boxes with one bound, contacts
+ *     group            `per` directions with x = beta and a multiplier with x = lambda,
+ *                      z = offset + sum beta_j d_j,  s_j = d_j . w + lambda,  s = mu x_n + room - sum beta; a polygon, one axis of a
+ *                      pyramid, a box with two bounds
+ *     disc             the cone, with De Saxce's shift: x = (mu z_n, z_t),  s = (w_n / mu + |w_t|, w_t); no normal impulse of its own
+ *     disc with extra  x = (mu (z_n + extra), z_t),  s = (lambda, w_t), beside the normal impulse */
 typedef struct barrier {
-  enum { BARRIER_FREE, BARRIER_CONE, BARRIER_BOX, BARRIER_FIXED } kind;
-  int first, size;     /* rows of the node */
-  int rows;            /* of the cone; those after it are fixed at 0 */
-  double unit;         /* mu, or 1 */
-  double lower, upper; /* box */
-  double
-      *bound; /* box: multipliers of the lower and the upper bound, 0 where it is not finite; w is their difference */
-  double q[2], d[2];            /* box: right sides, and the step of the multipliers that belongs to them */
-  double beta, v[BARRIER_ROWS]; /* W = beta (2 v v^T - J), the scaling of Nesterov and Todd: W w = W^-1 z = lambda */
-  double lambda[BARRIER_ROWS];
+  enum { BARRIER_FREE, BARRIER_FIXED, BARRIER_PAIRS, BARRIER_CONE, BARRIER_DISC } kind;
+  int first, size;      /* rows of the node */
+  int at, count;        /* where its inner coordinates begin; how many */
+  int pairs, rows;      /* of them */
+  bool normal;          /* the first pair is a normal impulse */
+  int groups, per;      /* groups, and directions of each */
+  const double *corner; /* of a polygon; else directions go along the axes */
+  double mu, room;      /* what the partners of a multiplier may add up to */
+  double sign, offset;
+  double stiffness;               /* of a free row */
+  double *scale, *lambda;         /* [count] W of pairs, the square root of x / s; W s = W^-1 x = lambda */
+  double beta, v[BARRIER_ROWS];   /* W = beta (2 v v^T - J) of the cone (Nesterov and Todd) */
+  double d[BARRIER_ROWS], by_gap; /* of De Saxce's shift: derivatives by w_t and by the gap */
 } barrier;
 
-barrier barrier_create(const ss_block *block, int first, int size, double *bound);
+/* `corners`: directions of a polyhedral block. at, scale, lambda and stiffness are the caller's to set. */
+barrier barrier_create(const ss_block *block, int first, int size, const double *corners);
 int barrier_degree(const barrier *b); /* how many products make the gap */
 
-/* All vectors below are of the node alone. */
-void barrier_start(barrier *b, double *z, double *w);
-/* From any z, and from w in u: moves them inside by `near`. */
-void barrier_start_near(barrier *b, double near, double *z, double *u);
-double barrier_gap(const barrier *b, const double *z, const double *w);
-void barrier_scale(barrier *b, const double *z, const double *w);
+/* All vectors below are of the node alone: x, s, f, r of its inner coordinates, z and w of its rows. */
+void barrier_start(const barrier *b, double *x, double *s);
+/* From any z and w, moved inside by `near`. */
+void barrier_start_near(const barrier *b, double near, const double *z, const double *w, double *x, double *s);
+void barrier_impulses(const barrier *b, const double *x, double offset,
+                      double *z); /* offset 1: of a point; 0: of a step */
+double barrier_gap(const barrier *b, const double *x, const double *s);
 
-void barrier_multiply(const barrier *b, double *u); /* u = W u; 0 where z is fixed */
-void barrier_divide(const barrier *b, double *u);   /* u = W^-1 u; the same */
+/* The scaling, De Saxce's shift blurred by the gap, and r, by which the linear equations are missed. */
+void barrier_linearise(barrier *b, const double *x, const double *s, const double *w, double gap, double *r);
+void barrier_divide(const barrier *b, double *x); /* x = W^-1 x */
 
-/* The right side of W dw + W^-1 dz = q, for products of the size `target`. dy: W^-1 dz of the predictor, whose second-order
- * part is taken out; NULL: none. */
-void barrier_right_side(barrier *b, const double *z, double target, const double *dy, double *q);
-
-/* dz, dw and d_bound from dy = W^-1 dz and q. */
-void barrier_step(barrier *b, const double *z, const double *q, const double *dy, double *dz, double *dw,
-                  double *d_bound);
-/* How often `times` this step can be gone until the end of the set. */
-double barrier_reach(const barrier *b, const double *z, const double *w, const double *dz, const double *dw,
-                     const double *d_bound, double times);
+/* f of W^-2 dx + ds = f, for products of the size `target`; predicted: W^-1 dx of the predictor, whose second-order part is taken out;
+ * NULL: none. */
+void barrier_right_side(const barrier *b, double target, const double *predicted, double *f);
+/* dx for a change dw of the slacks; NULL stands for zeros. */
+void barrier_solve(const barrier *b, const double *f, const double *r, const double *dw, double *dx);
+/* ds = f - W^-2 dx */
+void barrier_slack_step(const barrier *b, const double *f, const double *dx, double *ds);
+/* How often `times` this step can be gone until the edge. */
+double barrier_reach(const barrier *b, const double *x, const double *s, const double *dx, const double *ds,
+                     double times);
 
 #endif

@@ -280,10 +280,12 @@ ss_status compliant_create(compliant *k, const ss_cp *problem, double most, ss_c
   const size_t n = (size_t)problem->n;
   *k = (compliant){.eps = 1};
   *admitted = false;
-  const bool bodies = has_plain_bodies(problem) && (!problem->G || problem->n > FEW);
+  const bool bodies = has_plain_bodies(problem) && (!problem->G || problem->n > FEW),
+             sparse = !bodies && !problem->G && problem->n > MOST_DENSE;
   ss_status status = SS_OK;
-  if (!bodies && !problem->G) {
-    if (problem->n > MOST_DENSE) return SS_OK;
+  ss_sparse rows;
+  if (sparse) status = storage_rows(problem, w, &rows, error);
+  if (!bodies && !problem->G && !sparse) {
     status = storage_dense(problem, w, &k->dense, error);
     k->dense.compliance = problem->compliance;
     problem = &k->dense;
@@ -301,7 +303,8 @@ ss_status compliant_create(compliant *k, const ss_cp *problem, double most, ss_c
   memset(k->none, 0, sizeof(double) * n);
   memset(k->shift, 0, sizeof(double) * n);
   if (bodies && !operator_diagonal(problem->factors, problem->n, diagonal, w)) return SS_OK;
-  for (size_t i = 0; !bodies && i < n; i++) diagonal[i] = problem->G[i * (n + 1)];
+  for (int i = 0; !bodies && i < problem->n; i++)
+    diagonal[i] = sparse ? sparse_diagonal(&rows, i) : problem->G[(size_t)i * (n + 1)];
   set_scales(k, diagonal);
   status = scale_problem(k, w, error);
   if (status) return status;
@@ -313,6 +316,8 @@ ss_status compliant_create(compliant *k, const ss_cp *problem, double most, ss_c
   }
   if (bodies)
     status = body_system_create(problem->factors, &k->nodes, k->scale, most, w, &k->space, admitted, error);
+  else if (sparse)
+    status = sparse_system_create(problem, &rows, k->scale, most, w, &k->space, admitted, error);
   else if (!(status = scale_matrix(k, w, error)))
     status = range_system_create(&k->cp, &k->nodes, most, w, &k->space, admitted, error);
   if (status || !*admitted) return status;
@@ -321,7 +326,7 @@ ss_status compliant_create(compliant *k, const ss_cp *problem, double most, ss_c
   if (!proximal_create(&k->step, k->space.m, problem->n, w)) return out_of_memory(error);
   k->step.equations = &equations;
   k->step.user = k;
-  k->step.cones = cones_admitted(&k->cp);
+  k->step.cones = cones_admitted(&k->cp) && !sparse; /* F is no gradient there */
   memset(k->step.now.y, 0, sizeof(double) * (size_t)k->space.m);
   return SS_OK;
 }

@@ -1,5 +1,5 @@
-/* Velocities y in which a proximal step is solved, G = J A^-1 J^T: those of the bodies (velocity_space.c), or coordinates of the range of a
- * dense matrix, where A = 1 (velocity_space.c). */
+/* Velocities y in which a proximal step is solved, G = J A^-1 J^T: those of the bodies; coordinates of the range of a dense matrix, where
+ * A = 1; or, for sparse matrices, the impulses themselves, w = G y and y = z. */
 #ifndef SS_CP_VELOCITY_SPACE_H
 #define SS_CP_VELOCITY_SPACE_H
 
@@ -8,8 +8,10 @@
 
 typedef struct velocity_space velocity_space;
 struct velocity_space {
-  int m;             /* velocities */
-  double operations; /* of one factorisation */
+  int m; /* velocities */
+  /* Operations, counted as those of sweeps that take as long: of one factorisation, of what precedes it where all of D is new, of one
+   * solution. */
+  double operations, assembly, solution;
   void *user;
   void (*slack)(const void *user, const double *y, double *w);                       /* w = J y */
   void (*collect)(const void *user, const double *y, const double *z, double *F);    /* F = A y - J^T z */
@@ -32,6 +34,10 @@ ss_status range_system_create(const ss_cp *scaled, const node_list *nodes, doubl
 /* `scale` [n]: of the rows of the operator. */
 ss_status body_system_create(const ss_cp_operator *o, const node_list *nodes, const double *scale, double most,
                              ss_cp_workspace *w, velocity_space *out, bool *admitted, ss_error *error);
+
+/* `matrix`: the rows of the problem, not scaled. */
+ss_status sparse_system_create(const ss_cp *problem, const ss_sparse *matrix, const double *scale, double most,
+                               ss_cp_workspace *w, velocity_space *out, bool *admitted, ss_error *error);
 
 /* G = L U^T, L and U with as many columns as the rank of G; U = L where G is symmetric. Row i of both is zero outside its
  * columns first[i] .. end[i] - 1. */
