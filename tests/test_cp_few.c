@@ -111,7 +111,7 @@ static void few_contacts(void **state) {
     assert_true(result.residual <= 1e-13);
     assert_true(result.residual == ss_cp_judge(&cp, z, NULL));
     ss_cp_options named = options;
-    named.solver = "smoothing";
+    named.solver = "interior-point";
     assert_int_equal(ss_cp_solve(&cp, &named, false, other, w, &result, NULL), SS_OK);
     assert_int_equal(result.outcome, SS_SOLVED);
     for (int i = 0; i < ROWS; i++) assert_true(fabs(z[i] - other[i]) <= 1e-6);

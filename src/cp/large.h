@@ -4,7 +4,6 @@
 #define SS_CP_LARGE_H
 
 #include "cp/active.h"
-#include "cp/block_lu.h"
 
 typedef struct node_matrix {
   int n, nodes, sizes; /* rows; nodes; the common size of all of them, or 0 */
@@ -63,49 +62,12 @@ ss_status large_goes_on(const large *l, ss_error *error);
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
 ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, double tolerance, ss_cp_workspace *w,
                        bool *admitted, ss_error *error);
-/* Rows of each node into size [nodes], and the blocks they belong to; NULL: out of memory. */
-const ss_block **large_nodes(const large *l, int *size, ss_cp_workspace *w);
 void large_start(large *l, const double *z); /* x from the original z; NULL: 0 */
 void large_finish(const large *l, double *z);
 double large_judge(large *l, const double *x, double *w); /* residual of the scaled problem; w = G x + g */
 
-/* Whether l->x solves the original problem, though it may not have come to the goal, which is on the safe side. `z` [n] is scratch;
- * where it does the goal is raised to what has been reached. */
-bool large_done(large *l, double *z);
-
 /* Gauss-Seidel sweeps from l->x until the goal, `limit` of them, or `patience` of them in which the residual is not halved;
  * accelerated or plain (relax.c). */
 ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_workspace *w, ss_error *error);
-
-/* Plain sweeps with a long step after some of them: slower than accelerated ones, but they do not stray along valleys. */
-ss_status large_stride(large *l, int limit, int patience, ss_cp_workspace *w, ss_error *error);
-
-/* Newton steps from l->x while they improve it, at most `limit` of them, each with at most `most` operations in its
- * factorisation (large.c). *tried is false where that was too little for the first one. */
-ss_status large_newton(large *l, int limit, double most, ss_cp_workspace *w, bool *tried, ss_error *error);
-
-/* The smoothing Newton method from l->x, at most `limit` steps, the first one with this sigma (smoothing.c); nothing where its
- * factorisation takes more than `most` operations. */
-ss_status large_smoothing(large *l, double sigma, int limit, double most, ss_cp_workspace *w, ss_error *error);
-
-/* Solves the worst places of l->x, `size` nodes each and at most `most` of them, with everything else fixed (patches.c). */
-ss_status large_patches(large *l, int size, int most, ss_cp_workspace *w, int *repaired, ss_error *error);
-
-/* Linear systems of Newton's method on large problems, (own + left G) dx = b, own and left block-diagonal by nodes. */
-
-enum { SYSTEM_SQUARE = SS_FRICTION_ROWS * SS_FRICTION_ROWS };
-
-typedef struct node_system {
-  const large *l;
-  double *left, *own; /* [nodes][SYSTEM_SQUARE] rows x rows, row-major; the caller fills them */
-  block_lu lu;
-} node_system;
-
-/* *affordable is false where a factorisation takes more than `most` operations. */
-ss_status node_system_create(node_system *s, const large *l, double most, ss_cp_workspace *w, bool *affordable,
-                             ss_error *error);
-
-bool node_system_factor(node_system *s);                             /* false: breakdown */
-bool node_system_solve(node_system *s, const double *b, double *dx); /* false where it is not finite */
 
 #endif

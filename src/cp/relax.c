@@ -9,12 +9,7 @@
  * over the differences dF, dS of the last sweeps: once the states have settled this is a Krylov method on the equations
  * of the closed contacts, with O(L) sweeps, and it does not mind redundant contacts. Where |f| grows, the history is
  * dropped, the last good sweep taken up again and followed by plain ones, more of them each time. It may stagnate: |f|
- * stays while impulses and states go on changing. Plain sweeps go the same way for hundreds of sweeps there
- * (docs/large-problems.md), and long steps along f, each after some plain sweeps that have damped the rest, save many:
- *
- *     x+ = S(x) + t f
- *
- * with t up to twice the last one, but no more than what a geometric series of the last two f promises (Aitken).
+ * stays while impulses and states go on changing, and plain sweeps go the same way for hundreds of sweeps there (docs/large-problems.md).
  *
  * Coulomb's law is not associated, and the sweeps may go round for ever in some places: they fail by stagnation. */
 #include "cp/body_sweep.h"
@@ -26,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WINDOW = 12, CHECK = 5, REST = 8, SHORT = 60, BETWEEN = 4 /* long steps */ };
+enum { WINDOW = 12, CHECK = 5, REST = 8, SHORT = 60 };
 /* A short run that is half over goes on if the gain of its second quarter, as often again as this, leads to the goal: two would be the
  * same pace, and sweeps become faster once the states have settled. */
 static const double hope = 4;
@@ -43,7 +38,6 @@ typedef struct relaxation {
   bool any;                        /* old_s, old_f are set */
   double lowest;                   /* |f| since the history was dropped */
   int restarts, rest;              /* how often that was; plain sweeps still to be made before it begins anew */
-  double stride;                   /* the last long step */
 } relaxation;
 
 /* The node's impulse x that solves it for the others as they are, G x + g of it being q, and W its block of G. */
@@ -162,35 +156,6 @@ static double step(relaxation *h) {
   return sqrt(row_dot(h->f, h->f, n));
 }
 
-/* The next long step, where the last one has brought |f| from `before` to `norm`. */
-static double next_stride(const relaxation *h, double before, double norm) {
-  static const double same_way = 0.8;
-  const double ratio = norm / before;
-  if (row_dot(h->old_f, h->f, h->l->cp.n) < same_way * before * norm) return fmax(h->stride / 2, 1);
-  const double rest = ratio < 1 ? (h->stride + BETWEEN) * ratio / (1 - ratio) : HUGE_VAL;
-  return fmax(fmin(2 * h->stride, rest), 1);
-}
-
-/* One sweep, plain or followed by a long step; where that has made |f| much larger a shorter one is made in its place. */
-static void advance_far(relaxation *h) {
-  static const double growth = 1.3;
-  const int n = h->l->cp.n;
-  const double norm = step(h);
-  memcpy(h->x, h->s, sizeof(double) * (size_t)n);
-  if (++h->rest < BETWEEN) return;
-  h->rest = 0;
-  const double before = h->any ? sqrt(row_dot(h->old_f, h->old_f, n)) : 0;
-  if (h->any && norm > growth * before) {
-    h->stride = fmax(h->stride / 4, 1);
-  } else {
-    h->stride = h->any ? next_stride(h, before, norm) : BETWEEN;
-    memcpy(h->old_s, h->s, sizeof(double) * (size_t)n);
-    memcpy(h->old_f, h->f, sizeof(double) * (size_t)n);
-    h->any = true;
-  }
-  for (int i = 0; i < n; i++) h->x[i] = h->old_s[i] + h->stride * h->old_f[i];
-}
-
 /* One sweep from h->x, and where the next one starts. */
 static void advance(relaxation *h, bool accelerate) {
   static const double growth = 1.5;
@@ -236,23 +201,18 @@ static bool relaxation_create(relaxation *h, large *l, bool accelerate, ss_cp_wo
   return true;
 }
 
-typedef enum relax_kind { PLAIN, LONG, ACCELERATED } relax_kind;
-
-static ss_status relax(large *l, relax_kind kind, int limit, int patience, ss_cp_workspace *w, ss_error *error) {
+ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_workspace *w, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   relaxation h;
   double *best = SCRATCH(w, double, l->cp.n);
-  if (!best || !relaxation_create(&h, l, kind == ACCELERATED, w)) return out_of_memory(error);
+  if (!best || !relaxation_create(&h, l, accelerate, w)) return out_of_memory(error);
   memcpy(best, l->x, bytes);
   double lowest = l->residual, milestone = lowest, quarter = lowest;
   const double operations = large_sweep_operations(l);
   for (int k = 1, since = 0; k <= limit && lowest > l->goal && !large_spent(l); k++, l->iterations++) {
     l->spent += operations;
-    if (kind == LONG)
-      advance_far(&h);
-    else
-      advance(&h, kind == ACCELERATED);
+    advance(&h, accelerate);
     if (k % CHECK && k < limit) continue;
     const double residual = large_judge(l, h.s, l->w);
     if (residual < lowest) {
@@ -272,12 +232,4 @@ static ss_status relax(large *l, relax_kind kind, int limit, int patience, ss_cp
   l->residual = large_judge(l, l->x, l->w);
   scratch_release(w, mark);
   return SS_OK;
-}
-
-ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_workspace *w, ss_error *error) {
-  return relax(l, accelerate ? ACCELERATED : PLAIN, limit, patience, w, error);
-}
-
-ss_status large_stride(large *l, int limit, int patience, ss_cp_workspace *w, ss_error *error) {
-  return relax(l, LONG, limit, patience, w, error);
 }

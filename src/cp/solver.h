@@ -29,7 +29,6 @@ cp_solve_function solve_fischer_burmeister; /* equations.c */
 cp_solve_function solve_alart_curnier;
 cp_solve_function solve_nsgs_newton; /* gauss_seidel.c */
 cp_solve_function solve_nsgs;
-cp_solve_function solve_wedged;       /* wedged.c: contacts that are wedged taken for joints, else not admitted */
 cp_solve_function solve_few_contacts; /* gauss_seidel.c */
 cp_solve_function solve_enumeration;  /* diagnose.c */
 cp_solve_function solve_refuted;      /* infeasibility.c: a proof that there is no solution, else not admitted */
@@ -47,8 +46,6 @@ cp_solve_function solve_nsgs_sparse; /* large_solve.c */
 cp_solve_function solve_nsgs_accelerated;
 cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
-cp_solve_function solve_smoothing;
-cp_solve_function solve_patches;
 
 /* "auto" from nothing, before everything else: true where z solves the problem to rounding errors; z and *result are spoiled
  * otherwise. */

@@ -12,7 +12,6 @@ static const solver_row rows[] = {
     {"alart-curnier", solve_alart_curnier},
     {"nsgs", solve_nsgs},
     {"nsgs-newton", solve_nsgs_newton},
-    {"wedged", solve_wedged},
     {"enumeration", solve_enumeration},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
@@ -26,8 +25,6 @@ static const solver_row of_any_form[] = {
     {"nsgs-accelerated", solve_nsgs_accelerated},
     {"admm", solve_admm},
     {"interior-point", solve_interior_point},
-    {"smoothing", solve_smoothing},
-    {"patches", solve_patches},
 };
 enum { N_OF_ANY_FORM = sizeof of_any_form / sizeof *of_any_form };
 
@@ -44,17 +41,14 @@ static const ss_cp_solver_info infos[] = {
     {"nsgs", "Gauss-Seidel sweeps over the blocks, each solved exactly; all cones"},
     {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
     {"proximal-newton", "the limit of vanishing compliance, by Newton's method from the soft side; all cones"},
-    {"wedged", "contacts that are wedged between each other taken for joints, the rest by auto; all cones"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {"large", "contacts that hang together through no body, one island after the other, each by auto"},
     {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by auto"},
     {"nsgs-sparse", "Gauss-Seidel sweeps over a sparse matrix or an operator; all cones"},
     {"nsgs-accelerated", "the same with Anderson acceleration, for packings; all cones"},
     {"admm", "alternating directions in the velocities, one factorisation for many passes; all cones"},
-    {"interior-point", "primal-dual path following with a sparse factorisation, then Newton steps on the states; "
-                       "discs, intervals, boxes, LCPs"},
-    {"smoothing", "smoothed projections, Newton steps with a sparse factorisation; all cones"},
-    {"patches", "rounds of sweeps and of exact solutions of the worst places; large problems, all cones"},
+    {"interior-point",
+     "primal-dual path following with a sparse factorisation, then Newton steps on the states; all cones"},
     {NULL, NULL},
 };
 

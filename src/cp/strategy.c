@@ -50,33 +50,27 @@ typedef struct strategy_row {
   span rows;
   int variables; /* at most, of the LCP that it makes */
   int limit;
-  double speed; /* operations in the time of one of a sweep */
 } strategy_row;
 
 enum { ALL = INT_MAX, ROUNDS = 3, GROWTH = 8, FEW = 24, SMALL = 64, DENSE_ROWS = 1200 };
-enum {
-  FAST = 8
-}; /* ns an operation of interior points: 0.1 to 0.25 in crowds of 1,400 to 450 rows; of sweeps: 0.6 to 0.7 */
-
 /* clang-format off */
 static const strategy_row strategy[] = {
-    /* method                                        needs             form   start    rows               variables  limit  speed */
-    {{"active-set", solve_active_set},               WARM,             DENSE, GIVEN,   {0, FEW - 1},      ALL,       12, 1},
-    {{"proximal-newton", solve_proximal_newton},     WARM | FINE,      ANY,   GIVEN,   {FEW, ALL},        ALL,       12, 1},
-    {{"nsgs-newton", solve_few_contacts},            COLD | DISC,      DENSE, NOTHING, {0, SMALL},        ALL,       40, 1},
-    {{"active-set", solve_active_set},               COLD,             DENSE, NOTHING, {0, SMALL},        ALL,       12, 1},
-    {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       60, 1},
-    {{"lemke", solve_lemke},                         FLAT,             DENSE, NOTHING, {0, ALL},          3000,      TURNS, 1},
-    {{"interior-point", solve_interior_point},       WARM|FRICTION|FINE, ANY, GIVEN,   {SMALL, ALL},      ALL,       TURNS, FAST},
-    {{"proximal-newton", solve_proximal_newton},     COLD | FINE,      ANY,   NOTHING, {0, ALL},          ALL,       TURNS, 1},
-    {{"interior-point", solve_interior_point},       NEW|FRICTION|FINE,  ANY, NOTHING, {SMALL, ALL},      ALL,       TURNS, FAST},
-    {{"wedged", solve_wedged},                       FRICTION,         DENSE, NOTHING, {0, 199},          ALL,       TURNS, 1},
-    {{"admm", solve_admm},                           FRICTION|SPARSE,  ANY,   BEST,    {0, ALL},          ALL,       TURNS, 1},
-    {{"patches", solve_patches},                     SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       TURNS, 1},
-    {{"lemke-restarted", solve_lemke_restarted},     PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      ONCE, 1},
-    {{"smoothing", solve_smoothing},                 COLD,             ANY,   NOTHING, {0, ALL},          ALL,       TURNS, 1},
-    {{"nsgs-newton", solve_nsgs_newton},             COLD,             DENSE, BEST,    {0, 600},          ALL,       20, 1},
-    {{"enumeration", solve_enumeration},             0,                DENSE, NOTHING, {0, ALL},          ALL,       ONCE, 1},
+    /* method                                        needs             form   start    rows               variables  limit */
+    {{"active-set", solve_active_set},               WARM,             DENSE, GIVEN,   {0, FEW - 1},      ALL,       12},
+    {{"proximal-newton", solve_proximal_newton},     WARM | FINE,      ANY,   GIVEN,   {FEW, ALL},        ALL,       12},
+    {{"nsgs-newton", solve_few_contacts},            COLD | DISC,      DENSE, NOTHING, {0, SMALL},        ALL,       40},
+    {{"active-set", solve_active_set},               COLD,             DENSE, NOTHING, {0, SMALL},        ALL,       12},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       60},
+    {{"lemke", solve_lemke},                         FLAT,             DENSE, NOTHING, {0, ALL},          3000,      TURNS},
+    {{"interior-point", solve_interior_point},       WARM | FINE,      ANY,   GIVEN,   {0, ALL},          ALL,       TURNS},
+    {{"proximal-newton", solve_proximal_newton},     COLD | FINE,      ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
+    {{"interior-point", solve_interior_point},       NEW | FINE,       ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
+    {{"admm", solve_admm},                           FRICTION|SPARSE,  ANY,   BEST,    {0, ALL},          ALL,       TURNS},
+    {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       TURNS},
+    {{"lemke-restarted", solve_lemke_restarted},     PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      ONCE},
+    {{"ray", solve_refuted},                         COLD,             DENSE, NOTHING, {0, ALL},          ALL,       ONCE},
+    {{"nsgs-newton", solve_nsgs_newton},             COLD,             DENSE, BEST,    {0, 600},          ALL,       20},
+    {{"enumeration", solve_enumeration},             0,                DENSE, NOTHING, {0, ALL},          ALL,       ONCE},
 };
 /* clang-format on */
 enum { N_ROWS = sizeof strategy / sizeof *strategy };
@@ -173,18 +167,6 @@ double first_work(const ss_cp *problem) {
   return crowd ? 4 * swept : fmax(fmin(factorisations * n * n * n, most), swept);
 }
 
-/* Whether there is a solution at all (infeasibility.c) is asked before the methods that take longest, where a dense matrix may be made. */
-static bool asks_for_proof(const climb *c, const strategy_row *r, unsigned traits, int round) {
-  return round == 0 && r->row.solve == solve_smoothing && !(traits & SPARSE && c->problem->n > DENSE_ROWS);
-}
-
-static ss_status refute(climb *c, forms *f, ss_error *error) {
-  static const solver_row row = {"ray", solve_refuted};
-  ss_outcome outcome;
-  const ss_status status = make_dense(c, f, error);
-  return status ? status : try_row(c, &row, (attempt){0}, &outcome, error);
-}
-
 /* Whether the caller's operations are used up; the outcome says so. */
 static bool is_spent(climb *c) {
   const bool spent = c->options->total > 0 && c->result->operations > c->options->total;
@@ -204,13 +186,9 @@ static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
       const strategy_row *r = &strategy[k];
       ss_outcome outcome;
       if (is_spent(c)) return SS_OK;
-      if (asks_for_proof(c, r, traits, round)) {
-        const ss_status status = refute(c, f, error);
-        if (status || proved_impossible(c)) return status;
-      }
       if (!is_admitted(c, r, traits, variables) || !is_due(r, round, last[k])) continue;
       ss_status status = r->form == ANY ? SS_OK : make_dense(c, f, error);
-      const attempt a = {r->limit > 0 ? r->limit : 0, work * r->speed, start_of(c, r, warm)};
+      const attempt a = {r->limit > 0 ? r->limit : 0, work, start_of(c, r, warm)};
       if (!status) status = try_row(c, &r->row, a, &outcome, error);
       if (status) return status;
       last[k] = outcome;
