@@ -42,6 +42,21 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
   return status;
 }
 
+/* Where accelerated sweeps stagnate, plain ones lead away, more of them each time; until the work is used up, or nothing changes any more. */
+static ss_status begin_again(large *l, ss_cp_workspace *w, ss_error *error) {
+  enum { FEWEST = 30, LITTLE_PATIENCE = 80, MOST_VAIN = 6 };
+  ss_status status = SS_OK;
+  for (int vain = 0, plain = FEWEST; !status && l->residual > l->goal && !large_spent(l) && vain < MOST_VAIN;) {
+    const double before = l->residual;
+    status = large_goes_on(l, error);
+    if (!status) status = large_relax(l, false, plain, LONG_PATIENCE, w, error);
+    if (!status) status = large_relax(l, true, MOST_SWEEPS, LITTLE_PATIENCE, w, error);
+    vain = l->residual < 0.5 * before ? 0 : vain + 1;
+    if (vain) plain = plain < MOST_PLAIN / 3 ? 3 * plain : MOST_PLAIN;
+  }
+  return status;
+}
+
 static ss_status accelerated(large *l, const double *z, ss_cp_workspace *w, ss_error *error) {
   const scratch_mark mark = scratch_now(w);
   body_sweep bodies;
@@ -51,6 +66,7 @@ static ss_status accelerated(large *l, const double *z, ss_cp_workspace *w, ss_e
   if (operator_has_bodies(l->original->factors)) status = body_sweep_create(&bodies, l, w, &admitted, error);
   if (admitted) l->bodies = &bodies;
   if (!status) status = large_relax(l, true, l->limit > 0 ? l->limit : MOST_SWEEPS, PATIENCE, w, error);
+  if (!status && l->limit == 0) status = begin_again(l, w, error);
   l->bodies = NULL;
   scratch_release(w, mark);
   return status;

@@ -142,18 +142,6 @@ bool has_disc(const ss_cp *problem) {
   return false;
 }
 
-bool has_spatial_friction(const ss_cp *problem) {
-  for (int b = 0; b < problem->n_blocks; b++)
-    if (problem->blocks[b].kind == SS_BLOCK_FRICTION && problem->blocks[b].size > 2) return true;
-  return false;
-}
-
-bool only_free(const ss_cp *problem) {
-  for (int b = 0; b < problem->n_blocks; b++)
-    if (problem->blocks[b].kind != SS_BLOCK_FREE) return false;
-  return true;
-}
-
 bool some_free(const ss_cp *problem) {
   for (int b = 0; b < problem->n_blocks; b++)
     if (block_is_free(&problem->blocks[b])) return true;

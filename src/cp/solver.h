@@ -66,10 +66,6 @@ bool is_tiny_lcp(const ss_cp *problem); /* nonnegative rows only, and few of the
 /* What kinds of blocks there are (problem.c). */
 bool has_friction(const ss_cp *problem); /* a friction block with mu > 0 */
 bool has_disc(const ss_cp *problem);     /* a friction block with the quadratic cone and two tangential rows or more */
-/* A friction block of any cone with two tangential rows or more: contacts in the plane seldom need more than sweeps and
- * Newton steps. */
-bool has_spatial_friction(const ss_cp *problem);
-bool only_free(const ss_cp *problem);
 bool some_free(const ss_cp *problem);
 bool is_large_and_sparse(const ss_cp *problem); /* sweeps cost little beside a factorisation */
 
