@@ -6,6 +6,8 @@
  * whose Schur complement is zero as a whole when the matrix is symmetric. Where it is not (gyroscopic terms on redundant
  * joints) the caller sees the residual. */
 #include "la/sparse_lu.h"
+
+#include "core/wide.h"
 #include "la/rows.h"
 
 #include <math.h>
@@ -226,7 +228,7 @@ static inline void subtract(double *restrict target, const double *restrict sour
 
 /* Factors of a node's own block, L with ones on its diagonal; the rest of the panel with them; the lower one. d: the diagonal as it
  * was given. Returns the rank. */
-static int factor_panel(ss_lu *lu, ss_lu_node *s, const double *d, double tolerance) {
+WIDE static int factor_panel(ss_lu *lu, ss_lu_node *s, const double *d, double tolerance) {
   const int stride = s->size + s->width;
   double *inverse = lu->inverse + s->place;
   int rank = 0;
@@ -263,8 +265,8 @@ static inline void subtract_product(double *block, int stride, const double *L, 
 }
 
 /* Compilers unroll what they know the size of: hinges in the plane have two rows, ball joints three, hinges five. */
-static void update(double *block, int stride, const double *L, int l_stride, const double *U, int u_stride, int size,
-                   int rows, int columns) {
+static inline void update(double *block, int stride, const double *L, int l_stride, const double *U, int u_stride,
+                          int size, int rows, int columns) {
   const int same = rows == size && columns == size ? size : 0;
   if (same == 2)
     subtract_product(block, stride, L, l_stride, U, u_stride, 2, 2, 2);
@@ -277,7 +279,7 @@ static void update(double *block, int stride, const double *L, int l_stride, con
 }
 
 /* What is left of the nodes that follow. */
-static void update_later(ss_lu *lu, const ss_lu_node *s) {
+WIDE static void update_later(ss_lu *lu, const ss_lu_node *s) {
   const int stride = s->size + s->width;
   const double *U = s->panel + s->size, *L = s->lower;
   for (int i = 0; i < s->n_near; i++) {
@@ -391,7 +393,7 @@ void ss_lu_solve(const ss_lu *lu, const double *b, double *out) {
 }
 
 /* The same as `forward` for rows of m numbers. */
-static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
+WIDE static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
   double *own = x + (ptrdiff_t)m * s->place;
   for (int r = 1; r < s->size; r++)
     row_add_rows(own + (ptrdiff_t)m * r, -1, own, m, s->panel + (ptrdiff_t)r * (s->size + s->width), 1, r, m);
@@ -402,7 +404,7 @@ static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double 
   }
 }
 
-static void backward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
+WIDE static void backward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
   for (int r = s->size - 1; r >= 0; r--) {
     const double *row = s->panel + (ptrdiff_t)r * (s->size + s->width);
     double *own = x + (ptrdiff_t)m * (s->place + r);
