@@ -170,7 +170,7 @@ static void factorise_pressing(ss_sim *sim) {
   couple_pressing(sim);
   for (int i = 0; i < n; i++) {
     ss_pressing *c = &x->pressing[i];
-    const double diagonal = ss_row_meets(sim->model, &c->row, &c->row, c->w);
+    const double diagonal = ss_row_meets_itself(sim->model, &c->row, c->w);
     double *l = x->schur + (ptrdiff_t)i * n;
     for (int j = 0; j <= i; j++) {
       double sum = l[j];
