@@ -177,11 +177,11 @@ bool ss_rim_minimum(ss_cylinder c, int end, ss_vec3 center, ss_quat turn, ss_gra
                          context};
   double best = 0, least = INFINITY, slope[ARCS + 1];
   for (int i = 0; i < ARCS / 4; i++) {
-    const double c = eighths[4 - i], s = eighths[i];
-    slope[i] = slope_towards(&r, c, s);
-    slope[i + 4] = slope_towards(&r, -s, c);
-    slope[i + 8] = slope_towards(&r, -c, -s);
-    slope[i + 12] = slope_towards(&r, s, -c);
+    const double x = eighths[4 - i], y = eighths[i];
+    slope[i] = slope_towards(&r, x, y);
+    slope[i + 4] = slope_towards(&r, -y, x);
+    slope[i + 8] = slope_towards(&r, -x, -y);
+    slope[i + 12] = slope_towards(&r, y, -x);
   }
   slope[ARCS] = slope[0];
   for (int i = 0; i < ARCS; i++) {
