@@ -237,6 +237,23 @@ static void test_planar_robots(void **state) {
   for (int k = 0; k < 4; k++) ss_scene_destroy(scenes[k]);
 }
 
+/* Parts that touch side by side do not overlap where they move past each other. */
+static void test_side_by_side(void **state) {
+  (void)state;
+  ss_scene *scene = through_a_file(
+      import_text("<mujoco><worldbody><geom type=\"box\" size=\"0.1 0.1 0.1\"/>\n"
+                  " <body name=\"arm\" pos=\"0 0.15 0\"><joint axis=\"0 1 0\"/>"
+                  "<geom type=\"cylinder\" fromto=\"0 0 0 0 0 -1\" size=\"0.05\"/></body></worldbody></mujoco>",
+                  false));
+  assert_int_equal(scene->planar, SS_PLANAR_XZ);
+  ss_model *model;
+  ss_sim *sim = simulate(scene, &model, 0.1);
+  assert_true(ss_sim_report(sim)->certificate.sound);
+  ss_sim_destroy(sim);
+  ss_model_destroy(model);
+  ss_scene_destroy(scene);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   refuse_text("<robot>\n<link", "not valid XML", 2);
@@ -355,6 +372,7 @@ int main(void) {
       cmocka_unit_test(test_masses_of_geoms),
       cmocka_unit_test(test_joints_and_remarks),
       cmocka_unit_test(test_planar_robots),
+      cmocka_unit_test(test_side_by_side),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_robots),
       cmocka_unit_test(test_long_chain),
