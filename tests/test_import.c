@@ -252,6 +252,12 @@ static void test_side_by_side(void **state) {
   ss_sim_destroy(sim);
   ss_model_destroy(model);
   ss_scene_destroy(scene);
+  scene = import_text("<mujoco><worldbody><geom size=\"0.1\"/>\n"
+                      " <body name=\"arm\" pos=\"0 0.1 0.5\"><joint axis=\"0 1 0\" pos=\"0.5 0 0\"/>"
+                      "<geom size=\"0.1\"/></body></worldbody></mujoco>",
+                      false);
+  assert_int_equal(scene->planar, SS_SPATIAL); /* the spheres would meet obliquely */
+  ss_scene_destroy(scene);
 }
 
 static void test_refusals(void **state) {

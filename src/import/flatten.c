@@ -3,11 +3,12 @@
  *
  * A body moves in the plane with normal p where joints lead from the world to it that keep p: hinges about p, slides across it, planar
  * joints of that plane, rigid ones; or where it slides along two axes of the plane. Contact planes of the world have to contain p, and
- * every shape one that a planar scene can have. Bodies keep their places beside each other along p by their shapes. */
+ * every shape one that a planar scene can have; shapes that may touch have the same middle plane, or are side by side. Bodies keep their places beside each other along p by their shapes. */
 #include "import/import.h"
 #include "model/plane.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double ALONG = 1e-9; /* sine: directions that differ by less are the same */
 
@@ -58,6 +59,67 @@ static bool moves_in(const ss_scene *scene, const ss_plane *plane, ss_vec3 p, bo
   return all == scene->n_bodies;
 }
 
+/* Half the width of a shape across the plane, or more. */
+static double width_across(const ss_shape_def *s, ss_vec3 p) {
+  const ss_vec3 own = quat_rotate(quat_conjugate(s->pose.orientation), p);
+  switch (s->type) {
+  case SS_SHAPE_BOX:
+    return (s->size.x * fabs(own.x) + s->size.y * fabs(own.y) + s->size.z * fabs(own.z)) / 2;
+  case SS_SHAPE_CAPSULE:
+  case SS_SHAPE_CYLINDER:
+    return s->radius + s->length / 2 * fabs(v3_dot(own, v3_normalize(s->axis)));
+  case SS_SHAPE_ELLIPSOID:
+    return fmax(s->semi_axes.x, fmax(s->semi_axes.y, s->semi_axes.z));
+  default:
+    return s->radius;
+  }
+}
+
+/* Two shapes that meet obliquely across the plane have an outline of their contact that no prism has. */
+static bool meet_obliquely(const ss_shape_def *a, double at_a, const ss_shape_def *b, double at_b, ss_vec3 p) {
+  if (a->type == SS_SHAPE_HALF_SPACE || b->type == SS_SHAPE_HALF_SPACE) return false;
+  const double apart = fabs(at_a + v3_dot(a->pose.position, p) - at_b - v3_dot(b->pose.position, p));
+  const double widths = width_across(a, p) + width_across(b, p);
+  return apart > ALONG * widths && apart < (1 - ALONG) * widths;
+}
+
+/* The shapes of a body, or of the world, and where its origin is across the plane. */
+typedef struct group {
+  const char *name;
+  const ss_shape_def *shapes;
+  int n;
+  double at;
+} group;
+
+static group group_of(const ss_scene *scene, int k, ss_vec3 p) {
+  if (k < 0) return (group){"world", scene->world_shapes, scene->n_world_shapes, 0};
+  const ss_body_def *b = &scene->bodies[k];
+  return (group){b->name, b->shapes, b->n_shapes, v3_dot(b->pose.position, p)};
+}
+
+static bool are_exempt(const ss_scene *scene, const char *a, const char *b) {
+  for (int k = 0; k < scene->n_contacts; k++) {
+    const char *const *between = scene->contacts[k].between;
+    if ((strcmp(between[0], a) == 0 && strcmp(between[1], b) == 0) ||
+        (strcmp(between[0], b) == 0 && strcmp(between[1], a) == 0))
+      return true;
+  }
+  return false;
+}
+
+/* Whether shapes that may touch have the same middle plane, or are side by side. */
+static bool meet_in(const ss_scene *scene, ss_vec3 p) {
+  for (int i = 0; i < scene->n_bodies; i++)
+    for (int j = -1; j < i; j++) {
+      const group a = group_of(scene, i, p), b = group_of(scene, j, p);
+      if (are_exempt(scene, a.name, b.name)) continue;
+      for (int s = 0; s < a.n; s++)
+        for (int t = 0; t < b.n; t++)
+          if (meet_obliquely(&a.shapes[s], a.at, &b.shapes[t], b.at, p)) return false;
+    }
+  return true;
+}
+
 static ss_vec3 flat(ss_vec3 x, ss_vec3 p) { return v3_axpy(x, -v3_dot(x, p), p); }
 
 /* Into the plane; what stood beside it is beside the body's origin then. */
@@ -100,7 +162,7 @@ ss_status ss_import_flatten(ss_import *i, ss_scene *scene) {
   for (int k = 0; k < 3; k++) {
     const ss_plane plane = ss_plane_of(planes[k]);
     const ss_vec3 p = ss_axis_vector(plane.normal);
-    if (!moves_in(scene, &plane, p, held)) continue;
+    if (!moves_in(scene, &plane, p, held) || !meet_in(scene, p)) continue;
     ss_import_note(i, "all bodies move in the %c%c plane: a planar scene", "xyz"[plane.axes[0]], "xyz"[plane.axes[1]]);
     return flatten(scene, planes[k], p) ? ss_fail(i->error, SS_ERROR_MEMORY, "out of memory") : SS_OK;
   }
