@@ -228,7 +228,7 @@ static inline void subtract(double *restrict target, const double *restrict sour
 
 /* Factors of a node's own block, L with ones on its diagonal; the rest of the panel with them; the lower one. d: the diagonal as it
  * was given. Returns the rank. */
-WIDE static int factor_panel(ss_lu *lu, ss_lu_node *s, const double *d, double tolerance) {
+static int factor_panel(ss_lu *lu, ss_lu_node *s, const double *d, double tolerance) {
   const int stride = s->size + s->width;
   double *inverse = lu->inverse + s->place;
   int rank = 0;
@@ -265,8 +265,8 @@ static inline void subtract_product(double *block, int stride, const double *L, 
 }
 
 /* Compilers unroll what they know the size of: hinges in the plane have two rows, ball joints three, hinges five. */
-static inline void update(double *block, int stride, const double *L, int l_stride, const double *U, int u_stride,
-                          int size, int rows, int columns) {
+static void update(double *block, int stride, const double *L, int l_stride, const double *U, int u_stride, int size,
+                   int rows, int columns) {
   const int same = rows == size && columns == size ? size : 0;
   if (same == 2)
     subtract_product(block, stride, L, l_stride, U, u_stride, 2, 2, 2);
@@ -279,7 +279,7 @@ static inline void update(double *block, int stride, const double *L, int l_stri
 }
 
 /* What is left of the nodes that follow. */
-WIDE static void update_later(ss_lu *lu, const ss_lu_node *s) {
+static void update_later(ss_lu *lu, const ss_lu_node *s) {
   const int stride = s->size + s->width;
   const double *U = s->panel + s->size, *L = s->lower;
   for (int i = 0; i < s->n_near; i++) {
