@@ -10,6 +10,7 @@ static const double h = 0.02;
 typedef struct path {
   double c[4], wave, frequency, phase;
   double kink, slope, thick; /* slope > 0: slope |x - kink| - thick */
+  double missing;            /* of the rate that is told: the feature travels over the shapes */
 } path;
 
 static path paths[MOST];
@@ -21,8 +22,8 @@ static double gap_at(const path *p, double x) {
 
 static double rate_at(const path *p, double x) {
   if (p->slope > 0) return (x < p->kink ? -p->slope : p->slope) / h;
-  return (p->c[1] + x * (2 * p->c[2] + x * 3 * p->c[3]) + p->wave * p->frequency * cos(p->frequency * x + p->phase)) /
-         h;
+  const double waves = p->wave * p->frequency * cos(p->frequency * x + p->phase);
+  return (p->c[1] + x * (2 * p->c[2] + x * 3 * p->c[3]) + waves - p->missing) / h;
 }
 
 static void place_on_path(const ss_sim *sim, const ss_contact *c, const double *delta, double tau, double fraction,
@@ -178,6 +179,33 @@ static void test_looks_do_not_depend_on_the_scale(void **state) {
   }
 }
 
+/* Rates that miss what a feature's travel does to its gap: the collision is found all the same, and with few looks also where the gap starts
+ * near zero. */
+static void test_rates_that_miss_something(void **state) {
+  (void)state;
+  enum { TRIALS = 300, FEW = 40 };
+  uint64_t seed = 23;
+  int collisions = 0;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    path p = {.c = {pow(10, uniform(&seed, -12, -2)), uniform(&seed, -1, 1), uniform(&seed, -0.2, 0.2), 0}};
+    bool clear, found = false;
+    const double first = first_descent(&p, 0, &clear);
+    p.missing = copysign(uniform(&seed, 0.3, 3), p.c[1]); /* to the other side */
+    paths[0] = p;
+    run r;
+    open_paths(&r, 1);
+    r.sim->step.looks = 0;
+    const double tau = ss_first_collision(r.sim, h, true, &found);
+    if (first > 1 && clear) assert_false(found);
+    if (fabs(p.c[1]) > 0.3) assert_int_equal(found, p.c[1] < 0);
+    if (found) assert_true(gap_at(&p, tau / h) <= 0 && gap_at(&p, tau / h - 1e-9) > -1e-8);
+    if (r.sim->step.looks > FEW) fail_msg("trial %d: %ld looks", trial, (long)r.sim->step.looks);
+    collisions += found;
+    run_close(&r);
+  }
+  assert_true(collisions > TRIALS / 3);
+}
+
 /* The first of several; what is held is not watched; one that starts at the surface, or under it, and separates, comes back to where it
  * was; a collision at once is counted as a hop. */
 static void test_several_paths(void **state) {
@@ -321,7 +349,9 @@ static void test_what_lands_is_held(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_path),
                                      cmocka_unit_test(test_looks_do_not_depend_on_the_scale),
-                                     cmocka_unit_test(test_several_paths), cmocka_unit_test(test_landings_on_paths),
+                                     cmocka_unit_test(test_rates_that_miss_something),
+                                     cmocka_unit_test(test_several_paths),
+                                     cmocka_unit_test(test_landings_on_paths),
                                      cmocka_unit_test(test_what_lands_is_held)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,81 @@ static void test_joints_and_remarks(void **state) {
   ss_scene_destroy(through_a_file(scene));
 }
 
+/* A walker whose legs stand beside the plane in which it moves, with another part in the world. */
+static ss_scene *import_walker(const char *more) {
+  char text[2048];
+  (void)snprintf(
+      text, sizeof text,
+      "<mujoco><option timestep=\"0.001\"/><worldbody><geom type=\"plane\" size=\"1 1 1\" friction=\"0.1\"/>\n"
+      " <body name=\"torso\" pos=\"0 0 1.02\"><joint type=\"slide\" axis=\"1 0 0\"/>"
+      "<joint type=\"slide\" axis=\"0 0 1\"/><joint axis=\"0 1 0\"/><geom size=\"0.2\"/>\n"
+      "  <body name=\"left\" pos=\"0 0.1 -0.2\"><joint axis=\"0 1 0\" range=\"-60 90\"/>"
+      "<geom type=\"capsule\" fromto=\"0 0 0 -0.3 0 -0.7\" size=\"0.05\" friction=\"0.1\"/></body>\n"
+      "  <body name=\"right\" pos=\"0 -0.1 -0.2\"><joint axis=\"0 -1 0\"/>"
+      "<geom type=\"capsule\" fromto=\"0 0 0 0.2 0 -0.7\" size=\"0.05\" friction=\"0.1\"/></body>\n"
+      " </body>%s</worldbody></mujoco>",
+      more);
+  return import_text(text, false);
+}
+
+/* A robot that cannot leave a plane becomes a planar scene, and moves as it did in space, through impacts and sliding; what can leave it
+ * stays spatial. */
+static void test_planar_robots(void **state) {
+  (void)state;
+  static const char free_ball[] = "<body name=\"ball\" pos=\"9 9 9\"><freejoint/><geom size=\"0.1\"/></body>";
+  static const char ramp[] = "<geom type=\"plane\" size=\"1 1 1\" pos=\"0 0 -1\" euler=\"10 0 0\"/>";
+  static const char across[] = "<body name=\"arm\" pos=\"9 0 1\"><joint axis=\"1 0 0\"/><geom size=\"0.1\"/></body>";
+  ss_scene *scenes[] = {import_walker(""), import_walker(free_ball), import_walker(ramp), import_walker(across)};
+  for (int k = 0; k < 4; k++) assert_int_equal(scenes[k]->planar, k == 0 ? SS_PLANAR_XZ : SS_SPATIAL);
+  assert_int_equal(scenes[0]->n_joints, 2); /* the planar joint holds nothing */
+  assert_int_equal(scenes[1]->n_joints, 3);
+  ss_model *model[2];
+  ss_sim *sim[2];
+  for (int k = 0; k < 2; k++) {
+    scenes[k] = through_a_file(scenes[k]);
+    scenes[k]->simulation.stabilization = SS_STABILIZATION_NONE; /* which joints of the world take part in otherwise */
+    sim[k] = simulate(scenes[k], &model[k], 0.3);
+    assert_true(ss_sim_report(sim[k])->certificate.certified);
+    assert_true(ss_sim_report(sim[k])->energy.impact_loss > 1 && ss_sim_report(sim[k])->energy.friction_loss > 0.1);
+  }
+  assert_int_equal(model[0]->n_v, 9);
+  const double *q[2] = {ss_sim_state(sim[0])->q, ss_sim_state(sim[1])->q};
+  const double beside[3] = {0, 0.1, -0.1}; /* in space; in the plane the shapes are */
+  for (int b = 0; b < 3; b++)
+    for (int i = 0; i < 7; i++) {
+      const double other = q[1][7 * b + i] - (i == 1 ? beside[b] : 0);
+      if (!(fabs(q[0][7 * b + i] - other) < 1e-7)) fail_msg("body %d: %d: %g, %g", b, i, q[0][7 * b + i], other);
+    }
+  for (int k = 0; k < 2; k++) {
+    ss_sim_destroy(sim[k]);
+    ss_model_destroy(model[k]);
+  }
+  for (int k = 0; k < 4; k++) ss_scene_destroy(scenes[k]);
+}
+
+/* Parts that touch side by side do not overlap where they move past each other. */
+static void test_side_by_side(void **state) {
+  (void)state;
+  ss_scene *scene = through_a_file(
+      import_text("<mujoco><worldbody><geom type=\"box\" size=\"0.1 0.1 0.1\"/>\n"
+                  " <body name=\"arm\" pos=\"0 0.15 0\"><joint axis=\"0 1 0\"/>"
+                  "<geom type=\"cylinder\" fromto=\"0 0 0 0 0 -1\" size=\"0.05\"/></body></worldbody></mujoco>",
+                  false));
+  assert_int_equal(scene->planar, SS_PLANAR_XZ);
+  ss_model *model;
+  ss_sim *sim = simulate(scene, &model, 0.1);
+  assert_true(ss_sim_report(sim)->certificate.sound);
+  ss_sim_destroy(sim);
+  ss_model_destroy(model);
+  ss_scene_destroy(scene);
+  scene = import_text("<mujoco><worldbody><geom size=\"0.1\"/>\n"
+                      " <body name=\"arm\" pos=\"0 0.1 0.5\"><joint axis=\"0 1 0\" pos=\"0.5 0 0\"/>"
+                      "<geom size=\"0.1\"/></body></worldbody></mujoco>",
+                      false);
+  assert_int_equal(scene->planar, SS_SPATIAL); /* the spheres would meet obliquely */
+  ss_scene_destroy(scene);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   refuse_text("<robot>\n<link", "not valid XML", 2);
@@ -302,6 +377,8 @@ int main(void) {
       cmocka_unit_test(test_a_pendulum_falls_as_it_must),
       cmocka_unit_test(test_masses_of_geoms),
       cmocka_unit_test(test_joints_and_remarks),
+      cmocka_unit_test(test_planar_robots),
+      cmocka_unit_test(test_side_by_side),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_robots),
       cmocka_unit_test(test_long_chain),

@@ -120,10 +120,10 @@ static double tolerance_of(const ss_audit *audit, const ss_probe *a, const ss_pr
          ROUNDING * (v3_norm(a->center) + v3_norm(b->center));
 }
 
-/* Planar scenes: shapes side by side across the plane do not meet, however they overlap in it. */
-static bool apart_across(const ss_probe *a, const ss_probe *b, ss_vec3 normal) {
+/* Planar scenes: shapes side by side across the plane do not meet, however they overlap in it; nor do those that touch there. */
+static bool apart_across(const ss_probe *a, const ss_probe *b, ss_vec3 normal, double tolerance) {
   if (a->shape->type == SS_SHAPE_ELLIPSE || b->shape->type == SS_SHAPE_ELLIPSE) return false;
-  return v3_dot(normal, v3_sub(a->high, b->low)) <= 0 || v3_dot(normal, v3_sub(b->high, a->low)) <= 0;
+  return v3_dot(normal, v3_sub(a->high, b->low)) <= tolerance || v3_dot(normal, v3_sub(b->high, a->low)) <= tolerance;
 }
 
 static ss_status look_at(const inquiry *q, int i, int j, ss_error *error) {
@@ -144,7 +144,7 @@ static ss_status look_at(const inquiry *q, int i, int j, ss_error *error) {
     depth =
         a->shape->mesh ? ss_surface_overlap(audit->surfaces[i], a, b) : ss_surface_overlap(audit->surfaces[j], b, a);
   } else {
-    if (planar && apart_across(a, b, normal)) return SS_OK;
+    if (planar && apart_across(a, b, normal, tolerance)) return SS_OK;
     depth = ss_convex_overlap(a, b, normal, tolerance, &e->axis);
   }
   if (!(depth > tolerance) || depth <= q->worst->depth) return SS_OK;
@@ -221,7 +221,8 @@ static ss_status look_between(ss_audit *audit, int i, const ss_pose way[2], int 
   const bool planar = audit->model->planar != SS_SPATIAL;
   const ss_pose ends[2][2] = {{way[0], way[1]}, {other[0], other[1]}};
   const ss_probe now[2] = {ss_probe_make(shapes[0], &way[1]), ss_probe_make(shapes[1], &other[1])};
-  if (planar && apart_across(&now[0], &now[1], audit->model->plane_normal)) return SS_OK;
+  const double tolerance = tolerance_of(audit, &now[0], &now[1]);
+  if (planar && apart_across(&now[0], &now[1], audit->model->plane_normal, tolerance)) return SS_OK;
   const double depth = shapes[1]->mesh
                            ? ss_surface_passage(audit->surfaces[j], other, shapes[0], way)
                            : ss_convex_passage(shapes, ends, planar ? audit->model->plane_normal : v3(0, 0, 0));

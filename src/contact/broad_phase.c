@@ -1,11 +1,12 @@
 /* Broad phase: pairs of shapes that may touch within the step.
  *
  * Few pairs (most mechanisms): all of them that can collide at all, listed once; the boxes of each are compared. Many: boxes around the
- * shapes, grown by the way they can go in the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces are unbounded and
- * meet everybody. While the boxes stay inside those that the pairs were listed for, in later parts of a step and where bodies are at rest, the list
+ * shapes, grown by the way they can go in the step, are sorted along the axis along which the shapes lie farthest apart, and swept. Half-spaces meet everybody,
+ * but those of the world along two axes what is near their surface. While the boxes stay inside those that the pairs were listed for, in later parts of a step and where bodies are at rest, the list
  * stays. */
 #include "contact/sweep_and_prune.h"
 #include "contact/contact.h"
+#include "geom/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,20 @@ double ss_search_reach(const ss_sim *sim, double h) {
   return isfinite(reach) ? ldexp(ceil(512 * mantissa), exponent - 9) : reach;
 }
 
+/* A floor is not near what is high above it: a half-space whose surface lies along two axes ends along the third. */
+static void bound_by_surface(const ss_pose *pose, double grow, double *b) {
+  static const double level = 1e-15;
+  const ss_vec3 n = quat_axis_z(pose->orientation);
+  for (int k = 0; k < 3; k++) {
+    const double along = v3_get(n, k), at = v3_get(pose->position, k);
+    if (v3_norm(v3_axpy(n, -along, v3(k == 0, k == 1, k == 2))) > level) continue;
+    if (along > 0)
+      b[3 + k] = at + grow;
+    else
+      b[k] = at - grow;
+  }
+}
+
 /* low x y z, high x y z of a shape, grown by how far it can move and by half of what the narrow phase looks at
  * besides, so that its contacts do not depend on what else is listed. */
 static void bound(ss_sim *sim, int i) {
@@ -57,6 +72,7 @@ static void bound(ss_sim *sim, int i) {
   double *b = sim->search.bounds + 6 * (size_t)i;
   b[0] = low.x - grow, b[1] = low.y - grow, b[2] = low.z - grow;
   b[3] = high.x + grow, b[4] = high.y + grow, b[5] = high.z + grow;
+  if (shape->type == SS_SHAPE_HALF_SPACE && shape->body < 0) bound_by_surface(&pose, grow, b);
 }
 
 static void compute_bounds(ss_sim *sim, double h) {

@@ -27,12 +27,9 @@ double ss_limit_speed(const ss_sim *sim, const ss_contact *c, const double *v_en
 
 static const ss_law no_friction = {.collide = true};
 
-static ss_status add_limit(ss_sim *sim, int joint_index, bool upper, ss_error *error) {
-  const ss_status status = ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity,
-                                   sim->trial.n_contacts + 1, sizeof *sim->trial.contacts, error);
-  if (status != SS_OK) return status;
+/* One end of a joint's range; its coordinate and the rate of that are known. */
+static void add_limit(ss_sim *sim, int joint_index, bool upper, double near, double value, double rate) {
   const ss_joint *joint = &sim->model->joints[joint_index];
-  const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
   ss_contact *c = &sim->trial.contacts[sim->trial.n_contacts++];
   *c = (ss_contact){.key = UINT64_C(1) << 63 | (uint64_t)joint_index << 1 | upper,
                     .shape = {-1, -1},
@@ -41,22 +38,27 @@ static ss_status add_limit(ss_sim *sim, int joint_index, bool upper, ss_error *e
                     .limit = true,
                     .joint = joint_index,
                     .upper = upper,
-                    .near = joint->n_angles ? sim->state.angle[joint->first_angle] : 0,
+                    .near = near,
                     .at = {.normal = {1, 0, 0}}, /* stands for the coordinate in the contact memory */
                     .row = -1};
-  c->at.gap = ss_limit_gap(sim->model, c, &a, &b);
-  c->rate = ss_contact_rate(sim->model, c, &c->at, &a, &b, sim->state.v);
+  c->at.gap = sign_of(c) * (value - joint->limits[upper]);
+  c->rate = sign_of(c) * rate;
   ss_contact_remember(sim, c);
-  return SS_OK;
 }
 
 ss_status ss_limits_append(ss_sim *sim, ss_error *error) {
-  for (int k = 0; k < sim->model->n_joints; k++) {
-    if (!sim->model->joints[k].has_limits) continue;
-    for (int upper = 0; upper < 2; upper++) {
-      const ss_status status = add_limit(sim, k, upper, error);
-      if (status != SS_OK) return status;
-    }
+  const ss_model *model = sim->model;
+  const ss_status status = ss_grow((void **)&sim->trial.contacts, &sim->trial.contact_capacity,
+                                   sim->trial.n_contacts + 2 * model->n_limits, sizeof *sim->trial.contacts, error);
+  for (int k = 0; k < model->n_joints && status == SS_OK; k++) {
+    const ss_joint *joint = &model->joints[k];
+    if (!joint->has_limits) continue;
+    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
+    const double near = joint->n_angles ? sim->state.angle[joint->first_angle] : 0;
+    ss_row row;
+    const double value = ss_joint_coordinate(model, joint, SS_ACTION_LIMITS, &a, &b, near, &row);
+    const double rate = ss_row_dot(model, &row, sim->state.v);
+    for (int upper = 0; upper < 2; upper++) add_limit(sim, k, upper, near, value, rate);
   }
-  return SS_OK;
+  return status;
 }

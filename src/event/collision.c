@@ -138,15 +138,29 @@ static double confirm(const track *t, sample a, sample b) {
   return -1;
 }
 
+/* The point of a feature may travel over the shapes (where the line of one cylinder crosses the rim of another), and its gap then changes
+ * by more than the rate. What is missing is the same along a short interval. */
+static void correct_rates(sample *a, sample *b) {
+  const double missing = (b->gap - a->gap) / (b->tau - a->tau) - (a->rate + b->rate) / 2;
+  a->rate += missing;
+  b->rate += missing;
+}
+
 static double search(const track *t, sample a, sample b, int depth) {
   const double width = b.tau - a.tau;
   if (a.gap > 0 && b.gap > 0 && a.gap + b.gap >= t->speed * width) return -1;
   const sample middle = look(t, a.tau + width / 2);
   /* The slope counts too: a gap that goes down to a thin body and up again behind it has a kink, and where the one side
    * is three times as long as the other the cubic meets its middle all the same. */
-  const double error = fmax(fabs(middle.gap - cubic(&a, &b, 0.5)), fabs(width * middle.rate - cubic_slope(&a, &b)) / 4);
+  const double off = fabs(middle.gap - cubic(&a, &b, 0.5));
+  const double bent = fabs(width * middle.rate - cubic_slope(&a, &b)) / 4;
   const double scale = fmax(fabs(middle.gap), fmin(fabs(a.gap), fabs(b.gap)));
-  if (error <= 0.05 * scale + 1e-12 * t->sim->model->length || depth == 0 || *t->halvings == 0) return confirm(t, a, b);
+  const double most = 0.05 * scale + 1e-12 * t->sim->model->length;
+  if (fmax(off, bent) <= most || depth == 0 || *t->halvings == 0) return confirm(t, a, b);
+  if (off <= most && width * fabs(middle.rate - (a.rate + b.rate) / 2) / 4 <= most) {
+    correct_rates(&a, &b);
+    return confirm(t, a, b);
+  }
   --*t->halvings;
   const double first = search(t, a, middle, depth - 1);
   return first >= 0 ? first : search(t, middle, b, depth - 1);

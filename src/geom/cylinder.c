@@ -142,15 +142,18 @@ typedef struct rim_context {
   const void *context;
 } rim_context;
 
-static ss_vec3 rim_at(const rim_context *r, double angle) {
-  return v3_add(r->center, v3_add(v3_scale(r->radius * cos(angle), r->u), v3_scale(r->radius * sin(angle), r->v)));
+static ss_vec3 rim_towards(const rim_context *r, double c, double s) {
+  return v3_add(r->center, v3_add(v3_scale(r->radius * c, r->u), v3_scale(r->radius * s, r->v)));
 }
 
-static double rim_slope(const void *context, double angle) {
-  const rim_context *r = context;
-  const ss_vec3 g = r->gradient(r->context, rim_at(r, angle));
-  return cos(angle) * v3_dot(g, r->v) - sin(angle) * v3_dot(g, r->u);
+static ss_vec3 rim_at(const rim_context *r, double angle) { return rim_towards(r, cos(angle), sin(angle)); }
+
+static double slope_towards(const rim_context *r, double c, double s) {
+  const ss_vec3 g = r->gradient(r->context, rim_towards(r, c, s));
+  return c * v3_dot(g, r->v) - s * v3_dot(g, r->u);
 }
+
+static double rim_slope(const void *context, double angle) { return slope_towards(context, cos(angle), sin(angle)); }
 
 /* Outwards the function falls: no point of the disc is lower. */
 static double outward(const rim_context *r, double angle) {
@@ -164,6 +167,8 @@ bool ss_rim_minimum(ss_cylinder c, int end, ss_vec3 center, ss_quat turn, ss_gra
                     ss_vec3 *point) {
   enum { ARCS = 16 };
   static const double pi = 3.14159265358979323846;
+  static const double eighths[] = {0, 0.38268343236508977173, 0.70710678118654752440, 0.92387953251128675613,
+                                   1}; /* sines */
   const rim_context r = {v3_add(center, quat_rotate(turn, v3(end_of(c, end), 0, 0))),
                          quat_rotate(turn, v3(0, 1, 0)),
                          quat_rotate(turn, v3(0, 0, 1)),
@@ -171,7 +176,13 @@ bool ss_rim_minimum(ss_cylinder c, int end, ss_vec3 center, ss_quat turn, ss_gra
                          gradient,
                          context};
   double best = 0, least = INFINITY, slope[ARCS + 1];
-  for (int i = 0; i < ARCS; i++) slope[i] = rim_slope(&r, 2 * pi * i / ARCS);
+  for (int i = 0; i < ARCS / 4; i++) {
+    const double x = eighths[4 - i], y = eighths[i];
+    slope[i] = slope_towards(&r, x, y);
+    slope[i + 4] = slope_towards(&r, -y, x);
+    slope[i + 8] = slope_towards(&r, -x, -y);
+    slope[i + 12] = slope_towards(&r, y, -x);
+  }
   slope[ARCS] = slope[0];
   for (int i = 0; i < ARCS; i++) {
     if (!(slope[i] <= 0 && slope[i + 1] > 0)) continue;

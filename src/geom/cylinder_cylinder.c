@@ -195,20 +195,43 @@ static void slab(const couple *c, int whose, int end, ss_contact_point *out) {
   fill(c, whose ^ 1, d, n, v3_axpy(p, -d, n), out);
 }
 
-/* Distance of the slabs across n, which points from b to a. */
-static double separation(const couple *c, ss_vec3 n) {
+enum { WHOLE = -1 };
+
+/* How far along n a reaches down and b up: as a whole, or by one of its ends. */
+static double lowest(const couple *c, ss_vec3 n, int end) {
   const view *v = &c->view[0];
   const ss_vec3 down = quat_rotate(quat_conjugate(v->turn), v3_neg(n));
-  return v3_dot(n, v->center) - v3_dot(down, ss_cylinder_support(v->mine, down)) -
-         v3_dot(n, ss_cylinder_support(v->other, n));
+  const ss_vec3 p = end == WHOLE ? ss_cylinder_support(v->mine, down) : ss_disc_support(v->mine, end, down);
+  return v3_dot(n, v->center) - v3_dot(down, p);
 }
+
+static double highest(const couple *c, ss_vec3 n, int end) {
+  const ss_cylinder b = c->view[0].other;
+  return v3_dot(n, end == WHOLE ? ss_cylinder_support(b, n) : ss_disc_support(b, end, n));
+}
+
+/* Distance of the slabs across n, which points from b to a. */
+static double separation(const couple *c, ss_vec3 n) { return lowest(c, n, WHOLE) - highest(c, n, WHOLE); }
 
 typedef struct search {
   ss_vec3 n, start; /* start: for Newton's method, of any feature */
   double separation, from_start;
   uint32_t feature; /* that has n */
   uint32_t flat;    /* slab to fall back on */
+  double reach;     /* ends that are known to be farther from what they are compared with are passed over */
+  bool passed_over;
 } search;
+
+/* Whether ends of a and b, or one of them and the other cylinder, are farther from each other than is looked for: apart by so much across
+ * the best normal so far, or along one of the axes. */
+static bool is_far(const couple *c, int end_a, int end_b, search *s) {
+  const ss_vec3 axis = quat_axis_x(c->view[0].turn);
+  const ss_vec3 normals[] = {s->n, axis, v3_neg(axis), v3(1, 0, 0), v3(-1, 0, 0)};
+  bool far = false;
+  for (int k = 0; k < 5 && !far; k++) far = lowest(c, normals[k], end_a) - highest(c, normals[k], end_b) > s->reach;
+  s->passed_over |= far;
+  return far;
+}
 
 static void consider(const couple *c, const ss_contact_point *contact, bool valid, uint32_t feature, search *s) {
   const double value = separation(c, contact->normal), least = 1e-15 * c->size;
@@ -217,8 +240,8 @@ static void consider(const couple *c, const ss_contact_point *contact, bool vali
 }
 
 /* The best separating normal of ends and sides. */
-static search first_normal(const couple *c, found *f) {
-  search s = {.n = {0, 0, 1}, .start = {0, 0, 1}, .separation = -INFINITY, .from_start = -INFINITY};
+static search first_normal(const couple *c, double reach, found *f) {
+  search s = {.n = {0, 0, 1}, .start = {0, 0, 1}, .separation = -INFINITY, .from_start = -INFINITY, .reach = reach};
   ss_contact_point contact;
   for (int k = 0; k < 4; k++) {
     slab(c, k & 1, k >> 1, &contact);
@@ -228,6 +251,9 @@ static search first_normal(const couple *c, found *f) {
   const bool beside = sides(c, &contact);
   consider(c, &contact, beside, encode(SIDES, 0, 0, 0, 0), &s);
   for (int k = 0; k < 4; k++) {
+    f->rim_valid[k] = false;
+    f->rim[k] = (ss_contact_point){.gap = INFINITY};
+    if (is_far(c, k & 1 ? WHOLE : k >> 1, k & 1 ? k >> 1 : WHOLE, &s)) continue;
     f->rim_valid[k] = rim(c, k & 1, k >> 1, SS_CYLINDER_SIDE, &f->rim[k]);
     consider(c, &f->rim[k], f->rim_valid[k], encode(RIM, k & 1, k >> 1, SS_CYLINDER_SIDE, 0), &s);
   }
@@ -346,7 +372,7 @@ static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point 
     break;
   case RIMS:
     valid = c->found ? take(c->found->rims, c->found->rims_valid, end + 2 * surface, out)
-                     : rims(c, end, surface, first_normal(c, &again).start, out);
+                     : rims(c, end, surface, first_normal(c, INFINITY, &again).start, out);
     break;
   default:
     slab(c, whose, end, out);
@@ -357,10 +383,13 @@ static bool feature_contact(const couple *c, uint32_t feature, ss_contact_point 
 
 /* ---- all of them ---- */
 
-static search best_normal(const couple *c, found *f) {
-  search s = first_normal(c, f);
+static search best_normal(const couple *c, double reach, found *f) {
+  search s = first_normal(c, reach, f);
   const ss_vec3 start = s.start;
   for (int k = 0; k < 4; k++) {
+    f->rims_valid[k] = false;
+    f->rims[k] = (ss_contact_point){.gap = INFINITY};
+    if (is_far(c, k & 1, k >> 1, &s)) continue;
     f->rims_valid[k] = rims(c, k & 1, k >> 1, start, &f->rims[k]);
     if (f->rims_valid[k]) consider(c, &f->rims[k], true, encode(RIMS, 0, k & 1, k >> 1, 0), &s);
   }
@@ -420,12 +449,14 @@ static void collect_all(collector *k) {
   for (int i = 0; i < 4 && !k->level; i++) (void)collect(k, encode(RIMS, 0, i & 1, i >> 1, 0));
 }
 
-/* None of the contacts is as near as the shapes are, or closed where they overlap. Of two ends that lie on each other the search
+/* Whether one of the contacts is as near as the shapes are, or closed where they overlap. Of two ends that lie on each other the search
  * need not know the best normal, which differs from theirs by less than they are tilted, but the contacts are all there. */
+static bool is_complete(const collector *k, const search *s) {
+  return k->least <= fmax(s->separation, 0) + margin * k->c->size ||
+         (k->level && s->separation > -margin * k->c->size && k->count > 0);
+}
+
 static void collect_missing(collector *k, const search *s) {
-  if (k->least <= fmax(s->separation, 0) + margin * k->c->size ||
-      (k->level && s->separation > -margin * k->c->size && k->count > 0))
-    return;
   ss_contact_point contact;
   (void)feature_contact(k->c, s->feature, &contact);
   if (fabs(contact.gap - s->separation) > margin * k->c->size) (void)feature_contact(k->c, s->flat, &contact);
@@ -442,13 +473,22 @@ static int cylinders_collide(const ss_shape *a, const ss_pose *pa, const ss_shap
                              ss_contact_point out[SS_PAIR_CONTACTS]) {
   if (v3_norm(v3_sub(pa->position, pb->position)) - (a->reach + b->reach) > reach) return 0;
   couple c = couple_make(a, pa, b, pb);
-  found there;
-  const search s = best_normal(&c, &there);
-  c.found = &there;
-  if (s.separation > reach) return 0;
-  collector k = {&c, s.n, false, reach, INFINITY, out, 0};
-  if (s.separation > -0.1 * c.size) collect_all(&k); /* deeper no other feature makes sense */
-  collect_missing(&k, &s);
+  collector k;
+  search s;
+  for (int all = 0; all < 2; all++) { /* all features, where those near enough do not tell how near the shapes are */
+    found there;
+    c.found = NULL;
+    s = best_normal(&c, all ? (double)INFINITY : reach, &there);
+    if (s.separation > reach) return 0;
+    c.found = &there;
+    k = (collector){&c, s.n, false, reach, INFINITY, out, 0};
+    if (s.separation > -0.1 * c.size) collect_all(&k); /* deeper no other feature makes sense */
+    if (is_complete(&k, &s)) break;
+    if (!s.passed_over) {
+      collect_missing(&k, &s);
+      break;
+    }
+  }
   for (int i = 0; i < k.count; i++) to_world(pb, &out[i]);
   return k.count;
 }

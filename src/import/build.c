@@ -324,6 +324,7 @@ ss_status ss_import_build(ss_import *i, ss_scene *scene) {
     if (i->parts[k].n_motions > 0) SS_TRY(add_joint(i, scene, body, k));
   SS_TRY(add_closures(i, scene, body));
   SS_TRY(exempt_neighbours(i, scene));
+  SS_TRY(ss_import_flatten(i, scene));
   scene->simulation.scheme = "moreau";
   scene->simulation.step = i->step;
   scene->simulation.duration = 2;

@@ -136,5 +136,7 @@ ss_status ss_import_urdf(ss_import *import, const ss_xml *robot, bool fixed_base
 ss_status ss_import_mjcf(ss_import *import, ss_xml *mujoco);
 /* Merges what is rigidly connected, makes bodies and joints, exempts what overlaps from contact. */
 ss_status ss_import_build(ss_import *import, ss_scene *scene);
+/* A planar scene where nothing leaves a plane (flatten.c). */
+ss_status ss_import_flatten(ss_import *import, ss_scene *scene);
 
 #endif

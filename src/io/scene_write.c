@@ -279,10 +279,23 @@ static void put_outputs(FILE *f, const ss_scene *scene) {
   }
 }
 
+/* What stands for a shape in a planar scene may be another one in space. */
+static bool may_be_written(const ss_scene *s, const ss_shape_def *shapes, int n) {
+  bool good = true;
+  for (int i = 0; i < n && s->planar != SS_SPATIAL; i++)
+    good = good && shapes[i].type != SS_SHAPE_CONVEX && shapes[i].type != SS_SHAPE_HEIGHT_FIELD &&
+           shapes[i].type != SS_SHAPE_ELLIPSE;
+  return good;
+}
+
 static bool has_only_what_is_written(const ss_scene *s) {
-  bool good = s->planar == SS_SPATIAL && s->n_forces == 0 && s->n_parameters == 0 && !s->compliance.given;
+  bool good = s->n_forces == 0 && s->n_parameters == 0 && !s->compliance.given;
   for (int i = 0; i < s->n_contacts; i++) good = good && !s->contacts[i].collide && !s->contacts[i].compliance;
-  for (int i = 0; i < s->n_bodies; i++) good = good && s->bodies[i].has_inertia;
+  for (int i = 0; i < s->n_bodies; i++) {
+    const ss_body_def *b = &s->bodies[i];
+    good = good && b->has_inertia && may_be_written(s, b->shapes, b->n_shapes);
+  }
+  good = good && may_be_written(s, s->world_shapes, s->n_world_shapes);
   for (int i = 0; i < s->n_joints; i++) {
     const ss_joint_type t = s->joints[i].type;
     good = good && s->joints[i].has_at && !s->joints[i].has_motor &&
@@ -301,6 +314,8 @@ ss_status ss_scene_write(const ss_scene *scene, FILE *f, ss_error *error) {
     (void)fputc('\n', f);
   }
   put_inputs(f, scene);
+  for (const ss_word *word = ss_words_planar.rows; word->name; word++)
+    if (scene->planar != SS_SPATIAL && word->value == (int)scene->planar) (void)fprintf(f, "planar: %s\n", word->name);
   (void)fputs("gravity: ", f);
   put_vector(f, scene->gravity);
   (void)fputc('\n', f);

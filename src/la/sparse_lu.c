@@ -6,6 +6,8 @@
  * whose Schur complement is zero as a whole when the matrix is symmetric. Where it is not (gyroscopic terms on redundant
  * joints) the caller sees the residual. */
 #include "la/sparse_lu.h"
+
+#include "core/wide.h"
 #include "la/rows.h"
 
 #include <math.h>
@@ -391,7 +393,7 @@ void ss_lu_solve(const ss_lu *lu, const double *b, double *out) {
 }
 
 /* The same as `forward` for rows of m numbers. */
-static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
+WIDE static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
   double *own = x + (ptrdiff_t)m * s->place;
   for (int r = 1; r < s->size; r++)
     row_add_rows(own + (ptrdiff_t)m * r, -1, own, m, s->panel + (ptrdiff_t)r * (s->size + s->width), 1, r, m);
@@ -402,7 +404,7 @@ static void forward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double 
   }
 }
 
-static void backward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
+WIDE static void backward_columns(const ss_lu *lu, const ss_lu_node *s, int m, double *x) {
   for (int r = s->size - 1; r >= 0; r--) {
     const double *row = s->panel + (ptrdiff_t)r * (s->size + s->width);
     double *own = x + (ptrdiff_t)m * (s->place + r);

@@ -174,6 +174,14 @@ static inline double ss_row_meets(const ss_model *model, const ss_row *a, const 
   return sum;
 }
 
+/* a M^-1 a^T with w = M^-1 a^T. */
+static inline double ss_row_meets_itself(const ss_model *model, const ss_row *a, const double *w) {
+  double sum = 0;
+  for (int side = 0; side < 2; side++)
+    if (a->body[side] >= 0) sum += ss_short_dot(a->j[side], w + (ptrdiff_t)6 * side, model->bodies[a->body[side]].n);
+  return sum;
+}
+
 /* What makes a length of a row's residual: a row of bodies that only turns has an angle. */
 static inline double ss_row_length(const ss_model *model, const ss_row *row) {
   if (row->body[0] == SS_DENSE) return 1;

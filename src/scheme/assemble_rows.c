@@ -72,7 +72,8 @@ ss_status ss_assemble_rows(ss_sim *sim, ss_error *error) {
 
 double ss_problem_diagonal(const ss_sim *sim, int i) {
   const ss_problem *p = &sim->trial.problem;
-  if (p->divided) return p->alpha * ss_rows_meet(sim, i, i) + p->compliance[i];
+  if (p->divided)
+    return p->alpha * ss_row_meets_itself(sim->model, &p->rows[i], p->w + 12 * (size_t)i) + p->compliance[i];
   if (!p->large) return p->G[(size_t)i * (size_t)p->n + (size_t)i];
   for (int k = p->listed.start[i]; k < p->listed.start[i + 1]; k++)
     if (p->listed.col[k] == i) return p->listed.value[k];

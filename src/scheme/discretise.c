@@ -258,7 +258,7 @@ ss_status ss_discretise(ss_sim *sim, double alpha, ss_error *error) {
   ss_spread(sim, alpha);
   for (int i = 0; c->active && i < n; i++) ss_couple_row(sim, &p->rows[i], c->w + (size_t)i * (size_t)c->n);
   p->joined = may_join(sim);
-  sim->solver.joined.factorised = sim->solver.joined.condensed = false;
+  sim->solver.joined.factorised = sim->solver.joined.condensed = sim->solver.joined.turned = false;
   if (!p->joined && !may_divide(sim)) return ss_assemble(sim, error);
   p->sparse = p->large = p->structured = false;
   p->divided = true;

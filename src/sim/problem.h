@@ -100,6 +100,7 @@ typedef struct ss_islands {
 typedef struct ss_joined {
   bool factorised;  /* the factors of G_ff are in the sim's lu */
   bool condensed;   /* what follows is that of the present problem */
+  bool turned;      /* z was found with discs, and the polygons were turned to it */
   double *coupling; /* [m][f] G_cf */
   double *response; /* [f][m] G_ff^-1 G_fc; and as much working space */
   double *S;        /* [3][m][m] what is left of G; in natural units; compliance in them */

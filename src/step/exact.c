@@ -76,7 +76,7 @@ ss_status ss_exact_prepare(ss_sim *sim, ss_error *error) {
   x->residual = SS_ARENA_ARRAY(sim->arena, double, rows);
   x->z = SS_ARENA_ARRAY(sim->arena, double, rows);
   x->unit = SS_ARENA_ARRAY(sim->arena, double, rows);
-  x->modes = SS_ARENA_ARRAY(sim->arena, double, (2 * (size_t)MODES + 1) * (size_t)model->n_v);
+  x->modes = SS_ARENA_ARRAY(sim->arena, double, ((size_t)MODES + 1) * (size_t)model->n_v);
   x->q = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_q);
   x->v = SS_ARENA_ARRAY(sim->arena, double, (size_t)model->n_v);
   if (!x->mechanism || !x->first || !x->mechanisms || !x->rows || !x->lu_rows || !x->w || !x->residual || !x->z ||
@@ -170,7 +170,7 @@ static void factorise_pressing(ss_sim *sim) {
   couple_pressing(sim);
   for (int i = 0; i < n; i++) {
     ss_pressing *c = &x->pressing[i];
-    const double diagonal = ss_row_meets(sim->model, &c->row, &c->row, c->w);
+    const double diagonal = ss_row_meets_itself(sim->model, &c->row, c->w);
     double *l = x->schur + (ptrdiff_t)i * n;
     for (int j = 0; j <= i; j++) {
       double sum = l[j];
@@ -483,35 +483,55 @@ static ss_vec3 centre_of_mass(const ss_sim *sim, int mechanism) {
   return v3_scale(1 / mass, centre);
 }
 
+/* Sums over a mechanism's bodies: E^T M E and E^T M v, E its modes. */
+static void project_modes(const ss_sim *sim, int mechanism, const double *v, double gram[MODES][MODES], double *right) {
+  const double *modes = sim->exact.modes;
+  const size_t size = (size_t)sim->model->n_v;
+  for (int k = 0; k < sim->model->n_bodies; k++) {
+    const ss_body *b = &sim->model->bodies[k];
+    if (sim->exact.mechanism[k] != mechanism) continue;
+    for (int i = 0; i < MODES; i++) {
+      const double *e = modes + (size_t)i * size + b->first;
+      double own[6];
+      for (int c = 0; c < b->n; c++) own[c] = ss_short_dot(b->m + (ptrdiff_t)c * b->n, e, b->n);
+      for (int j = 0; j <= i; j++) gram[i][j] += ss_short_dot(own, modes + (size_t)j * size + b->first, b->n);
+      right[i] += ss_short_dot(own, v + b->first, b->n);
+    }
+  }
+}
+
 /* The motion as one rigid body that is nearest to a velocity of a mechanism, in the mass norm, and has its momentum; of those along and
- * about the axes that its joints allow, or of all. Modes are made orthogonal, one after the other. */
+ * about the axes that its joints allow, or of all. Cholesky; modes that follow from those before are left out. */
 static void rigid_motion(ss_sim *sim, int mechanism, const double *v, bool allowed, double *out) {
   const size_t size = (size_t)sim->model->n_v;
-  double *const modes = sim->exact.modes, *const weighed = modes + MODES * size, square[MODES];
+  double *modes = sim->exact.modes, gram[MODES][MODES] = {{0}}, x[MODES] = {0};
   const ss_vec3 centre = centre_of_mass(sim, mechanism);
-  int n = 0;
-  memset(out, 0, sizeof(double) * size);
-  for (int mode = 0; mode < MODES; mode++) {
-    double *e = modes + (size_t)n * size, *own = weighed + (size_t)n * size;
-    rigid_mode(sim, mechanism, mode, centre, e);
-    weigh(sim, mechanism, e, own);
-    const double whole = product(sim, own, e);
-    if (!(whole > 0) || (allowed && !joints_allow(sim, mechanism, e))) continue;
-    for (int i = 0; i < n; i++) {
-      const double share = -product(sim, weighed + (size_t)i * size, e) / square[i];
-      add(sim, mechanism, share, modes + (size_t)i * size, e);
-      add(sim, mechanism, share, weighed + (size_t)i * size, own);
+  for (int i = 0; i < MODES; i++) rigid_mode(sim, mechanism, i, centre, modes + (size_t)i * size);
+  project_modes(sim, mechanism, v, gram, x);
+  for (int i = 0; i < MODES; i++) {
+    const double whole = gram[i][i];
+    bool good = whole > 0 && (!allowed || joints_allow(sim, mechanism, modes + (size_t)i * size));
+    for (int j = 0; j < i; j++) {
+      for (int k = 0; k < j; k++) gram[i][j] -= gram[i][k] * gram[j][k];
+      gram[i][j] = gram[j][j] > 0 ? gram[i][j] / gram[j][j] : 0;
+      gram[i][i] -= gram[i][j] * gram[i][j];
+      x[i] -= gram[i][j] * x[j];
     }
-    square[n] = product(sim, own, e);
-    if (square[n] <= 1e-12 * whole) continue;
-    add(sim, mechanism, product(sim, own, v) / square[n], e, out);
-    n++;
+    good = good && gram[i][i] > 1e-12 * whole;
+    gram[i][i] = good ? sqrt(gram[i][i]) : 0;
+    x[i] = good ? x[i] / gram[i][i] : 0;
+  }
+  memset(out, 0, sizeof(double) * size);
+  for (int i = MODES - 1; i >= 0; i--) {
+    for (int j = i + 1; j < MODES; j++) x[i] -= gram[j][i] * x[j];
+    x[i] = gram[i][i] > 0 ? x[i] / gram[i][i] : 0;
+    if (x[i] != 0) add(sim, mechanism, x[i], modes + (size_t)i * size, out);
   }
 }
 
 /* Takes from a velocity of a mechanism its motion as one rigid body, and with it all momentum. */
 static void remove_rigid_motion(ss_sim *sim, int mechanism, double *v) {
-  double *motion = sim->exact.modes + (size_t)2 * MODES * (size_t)sim->model->n_v;
+  double *motion = sim->exact.modes + (size_t)MODES * (size_t)sim->model->n_v;
   rigid_motion(sim, mechanism, v, false, motion);
   if (!joints_allow(sim, mechanism, motion)) rigid_motion(sim, mechanism, v, true, motion);
   add(sim, mechanism, -1, motion, v);

@@ -103,6 +103,7 @@ ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < sim->trial.n_contacts; i++)
     if (turns(sim, &sim->trial.contacts[i])) turn_corner(sim, &sim->trial.contacts[i]);
   sim->solver.joined.condensed = false;
+  sim->solver.joined.turned = p->joined;
   return p->joined ? SS_OK : ss_discretise_dense(sim, error);
 }
 
