@@ -102,8 +102,8 @@ static bool may_count(const ss_segment *axis, ss_vec3 half, uint32_t feature) {
   const ss_segment edge = box_edge(half, feature - EDGE);
   double s, t;
   ss_vec3 n;
-  return segment_perpendicular(axis, &edge, &s, &t, &n) && segment_contains(axis, s, 0) &&
-         segment_contains(&edge, t, -SS_EDGE_ENDS * edge.half);
+  return segments_cross(axis, &edge) && segment_perpendicular(axis, &edge, &s, &t, &n) &&
+         segment_contains(axis, s, 0) && segment_contains(&edge, t, -SS_EDGE_ENDS * edge.half);
 }
 
 /* An end of the axis over a face has the face's normal. */

@@ -96,7 +96,7 @@ static bool sides(const couple *c, ss_contact_point *out) {
   (void)length_and_direction(v3_cross(a.axis, b.axis), v3(0, 0, 1), &fallback);
   contact_of_spheres(segment_point(&a, s), v->mine.radius, segment_point(&b, t), v->other.radius, v3(0, 0, 0), fallback,
                      SIDES, out);
-  if (inside) return true;
+  if (inside) return segments_cross(&a, &b);
   /* beyond an end: the point on a's side from which b's axis is seen */
   const ss_vec3 x = segment_point(&a, s), across = v3_axpy(out->normal, -v3_dot(out->normal, a.axis), a.axis);
   ss_vec3 away;

@@ -145,7 +145,8 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
     valid = segment_contains(&a, s, -margin * a.half) && segment_contains(&b, t, -margin * b.half);
     border = !segment_contains(&a, s, margin * a.half) || !segment_contains(&b, t, margin * b.half);
     if (border) valid &= fabs(v3_dot(n, a.axis)) < 1e-6 && fabs(v3_dot(n, b.axis)) < 1e-6; /* not two ends */
-    if (c->b->n_faces == 0) valid &= segment_contains(&b, t, margin * b.half); /* a capsule's end is VERTEX_B */
+    if (c->b->n_faces == 0) /* a capsule's end is VERTEX_B */
+      valid &= segments_cross(&a, &b) && segment_contains(&b, t, margin * b.half);
     fill(c, d, n, segment_point(&b, t), out);
     break;
   }

@@ -108,7 +108,7 @@ static bool capsule_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge
   if (!crosses) segments_closest(&axis, &e, &s, &t);
   fill_round(g->radius, segment_point(&axis, s), segment_point(&e, t), left_normal(mesh, edge), out);
   const bool beside = crosses || (fabs(s) < axis.half * within && fabs(t) < e.half);
-  return beside && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+  return beside && segments_cross(&axis, &e) && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
 static bool capsule_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
@@ -357,7 +357,7 @@ static bool edge_over_side(const ss_guest *g, const ss_segment *e, ss_contact_po
   const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), c.half};
   double t, x;
   ss_vec3 n;
-  return segment_perpendicular(e, &axis, &t, &x, &n) && fabs(t) <= e->half * to_its_end &&
+  return segments_cross(e, &axis) && segment_perpendicular(e, &axis, &t, &x, &n) && fabs(t) <= e->half * to_its_end &&
          fabs(x) <= c.half + g->margin && over_surface(g, segment_point(e, t), SS_CYLINDER_SIDE, out);
 }
 
