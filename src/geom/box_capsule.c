@@ -56,7 +56,7 @@ static axis_feature feature_of_axis(const ss_segment *axis, ss_vec3 half, uint32
     if (f.distance < 0 && !box_meets(half, axis)) f.distance = edges_apart(f.distance, &f.n);
     f.across = is_across(axis, feature);
     const double end = f.across ? -SS_EDGE_ENDS : margin;
-    f.inside = fabs(s) < (1 - margin) * axis->half && fabs(t) <= (1 - end) * edge.half;
+    f.inside = fabs(s) < (f.across ? 1 : 1 - margin) * axis->half && fabs(t) <= (1 - end) * edge.half;
     f.foot = segment_point(&edge, t);
   }
   return f;

@@ -233,11 +233,15 @@ static void collect(collector *k, uint32_t feature, validity wanted) {
   if (feature_contact(k->c, feature, &contact) != wanted || v3_dot(contact.normal, k->n) < similar) return;
   const double d = contact.gap + k->c->radius;
   if (contact.gap <= margin * k->c->size && separation(k->c, contact.normal) < d - tolerated * k->c->size) return;
-  for (int i = 0; i < k->count; i++) /* a vertex on a vertex or an edge is seen from both sides */
-    if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= 4 * margin * k->c->size &&
-        v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= 4 * margin * k->c->size &&
-        contact.gap > k->out[i].gap - 1e-14 * k->c->size)
-      return;
+  for (int i = 0; i < k->count; i++) { /* a vertex on a vertex or an edge is seen from both sides */
+    if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) > 4 * margin * k->c->size ||
+        v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) > 4 * margin * k->c->size ||
+        contact.gap <= k->out[i].gap - 1e-14 * k->c->size)
+      continue;
+    /* a capsule's end beside a face sees its edge askew */
+    if (k->c->b->n_faces == 0 && is_spare(k->c, k->out[i].feature) && is_line_end(k->c, feature)) k->out[i] = contact;
+    return;
+  }
   k->least = fmin(k->least, d);
   k->count = contact_add(k->out, k->count, &contact, k->reach);
 }
