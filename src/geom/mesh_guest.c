@@ -466,10 +466,10 @@ void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_m
   g->center = pose_local(mesh_pose, pose->position);
   g->turn = quat_multiply(quat_conjugate(mesh_pose->orientation), pose->orientation);
   g->radius = g->kind == &sphere_kind || g->kind == &capsule_kind ? shape->radius : 0;
-  g->size = shape->reach;
+  g->size = fmin(shape->reach, mesh->size / 2);
   g->n_prepared = 0;
-  g->beyond = 0.01 * shape->reach;
-  g->margin = shape->reach > 0 ? 1e-9 * shape->reach : 1e-12 * mesh->size; /* a point has no size */
+  g->beyond = 0.01 * g->size;
+  g->margin = g->size > 0 ? 1e-9 * g->size : 1e-12 * mesh->size; /* a point has no size */
 }
 
 static ss_vec3 extent_of(const ss_guest *g) {
