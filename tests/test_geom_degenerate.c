@@ -328,10 +328,30 @@ static void test_deep_capsules(void **unused) {
     }
 }
 
+/* A small cylinder across the end of a large one: its middle is on the border, and the normal of the rim errs by what the large one makes
+ * a gap of. Nothing is deep in anything. */
+static void test_a_small_cylinder_at_an_end(void **unused) {
+  (void)unused;
+  static const double out[] = {0, 1e-15, 1e-12, -1e-12, 1e-10, -1e-10, 4e-10, -4e-10},
+                      gaps[] = {0, 8e-12, 8e-10, 4e-9, 8e-8};
+  const solid small = solid_cylinder(0.006, 0.01), large = solid_cylinder(0.1, 1);
+  for (int i = 0; i < 80; i++) {
+    setting s = {.upper = &small, .lower = &large, .frame = pose_identity(), .exchanged = i % 2, .reach = 1e-4};
+    s.gap = gaps[i / 2 % 5];
+    s.pl = pose_identity();
+    s.pu = (ss_pose){v3(0.5 + out[i / 10], 0, 0.106 + s.gap), quat_exp(v3(0, 0, 1.57079632679489661923))};
+    ss_contact_point c[SS_PAIR_CONTACTS];
+    const int n = contacts_of(&s, c);
+    assert_true(n > 0);
+    for (int k = 0; k < n; k++) assert_true(c[k].gap >= s.gap - 1e-14 && c[k].normal.z > 0.99);
+  }
+}
+
 /* Arguments: of how many positions one is tried, the upper and the lower shape. */
 int main(int argc, char **argv) {
   if (argc > 1) stride = atoi(argv[1]);
   for (int i = 0; i < 2 && i + 2 < argc; i++) only[i] = argv[i + 2];
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_deep_capsules)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_deep_capsules),
+                                     cmocka_unit_test(test_a_small_cylinder_at_an_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
