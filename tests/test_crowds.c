@@ -212,7 +212,7 @@ static void what_rests_elsewhere_stays(void **state) {
  * its own. */
 static void a_tower_comes_to_rest(void **state) {
   (void)state;
-  enum { BOXES = 6, STEPS = 300, LAST = 10 };
+  enum { BOXES = 6, STEPS = 120, LAST = 10 };
   char text[TEXT];
   run r;
   begin(text, "[0, 0, -9.81]", "0.3", 0.5);

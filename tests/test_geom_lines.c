@@ -111,7 +111,48 @@ static void test_lines_are_spanned(void **unused) {
   assert_int_equal(failed, 0);
 }
 
+/* A line on a face that ends at the face's border, at any angle to it: whether the end is over the face or beside it by a little, it is
+ * pushed upright, or it would roll away. */
+static void test_ends_at_borders(void **unused) {
+  (void)unused;
+  static const double beyond[] = {0, 1e-15, 1e-13, 1e-11, 1e-10, 4.4e-10, 1e-9, 3e-9, 1e-8, 1e-7, 1e-6};
+  static const double wide = 0.1, top = 0.05;
+  const ss_vec3 trapezium[8] = {{-1, -1, -top}, {1, -1, -top}, {-1, 1 - wide, -top}, {1, 1 + wide, -top},
+                                {-1, -1, top},  {1, -1, top},  {-1, 1 - wide, top},  {1, 1 + wide, top}};
+  ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+  d.points = trapezium, d.n_points = 8;
+  const ss_shape hull = compiled(&d), mesh = mesh_of_hull(hull.hull), box = box_shape(2, 2, 2 * top);
+  for (int kind = 0; kind < 6; kind++)
+    for (int i = 0; i < 220; i++) {
+      const ss_shape *lower = kind % 3 == 0 ? &box : kind % 3 == 1 ? &hull : &mesh;
+      const double yaw = uniform(-0.4, 0.4), at = uniform(-0.3, 0.3), out = (i % 2 ? -1 : 1) * beyond[i / 2 % 11],
+                   half = 0.2;
+      const double y = (lower == &box ? 1 : 1 + wide * at) + out - half * cos(yaw);
+      ss_shape_def line = shape_definition(kind < 3 ? SS_SHAPE_CAPSULE : SS_SHAPE_CYLINDER);
+      line.radius = 0.1, line.length = 2 * half;
+      const ss_shape upper = compiled(&line);
+      const ss_vec3 centroid = lower == &box ? v3(0, 0, 0) : hull.local.position; /* of the corners as given */
+      const ss_pose frame = i < 4 ? pose_identity() : random_pose(1), pl = {centroid, quat_identity()},
+                    pu = {v3(at + half * sin(yaw), y, top + 0.1), quat_exp(v3(0, 0, 2 * quarter + yaw))};
+      const ss_pose wu = pose_compose(&frame, &pu), wl = pose_compose(&frame, &pl);
+      bool swapped;
+      const ss_pair *pair = ss_pair_find(upper.type, lower->type, &swapped);
+      ss_contact_point c[SS_PAIR_CONTACTS];
+      const int n =
+          swapped ? pair->collide(lower, &wl, &upper, &wu, 1e-3, c) : pair->collide(&upper, &wu, lower, &wl, 1e-3, c);
+      int ends = 0;
+      for (int k = 0; k < n; k++) {
+        if (c[k].gap > 1e-9) continue;
+        const ss_vec3 up = quat_rotate(quat_conjugate(frame.orientation), c[k].normal),
+                      p = pose_local(&frame, c[k].point_b);
+        ends += fabs(p.x - at) < 1e-5;
+        assert_near(hypot(up.x, up.y), 0, 1e-12);
+      }
+      assert_true(ends >= 1);
+    }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines_are_spanned)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines_are_spanned), cmocka_unit_test(test_ends_at_borders)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,10 +135,10 @@ typedef struct facing_edge {
 } facing_edge;
 
 /* Edges that cross nearly in parallel while one of them lies on the reference face, so that their common perpendicular
- * is not upright or cannot be told. Nothing is lost below 1e-10: the corners are on the other box's edge then. */
+ * is not upright or is at the mercy of the last digits. */
 static bool crossing_in_parallel(const collector *c, const ss_segment *a, const ss_segment *b, ss_vec3 cross) {
   const double sine = v3_norm(cross), upright = fabs(v3_dot(cross, c->reference));
-  return c->resting && sine > 1e-10 && sine < parallel && (sine < 1e-7 || upright < flat * sine) &&
+  return c->resting && sine < parallel && (sine < 1e-6 || upright < flat * sine) &&
          fabs(v3_dot(c->reference_is_a ? b->axis : a->axis, c->reference)) < level;
 }
 

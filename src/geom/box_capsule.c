@@ -56,7 +56,7 @@ static axis_feature feature_of_axis(const ss_segment *axis, ss_vec3 half, uint32
     if (f.distance < 0 && !box_meets(half, axis)) f.distance = edges_apart(f.distance, &f.n);
     f.across = is_across(axis, feature);
     const double end = f.across ? -SS_EDGE_ENDS : margin;
-    f.inside = fabs(s) < (1 - margin) * axis->half && fabs(t) <= (1 - end) * edge.half;
+    f.inside = fabs(s) < (f.across ? 1 : 1 - margin) * axis->half && fabs(t) <= (1 - end) * edge.half;
     f.foot = segment_point(&edge, t);
   }
   return f;
@@ -102,8 +102,8 @@ static bool may_count(const ss_segment *axis, ss_vec3 half, uint32_t feature) {
   const ss_segment edge = box_edge(half, feature - EDGE);
   double s, t;
   ss_vec3 n;
-  return segment_perpendicular(axis, &edge, &s, &t, &n) && segment_contains(axis, s, 0) &&
-         segment_contains(&edge, t, -SS_EDGE_ENDS * edge.half);
+  return segments_cross(axis, &edge) && segment_perpendicular(axis, &edge, &s, &t, &n) &&
+         segment_contains(axis, s, 0) && segment_contains(&edge, t, -SS_EDGE_ENDS * edge.half);
 }
 
 /* An end of the axis over a face has the face's normal. */

@@ -41,9 +41,9 @@ typedef struct found {
 
 /* Contacts are in b's frame. */
 typedef struct couple {
-  view view[2]; /* a seen by b, b seen by a */
-  double size;
-  const found *found; /* NULL: not yet */
+  view view[2];         /* a seen by b, b seen by a */
+  double size, largest; /* of the smaller one and of the larger one */
+  const found *found;   /* NULL: not yet */
 } couple;
 
 static couple couple_make(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb) {
@@ -52,6 +52,7 @@ static couple couple_make(const ss_shape *a, const ss_pose *pa, const ss_shape *
   return (couple){
       {{ca, cb, pose_local(pb, pa->position), turn}, {cb, ca, pose_local(pa, pb->position), quat_conjugate(turn)}},
       fmin(a->reach, b->reach),
+      fmax(a->reach, b->reach),
       NULL};
 }
 
@@ -89,14 +90,14 @@ static bool sides(const couple *c, ss_contact_point *out) {
   const ss_segment a = {v->center, quat_axis_x(v->turn), v->mine.half}, b = {v3(0, 0, 0), v3(1, 0, 0), v->other.half};
   ss_vec3 w;
   double s, t;
-  const bool inside = segment_perpendicular(&a, &b, &s, &t, &w) && segment_contains(&a, s, 1e-9 * a.half) &&
-                      segment_contains(&b, t, 1e-9 * b.half);
+  const bool inside =
+      segment_perpendicular(&a, &b, &s, &t, &w) && segment_contains(&a, s, 0) && segment_contains(&b, t, 0);
   segments_closest(&a, &b, &s, &t);
   ss_vec3 fallback;
   (void)length_and_direction(v3_cross(a.axis, b.axis), v3(0, 0, 1), &fallback);
   contact_of_spheres(segment_point(&a, s), v->mine.radius, segment_point(&b, t), v->other.radius, v3(0, 0, 0), fallback,
                      SIDES, out);
-  if (inside) return true;
+  if (inside) return segments_cross(&a, &b);
   /* beyond an end: the point on a's side from which b's axis is seen */
   const ss_vec3 x = segment_point(&a, s), across = v3_axpy(out->normal, -v3_dot(out->normal, a.axis), a.axis);
   ss_vec3 away;
@@ -449,17 +450,20 @@ static void collect_all(collector *k) {
   for (int i = 0; i < 4 && !k->level; i++) (void)collect(k, encode(RIMS, 0, i & 1, i >> 1, 0));
 }
 
-/* Whether one of the contacts is as near as the shapes are, or closed where they overlap. Of two ends that lie on each other the search
- * need not know the best normal, which differs from theirs by less than they are tilted, but the contacts are all there. */
+/* Whether one of the contacts is as near as the shapes are, or closed where they overlap. At a border a normal errs by some 1e-9, and
+ * separates less than its contact's gap by as much of the larger one. Of two ends that lie on each other the search need not know the best
+ * normal, which differs from theirs by less than they are tilted, but the contacts are all there. */
 static bool is_complete(const collector *k, const search *s) {
-  return k->least <= fmax(s->separation, 0) + margin * k->c->size ||
-         (k->level && s->separation > -margin * k->c->size && k->count > 0);
+  const double tolerance = 10 * margin * k->c->largest;
+  return k->least <= fmax(s->separation, 0) + tolerance || (k->level && s->separation > -tolerance && k->count > 0);
 }
 
 static void collect_missing(collector *k, const search *s) {
+  const double tolerance = 10 * margin * k->c->largest;
   ss_contact_point contact;
   (void)feature_contact(k->c, s->feature, &contact);
-  if (fabs(contact.gap - s->separation) > margin * k->c->size) (void)feature_contact(k->c, s->flat, &contact);
+  if (s->separation <= 0 && fabs(contact.gap - s->separation) > tolerance)
+    (void)feature_contact(k->c, s->flat, &contact);
   k->count = contact_add(k->out, k->count, &contact, k->reach);
 }
 

@@ -135,7 +135,7 @@ static bool edge_over_side(const scene *s, const ss_segment *e, ss_contact_point
   const double inside = is_across(e) ? -SS_EDGE_ENDS * e->half : margin / 2 * s->size;
   double t, x;
   ss_vec3 n, foot;
-  if (!segment_perpendicular(e, &axis, &t, &x, &n) || !segment_contains(e, t, inside) ||
+  if (!segments_cross(e, &axis) || !segment_perpendicular(e, &axis, &t, &x, &n) || !segment_contains(e, t, inside) ||
       fabs(x) > s->c.half + margin * s->size)
     return false;
   const double d = ss_cylinder_height(s->c, segment_point(e, t), SS_CYLINDER_SIDE, &n, &foot);
@@ -146,8 +146,10 @@ static bool edge_over_side(const scene *s, const ss_segment *e, ss_contact_point
 static bool edge_beside(const scene *s, const ss_segment *e, ss_contact_point *out) {
   ss_vec3 n, foot;
   const double d = ss_cylinder_line(s->c, e->center, e->axis, &n, &foot);
-  if (segment_contains(e, v3_dot(e->axis, v3_sub(foot, e->center)), margin * e->half))
-    return fill_point(s, d, n, foot, out), true;
+  if (segment_contains(e, v3_dot(e->axis, v3_sub(foot, e->center)), margin * e->half)) {
+    const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), s->c.half};
+    return fill_point(s, d, n, foot, out), segments_cross(e, &axis);
+  }
   (void)contact_of_point(s, segment_point(e, ss_cylinder_segment(s->c, e)), NO_SURFACE, out);
   return false;
 }

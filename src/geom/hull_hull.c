@@ -145,7 +145,8 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
     valid = segment_contains(&a, s, -margin * a.half) && segment_contains(&b, t, -margin * b.half);
     border = !segment_contains(&a, s, margin * a.half) || !segment_contains(&b, t, margin * b.half);
     if (border) valid &= fabs(v3_dot(n, a.axis)) < 1e-6 && fabs(v3_dot(n, b.axis)) < 1e-6; /* not two ends */
-    if (c->b->n_faces == 0) valid &= segment_contains(&b, t, margin * b.half); /* a capsule's end is VERTEX_B */
+    if (c->b->n_faces == 0) /* a capsule's end is VERTEX_B */
+      valid &= segments_cross(&a, &b) && segment_contains(&b, t, margin * b.half);
     fill(c, d, n, segment_point(&b, t), out);
     break;
   }
@@ -232,11 +233,15 @@ static void collect(collector *k, uint32_t feature, validity wanted) {
   if (feature_contact(k->c, feature, &contact) != wanted || v3_dot(contact.normal, k->n) < similar) return;
   const double d = contact.gap + k->c->radius;
   if (contact.gap <= margin * k->c->size && separation(k->c, contact.normal) < d - tolerated * k->c->size) return;
-  for (int i = 0; i < k->count; i++) /* a vertex on a vertex or an edge is seen from both sides */
-    if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= 4 * margin * k->c->size &&
-        v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= 4 * margin * k->c->size &&
-        contact.gap > k->out[i].gap - 1e-14 * k->c->size)
-      return;
+  for (int i = 0; i < k->count; i++) { /* a vertex on a vertex or an edge is seen from both sides */
+    if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) > 4 * margin * k->c->size ||
+        v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) > 4 * margin * k->c->size ||
+        contact.gap <= k->out[i].gap - 1e-14 * k->c->size)
+      continue;
+    /* a capsule's end beside a face sees its edge askew */
+    if (k->c->b->n_faces == 0 && is_spare(k->c, k->out[i].feature) && is_line_end(k->c, feature)) k->out[i] = contact;
+    return;
+  }
   k->least = fmin(k->least, d);
   k->count = contact_add(k->out, k->count, &contact, k->reach);
 }

@@ -108,7 +108,7 @@ static bool capsule_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge
   if (!crosses) segments_closest(&axis, &e, &s, &t);
   fill_round(g->radius, segment_point(&axis, s), segment_point(&e, t), left_normal(mesh, edge), out);
   const bool beside = crosses || (fabs(s) < axis.half * within && fabs(t) < e.half);
-  return beside && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+  return beside && segments_cross(&axis, &e) && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
 static bool capsule_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
@@ -357,7 +357,7 @@ static bool edge_over_side(const ss_guest *g, const ss_segment *e, ss_contact_po
   const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), c.half};
   double t, x;
   ss_vec3 n;
-  return segment_perpendicular(e, &axis, &t, &x, &n) && fabs(t) <= e->half * to_its_end &&
+  return segments_cross(e, &axis) && segment_perpendicular(e, &axis, &t, &x, &n) && fabs(t) <= e->half * to_its_end &&
          fabs(x) <= c.half + g->margin && over_surface(g, segment_point(e, t), SS_CYLINDER_SIDE, out);
 }
 
@@ -466,10 +466,10 @@ void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_m
   g->center = pose_local(mesh_pose, pose->position);
   g->turn = quat_multiply(quat_conjugate(mesh_pose->orientation), pose->orientation);
   g->radius = g->kind == &sphere_kind || g->kind == &capsule_kind ? shape->radius : 0;
-  g->size = shape->reach;
+  g->size = fmin(shape->reach, mesh->size / 2);
   g->n_prepared = 0;
-  g->beyond = 0.01 * shape->reach;
-  g->margin = shape->reach > 0 ? 1e-9 * shape->reach : 1e-12 * mesh->size; /* a point has no size */
+  g->beyond = 0.01 * g->size;
+  g->margin = g->size > 0 ? 1e-9 * g->size : 1e-12 * mesh->size; /* a point has no size */
 }
 
 static ss_vec3 extent_of(const ss_guest *g) {

@@ -114,10 +114,11 @@ static bool is_line_end(const void *context, uint32_t feature) {
   return feature >> 30 == EDGE && ss_guest_line_crosses(c->g, c->mesh, element, k);
 }
 
-/* The corners under a round side. */
+/* The corners under a round side, and a capsule's ends beside a facet. */
 static bool is_spare(const void *context, uint32_t feature) {
   const collector *c = context;
-  return feature >> 30 == CORNER && (int)(feature & 0x3ff) >= c->g->kind->round_face;
+  const int k = (int)(feature & 0x3ff);
+  return feature >> 30 == CORNER ? k >= c->g->kind->round_face : feature >> 30 == EDGE && k < c->g->kind->crossing;
 }
 
 /* A contact that is there already, by its number or its place, is not added again. */
@@ -134,7 +135,7 @@ static void collect(collector *c, const ss_contact_point *contact) {
                       v3_norm(v3_sub(o->point_b, contact->point_b)) <= near &&
                       v3_dot(o->normal, contact->normal) > 1 - alike;
     if (!same || (spare && contact->gap <= o->gap - c->g->margin)) continue;
-    const bool end = o->feature >> 30 == CORNER && is_line_end(c, contact->feature);
+    const bool end = (o->feature >> 30 == CORNER || is_spare(c, o->feature)) && is_line_end(c, contact->feature);
     if (contact->feature >> 30 == FACET || end) *o = *contact; /* knows the plane, not only the edge */
     return;
   }

@@ -74,8 +74,8 @@ static int capsule_capsule_collide(const ss_shape *a, const ss_pose *pa, const s
   uint32_t features[5];
   int n_features = 0, n = 0;
   double s, t;
-  if (segment_perpendicular(&axis_a, &axis_b, &s, &t, &w) && segment_contains(&axis_a, s, margin_a) &&
-      segment_contains(&axis_b, t, margin_b))
+  if (segments_cross(&axis_a, &axis_b) && segment_perpendicular(&axis_a, &axis_b, &s, &t, &w) &&
+      segment_contains(&axis_a, s, margin_a) && segment_contains(&axis_b, t, margin_b))
     features[n_features++] = CROSSING;
   for (uint32_t end = 0; end < (axis_a.half > 0 ? 2 : 1); end++) {
     s = end ? axis_a.half : -axis_a.half;

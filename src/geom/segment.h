@@ -37,6 +37,14 @@ static inline bool segment_contains(const ss_segment *a, double s, double margin
   return fabs(s) <= a->half - margin;
 }
 
+/* Do lines at a distance d from each other, the axis of something round and another one, cross? At the angle t the feet of their
+ * common perpendicular are uncertain by d/t^2 of the last digit, and jump from step to step; what is touching along a line
+ * touches in its ends, too, and there by no more than (length t)^2/8d later. */
+static inline bool segments_cross(const ss_segment *a, const ss_segment *b) {
+  const ss_vec3 cross = v3_cross(a->axis, b->axis);
+  return v3_dot(cross, cross) > 2e-5 * 2e-5;
+}
+
 /* Parameters of the two closest points. The squared distance is a convex quadratic of (s, t): its minimum over the
  * rectangle is the common perpendicular or lies on a side, where one of the points is an end. */
 static inline void segments_closest(const ss_segment *a, const ss_segment *b, double *s, double *t) {
