@@ -229,11 +229,11 @@ static struct {
   int touched[8];
 } part;
 
-static ss_status try_part(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+static ss_status try_part(ss_sim *sim, ss_asked asked, ss_error *error) {
   (void)error;
   check_near(asked.h, h, 0, "the whole step");
   const int n = part.calls++;
-  *certified = part.certified[n];
+  sim->trial.certified = part.certified[n];
   memcpy(sim->trial.q_end, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
   sim->trial.v_end[sim->model->bodies[0].first] = part.speed[n];
   const int ball = part.touched[n];
@@ -244,12 +244,12 @@ static ss_status try_part(ss_sim *sim, ss_asked asked, bool *certified, ss_error
 static void run_part(run *r, int calls, bool certified, int unreturned) {
   ss_sim *sim = r->sim;
   ss_error error = {0};
-  bool found = false;
   const long before = (long)sim->report.solves.unreturned;
   part.calls = 0;
-  run_require(ss_crowd_part(sim, h, &found, &error), &error, "part");
+  sim->part.h = h;
+  run_require(ss_crowd_part(sim, &error), &error, "part");
   assert_int_equal(part.calls, calls);
-  assert_int_equal(found, certified);
+  assert_int_equal(sim->trial.certified, certified);
   assert_int_equal((long)sim->report.solves.unreturned - before, unreturned);
 }
 
@@ -617,7 +617,8 @@ static void open_body(run *r, const char *shape) {
                                         .active = true,
                                         .at = {.normal = {0, 0, swapped ? -1 : 1}}};
   sim->step.h = h;
-  sim->part = (ss_part){.h = h, .speed_bound = 100, .certified = true};
+  sim->part = (ss_part){.h = h, .speed_bound = 100};
+  sim->trial.certified = true, sim->trial.asked.h = h;
   memcpy(sim->trial.q_end, sim->state.q, sizeof(double) * (size_t)r->model->n_q);
   memset(sim->trial.v_end, 0, sizeof(double) * (size_t)r->model->n_v);
 }
@@ -705,7 +706,7 @@ static void test_trials_that_are_not_accepted(void **state) {
   ss_sim *sim = r.sim;
   sim->trial.n_contacts = 0;
   for (int k = 0; k < 12; k++) {
-    sim->part.cuts = k, sim->part.h = h, sim->part.certified = false;
+    sim->part.cuts = k, sim->part.h = h, sim->trial.certified = false;
     const ss_status status = ss_locate_events(sim, &error);
     assert_int_equal(status, k < 10 ? SS_OK : SS_ERROR_UNCERTIFIED);
     assert_int_equal(sim->part.cuts, k + 1);
@@ -717,7 +718,8 @@ static void test_trials_that_are_not_accepted(void **state) {
   assert_int_equal(ss_locate_events(sim, &error), SS_ERROR_UNCERTIFIED);
   assert_non_null(strstr(error.message, "velocities are not finite"));
   for (int k = 0; k < 2; k++) {
-    sim->part = (ss_part){.h = h, .speed_bound = k ? 2.99 : 3.01, .certified = true};
+    sim->part = (ss_part){.h = h, .speed_bound = k ? 2.99 : 3.01};
+    sim->trial.certified = true;
     sim->trial.v_end[r.model->bodies[0].first] = 3;
     run_require(ss_locate_events(sim, &error), &error, "events");
     assert_int_equal(sim->part.again, k);

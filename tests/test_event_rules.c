@@ -1,5 +1,5 @@
 /* The rules by which contacts are held, collide, land, count as a crowd and are let go: the tables at the heads of
- * src/event/active_set.c, crowd.c, break_away.c, each at its borders. Contacts are put together by hand. */
+ * src/event/active_set.c, crowd.c, transition.c, each at its borders. Contacts are put together by hand. */
 #include "scene_runner.h"
 #include "step/step.h"
 
@@ -613,18 +613,18 @@ static void test_an_arrest_takes_few_trials(void **state) {
 
 /* ---- trials that fail ---- */
 
-static ss_status (*solve)(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error);
+static ss_status (*solve)(ss_sim *sim, ss_asked asked, ss_error *error);
 static struct {
   int calls, fails_at;
   bool with_error;
 } trials;
 
 /* The scheme's own trial; one of them has no certified solution, or fails. */
-static ss_status try_or_fail(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+static ss_status try_or_fail(ss_sim *sim, ss_asked asked, ss_error *error) {
   const bool fails = ++trials.calls == trials.fails_at;
   if (fails && trials.with_error) return ss_fail(error, SS_ERROR_MEMORY, "trial %d", trials.calls);
-  const ss_status status = solve(sim, asked, certified, error);
-  if (fails) *certified = false;
+  const ss_status status = solve(sim, asked, error);
+  if (fails) sim->trial.certified = false;
   return status;
 }
 

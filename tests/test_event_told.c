@@ -149,8 +149,8 @@ static void test_what_is_watched(void **state) {
   (void)open_contact(&r);
   ss_sim *sim = r.sim;
   sim->trial.n_contacts = 0;
-  sim->part.certified = true, sim->part.speed_bound = 1, sim->part.ends = 77, sim->part.hit = 5;
-  sim->part.refined = true, sim->step.transitions = 3;
+  sim->trial.certified = true, sim->part.speed_bound = 1, sim->part.ends = 77, sim->part.hit = 5;
+  sim->part.refined = true, sim->step.transitions = 3, sim->trial.asked.h = sim->part.h;
   memcpy(sim->trial.q_end, sim->state.q, sizeof(double) * (size_t)r.model->n_q);
   memset(sim->trial.v_end, 0, sizeof(double) * (size_t)r.model->n_v);
   run_require(ss_locate_events(sim, &error), &error, "events");

@@ -185,9 +185,11 @@ double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
               ss_approach_speed(sim->model, c->body, sim->scratch.v));
 }
 
-double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
-  double first = h;
+double ss_first_collision(ss_sim *sim, bool locate_all) {
+  const double h = sim->trial.asked.h;
   ss_contact *hit = NULL;
+  ss_part *part = &sim->part;
+  part->end = h;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     c->lands_at = INFINITY;
@@ -204,46 +206,36 @@ double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
       c->lands_at = tau;
       if (!locate_all) continue;
     }
-    if (tau >= first) continue;
-    first = tau;
+    if (tau >= part->end) continue;
+    part->end = tau;
     hit = c;
   }
-  *found = hit;
-  sim->part.hit = hit ? (int)(hit - sim->trial.contacts) : -1;
-  if (hit && first < 1e-6 * h) hit->hops++; /* it may have been here before: time must go on */
-  return first;
+  part->hit = hit ? (int)(hit - sim->trial.contacts) : -1;
+  if (hit && part->end < 1e-6 * h) hit->hops++; /* it may have been here before: time must go on */
+  return part->end;
 }
 
-/* Where the part of size *h ends: at its first collision, or as a whole. The velocity at a collision is interpolated
+/* Where the part ends: at its first collision, or as a whole. The velocity at a collision is interpolated
  * between the part's ends (LIT section 6), which is wrong by tau (h - tau)/2 times its second derivative: second order,
  * with a factor that depends on where in the step the collision falls. Where transitions are located, too, the part is
  * solved again for little more than its own length, and the factor goes. */
-ss_status ss_locate_collision(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+ss_status ss_locate_collision(ss_sim *sim, ss_error *error) {
   static const double margins[] = {1. / 1024, 1. / 64}, instant = 1e-6;
   ss_part *part = &sim->part;
-  const double whole = *h;
-  bool found = false;
-  ss_status status = ss_land(sim, whole, &part->end, &found, error);
-  const double first = part->end;
-  const bool refines = status == SS_OK && found && sim->chosen.solves_to_collisions && first >= instant * whole;
-  found = false;
-  for (int i = 0; i < 2 && refines && !found && first * (1 + margins[i]) < whole; i++) {
-    *h = first * (1 + margins[i]);
+  SS_TRY(ss_land(sim, error));
+  const double whole = sim->trial.asked.h, first = part->end;
+  bool refines = part->hit >= 0 && sim->chosen.solves_to_collisions && first >= instant * whole;
+  for (int i = 0; i < 2 && refines && first * (1 + margins[i]) < whole; i++) {
     if (i == 0) ss_trial_keep(sim);
-    status = ss_attempt(sim, *h, certified, error);
-    if (status == SS_OK) status = ss_push_gently(sim, *h, certified, error);
-    if (status != SS_OK) return status;
-    if (!*certified) {
-      ss_trial_back(sim);
-      *h = whole;
-    }
-    part->end = ss_first_collision(sim, *h, true, &found);
-    if (!*certified) break;
+    SS_TRY(ss_attempt_gently(sim, first * (1 + margins[i]), error));
+    refines = sim->trial.certified;
+    if (!refines) ss_trial_back(sim);
+    ss_first_collision(sim, true);
+    refines &= part->hit < 0;
   }
-  *certified = true;
-  part->refined = *h < whole;
+  part->refined = sim->trial.asked.h < whole;
   if (part->refined) ss_trial_drop(sim);
-  if (status == SS_OK && part->end < *h && !part->collides && ss_crowd_is_dense(sim, *h))
+  if (part->end < sim->trial.asked.h && !part->collides && ss_crowd_is_dense(sim, sim->trial.asked.h))
     ss_part_begin(sim, true); /* nothing is located in so dense a crowd */
-  return status;
+  return SS_OK;
 }

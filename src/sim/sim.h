@@ -30,8 +30,8 @@ typedef struct ss_asked {
 
 /* What the options make of the scheme. */
 typedef struct ss_chosen {
-  double alpha, gamma;                                                                 /* weights of the scheme */
-  ss_status (*attempt)(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error); /* how it solves a trial */
+  double alpha, gamma;                                                /* weights of the scheme */
+  ss_status (*attempt)(ss_sim *sim, ss_asked asked, ss_error *error); /* how it solves a trial */
   bool automatic; /* the solver is not prescribed: linear problems may be solved sparse */
   ss_friction_table
       polytope[3][2][2];  /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
@@ -73,7 +73,6 @@ typedef struct ss_part {
   double speed_tolerance; /* active set: slower is at rest */
   int cuts;               /* how often it was made shorter because a trial was not accepted */
   bool impact;            /* no trial: contacts that touch approach each other */
-  bool certified;         /* the trial is */
   bool again;             /* another trial is needed */
   bool collides;          /* in a crowd, where nothing was expected to */
   unsigned ends;          /* SS_ENDS_...: transitions that shortened it */
@@ -101,6 +100,7 @@ typedef struct ss_crowd {
 enum { SS_KEPT = 2 };
 typedef struct ss_trial {
   ss_asked asked;
+  bool certified;       /* its problem is solved, and leads somewhere */
   double h;             /* time over which delta changes the velocity; 0: in an impact */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set: what is held; solve: their state */
   int n_contacts, contact_capacity, n_active;
@@ -200,7 +200,7 @@ typedef struct ss_saved {
   double *past;
 } ss_saved;
 
-/* What automatic steps know of their error (step/estimate.c). */
+/* What automatic steps know of their error (step/automatic.c). */
 typedef struct ss_past {
   double *
       past; /* [SS_PAST + 1][n_v] mean velocities of the parts before, the latest first, and the change of velocity in the

@@ -37,35 +37,28 @@ static int number_islands(const ss_sim *sim, ss_islands *s) {
 }
 
 static ss_status reserve(ss_sim *sim, ss_error *error) {
-  const ss_problem *p = &sim->trial.problem;
+  const int blocks = sim->trial.problem.n_blocks;
   ss_islands *s = &sim->solver.islands;
-  ss_status status = ss_grow((void **)&s->body, &s->body_capacity, 2 * sim->model->n_bodies, sizeof *s->body, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->island, &s->block_capacity[0], p->n_blocks, sizeof *s->island, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->rests, &s->block_capacity[4], p->n_blocks, sizeof *s->rests, error);
-  if (status == SS_OK) status = ss_grow((void **)&s->part, &s->block_capacity[5], p->n_blocks, sizeof *s->part, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->work, &s->block_capacity[2], 3 * p->n_blocks, sizeof *s->work, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->residual, &s->block_capacity[1], p->n_blocks, sizeof *s->residual, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->order, &s->block_capacity[3], 2 * p->n_blocks + 1, sizeof *s->order, error);
-  return status;
+  SS_TRY(SS_GROW(s->body, s->body_capacity, 2 * sim->model->n_bodies, error));
+  SS_TRY(SS_GROW(s->island, s->block_capacity[0], blocks, error));
+  SS_TRY(SS_GROW(s->residual, s->block_capacity[1], blocks, error));
+  SS_TRY(SS_GROW(s->work, s->block_capacity[2], 3 * blocks, error));
+  SS_TRY(SS_GROW(s->order, s->block_capacity[3], 2 * blocks + 1, error));
+  SS_TRY(SS_GROW(s->rests, s->block_capacity[4], blocks, error));
+  return SS_GROW(s->part, s->block_capacity[5], blocks, error);
 }
 
 static ss_status reserve_work(const ss_problem *p, ss_island_work *w, ss_error *error) {
-  ss_status status = ss_grow((void **)&w->blocks, &w->block_capacity, p->n_blocks, sizeof *w->blocks, error);
-  if (status == SS_OK) status = ss_grow((void **)&w->row, &w->row_capacity[0], 3 * p->n + 1, sizeof *w->row, error);
-  if (status == SS_OK) status = ss_grow((void **)&w->g, &w->row_capacity[1], 4 * p->n, sizeof *w->g, error);
-  return status;
+  SS_TRY(SS_GROW(w->blocks, w->block_capacity, p->n_blocks, error));
+  SS_TRY(SS_GROW(w->row, w->row_capacity[0], 3 * p->n + 1, error));
+  return SS_GROW(w->g, w->row_capacity[1], 4 * p->n, error);
 }
 
 ss_status ss_find_islands(ss_sim *sim, ss_error *error) {
   if (sim->solver.islands.count > 0) return SS_OK;
-  const ss_status status = reserve(sim, error);
-  if (status == SS_OK) sim->solver.islands.count = number_islands(sim, &sim->solver.islands);
-  return status;
+  SS_TRY(reserve(sim, error));
+  sim->solver.islands.count = number_islands(sim, &sim->solver.islands);
+  return SS_OK;
 }
 
 int ss_island_of(const ss_sim *sim, int body) {
@@ -117,9 +110,8 @@ static ss_status assemble(const ss_sim *sim, ss_island_work *s, ss_cp *island, s
   }
   start[n] = entries;
   const int room = listed ? entries : entries + n * n; /* a dense one is spread behind its list */
-  ss_status status = ss_grow((void **)&s->G, &s->G_capacity[0], room, sizeof *s->G, error);
-  if (status == SS_OK) status = ss_grow((void **)&s->col, &s->G_capacity[1], entries, sizeof *s->col, error);
-  if (status != SS_OK) return status;
+  SS_TRY(SS_GROW(s->G, s->G_capacity[0], room, error));
+  SS_TRY(SS_GROW(s->col, s->G_capacity[1], entries, error));
   double *dense = s->G + entries;
   if (!listed) memset(dense, 0, sizeof(double) * (size_t)n * (size_t)n);
   for (int i = 0; i < n; i++) {
@@ -170,8 +162,7 @@ ss_status ss_islands_prepare(ss_sim *sim, ss_error *error) {
   s->workers = more;
   while (s->n_workers < n) {
     s->workers[s->n_workers] = (ss_island_work){.failed = -1};
-    const ss_status status = ss_cp_workspace_create(&s->workers[s->n_workers].cp, error);
-    if (status != SS_OK) return status;
+    SS_TRY(ss_cp_workspace_create(&s->workers[s->n_workers].cp, error));
     s->n_workers++;
   }
   return SS_OK;
@@ -180,9 +171,7 @@ ss_status ss_islands_prepare(ss_sim *sim, ss_error *error) {
 ss_status ss_sim_use_threads(ss_sim *sim, int threads, ss_error *error) {
   if (threads < 1) return ss_fail(error, SS_ERROR_INPUT, "a simulation needs at least one thread, not %d", threads);
   ss_threads *pool;
-  ss_status status =
-      ss_threads_create(sim->system ? 1 : threads, &pool, error); /* a system's functions have one memory */
-  if (status != SS_OK) return status;
+  SS_TRY(ss_threads_create(sim->system ? 1 : threads, &pool, error)); /* a system's functions have one memory */
   ss_threads_destroy(sim->threads);
   sim->threads = pool;
   return ss_islands_prepare(sim, error);
@@ -239,10 +228,9 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
   gather(p, &sim->solver.islands, k, s, &island);
   double *z = s->g + p->n, *w = z + p->n;
   ss_cp_result own = {0};
-  ss_status status = assemble(sim, s, &island, error);
-  if (status == SS_OK) status = ss_add_factors(sim, &s->factors, s->row, &island, error);
-  if (status == SS_OK) status = ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, s->cp, &own, error);
-  if (status != SS_OK) return status;
+  SS_TRY(assemble(sim, s, &island, error));
+  SS_TRY(ss_add_factors(sim, &s->factors, s->row, &island, error));
+  SS_TRY(ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, s->cp, &own, error));
   s->iterations += own.iterations;
   s->fallbacks += own.fallbacks;
   s->operations += (long long)own.operations;
@@ -282,8 +270,7 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
   ss_each(sim, p->n_blocks, leave_at_rest);
   for (int k = 0; k < s->n_workers; k++) {
     ss_island_work *w = &s->workers[k];
-    const ss_status status = reserve_work(p, w, error);
-    if (status != SS_OK) return status;
+    SS_TRY(reserve_work(p, w, error));
     w->iterations = w->fallbacks = 0;
     w->operations = 0;
     w->uneven = 0;

@@ -46,11 +46,10 @@ void ss_part_begin(ss_sim *sim, bool collides) {
 static ss_status find_contacts(ss_sim *sim, ss_error *error) {
   ss_part *part = &sim->part;
   sim->n_kept = 0;
-  ss_status status = sim->mechanics->find_contacts(sim, part->h, error);
-  if (status == SS_OK) status = ss_refused(sim, error);
-  if (status == SS_OK) ss_active_set(sim);
+  SS_TRY(sim->mechanics->find_contacts(sim, part->h, error));
+  SS_TRY(ss_refused(sim, error));
+  ss_active_set(sim);
   ss_lap(sim, SS_STAGE_SEARCH);
-  if (status != SS_OK) return status;
   part->impact &= !sim->step.exhausted;
   ask_as_usual(sim);
   if (!ss_crowd_is_dense(sim, part->h)) return SS_OK;
@@ -61,15 +60,14 @@ static ss_status find_contacts(ss_sim *sim, ss_error *error) {
 
 /* Contacts that touch and approach collide; no time passes. */
 static ss_status collide(ss_sim *sim, ss_error *error) {
-  bool certified = false;
   sim->part.end = 0;
   sim->control.broken = true;
-  ss_status status = ss_impact(sim, sim->part.speed_tolerance, &certified, error);
-  if (status == SS_OK && certified) status = ss_deal(sim, 1, error);
-  sim->report.solves.cuts += status == SS_OK && !certified;
-  sim->step.exhausted |= !certified;
+  SS_TRY(ss_impact(sim, error));
+  if (sim->trial.certified) SS_TRY(ss_deal(sim, 1, error));
+  sim->report.solves.cuts += !sim->trial.certified;
+  sim->step.exhausted |= !sim->trial.certified;
   ss_lap(sim, SS_STAGE_EVENTS);
-  return status;
+  return SS_OK;
 }
 
 static ss_status show_problem(ss_sim *sim, ss_error *error) {
@@ -78,13 +76,10 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
     if (!o->problem) continue;
     sim->watch.kept_quiet = true;
     if (sim->watch.quiet) continue;
-    ss_status status = SS_OK;
-    if (sim->trial.problem.structured) status = ss_discretise_dense(sim, error);
-    if (sim->trial.problem.divided) status = ss_assemble(sim, error);
-    if (status != SS_OK) return status;
+    if (sim->trial.problem.structured) SS_TRY(ss_discretise_dense(sim, error));
+    if (sim->trial.problem.divided) SS_TRY(ss_assemble(sim, error));
     const ss_cp problem = ss_problem_view(&sim->trial.problem);
-    status = o->problem(o->user, sim, &problem, sim->trial.problem.z, error);
-    if (status != SS_OK) return status;
+    SS_TRY(o->problem(o->user, sim, &problem, sim->trial.problem.z, error));
   }
   return SS_OK;
 }
@@ -112,20 +107,17 @@ static void move(ss_sim *sim) {
 /* The trial counts up to the part's end: work and impulses are booked, contacts told, the state moves there. */
 static ss_status accept_part(ss_sim *sim, ss_error *error) {
   const double h = sim->part.h, tau = sim->part.end;
-  const bool whole = tau == h, dense = sim->crowd.dense, moments = sim->model->moments_anywhere && whole;
-  ss_status status = show_problem(sim, error);
-  if (status == SS_OK && sim->watch.variation)
-    status = sim->watch.vary->part(sim, sim->step.left, h, tau, sim->part.hit, error);
-  if (status == SS_OK && sim->watch.weak) status = ss_weak_part(sim, tau, error);
-  if (status != SS_OK) return status;
+  const bool dense = sim->crowd.dense, moments = sim->model->moments_anywhere && tau == h;
+  SS_TRY(show_problem(sim, error));
+  if (sim->watch.variation) SS_TRY(sim->watch.vary->part(sim, sim->step.left, h, tau, sim->part.hit, error));
+  if (sim->watch.weak) SS_TRY(ss_weak_part(sim, tau, error));
   ss_lap(sim, SS_STAGE_EVENTS);
   const double open = dense ? ss_ledger_open(sim) : 0, energy = dense ? ss_total_energy(sim) : 0;
   const double work = sim->report.energy.work;
   ss_ledger_part(sim, h, tau / h);
   ss_add_joint_impulses(sim, tau / h);
   ss_add_motor_impulses(sim, tau / h);
-  status = ss_deal(sim, tau / h, error);
-  if (status != SS_OK) return status;
+  SS_TRY(ss_deal(sim, tau / h, error));
   ss_tell_contacts(sim);
   if (moments) ss_note_ends(sim);
   if (sim->model->n_forces) ss_ledger_links(sim, h, tau / h, false);
@@ -134,46 +126,57 @@ static ss_status accept_part(ss_sim *sim, ss_error *error) {
   if (dense) ss_ledger_crowd(sim, open, energy, work);
   ss_events_happen(sim);
   if (moments) ss_tell_ends(sim);
-  status = ss_touch_store(sim, error);
-  if (status == SS_OK && sim->watch.variation) status = sim->watch.vary->store(sim, error);
+  SS_TRY(ss_touch_store(sim, error));
+  if (sim->watch.variation) SS_TRY(sim->watch.vary->store(sim, error));
   ss_lap(sim, SS_STAGE_OBSERVE);
-  return status == SS_OK ? ss_refused(sim, error) : status;
+  return ss_refused(sim, error);
 }
 
 /* ---- a step ---- */
 
+static void copy(void *to, const void *from, int n, size_t size) {
+  if (n) memcpy(to, from, size * (size_t)n);
+}
+
+void ss_place_save(ss_sim *sim) {
+  copy(sim->saved.q, sim->state.q, sim->model->n_q, sizeof(double));
+  copy(sim->saved.v, sim->state.v, sim->model->n_v, sizeof(double));
+  copy(sim->saved.angle, sim->state.angle, sim->model->n_angles, sizeof(double));
+}
+
+void ss_place_restore(ss_sim *sim) {
+  copy(sim->state.q, sim->saved.q, sim->model->n_q, sizeof(double));
+  copy(sim->state.v, sim->saved.v, sim->model->n_v, sizeof(double));
+  copy(sim->state.angle, sim->saved.angle, sim->model->n_angles, sizeof(double));
+}
+
 ss_status ss_step_save(ss_sim *sim, ss_error *error) {
   const ss_state *s = &sim->state;
-  ss_status status =
-      ss_grow((void **)&sim->saved.touch, &sim->saved.touch_capacity, s->n_touch, sizeof *s->touch, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&sim->saved.patch, &sim->saved.patch_capacity, s->n_patch, sizeof *s->patch, error);
-  if (status != SS_OK) return status;
-  memcpy(sim->saved.q, s->q, sizeof(double) * (size_t)sim->model->n_q);
-  memcpy(sim->saved.v, s->v, sizeof(double) * (size_t)sim->model->n_v);
-  if (sim->model->n_angles) memcpy(sim->saved.angle, s->angle, sizeof(double) * (size_t)sim->model->n_angles);
-  if (s->n_touch) memcpy(sim->saved.touch, s->touch, sizeof *s->touch * (size_t)s->n_touch);
-  sim->saved.n_touch = s->n_touch;
-  if (s->n_patch) memcpy(sim->saved.patch, s->patch, sizeof *s->patch * (size_t)s->n_patch);
-  sim->saved.n_patch = s->n_patch;
-  sim->saved.report = sim->report;
-  sim->saved.t = s->t;
+  ss_saved *kept = &sim->saved;
+  SS_TRY(SS_GROW(kept->touch, kept->touch_capacity, s->n_touch, error));
+  SS_TRY(SS_GROW(kept->patch, kept->patch_capacity, s->n_patch, error));
+  ss_place_save(sim);
+  copy(kept->touch, s->touch, s->n_touch, sizeof *s->touch);
+  copy(kept->patch, s->patch, s->n_patch, sizeof *s->patch);
+  kept->n_touch = s->n_touch;
+  kept->n_patch = s->n_patch;
+  kept->report = sim->report;
+  kept->t = s->t;
   if (sim->options.tolerance > 0) ss_estimate_save(sim);
   return SS_OK;
 }
 
 void ss_step_restore(ss_sim *sim) {
+  const ss_saved *kept = &sim->saved;
   ss_state *s = &sim->state;
   ss_deal_begin(sim);
-  memcpy(s->q, sim->saved.q, sizeof(double) * (size_t)sim->model->n_q);
-  memcpy(s->v, sim->saved.v, sizeof(double) * (size_t)sim->model->n_v);
-  if (sim->model->n_angles) memcpy(s->angle, sim->saved.angle, sizeof(double) * (size_t)sim->model->n_angles);
-  if (sim->saved.n_touch) memcpy(s->touch, sim->saved.touch, sizeof *s->touch * (size_t)sim->saved.n_touch);
-  s->n_touch = sim->saved.n_touch;
-  if (sim->saved.n_patch) memcpy(s->patch, sim->saved.patch, sizeof *s->patch * (size_t)sim->saved.n_patch);
-  s->n_patch = sim->saved.n_patch;
-  s->t = sim->saved.t;
-  sim->report = sim->saved.report;
+  ss_place_restore(sim);
+  copy(s->touch, kept->touch, kept->n_touch, sizeof *s->touch);
+  copy(s->patch, kept->patch, kept->n_patch, sizeof *s->patch);
+  s->n_touch = kept->n_touch;
+  s->n_patch = kept->n_patch;
+  s->t = kept->t;
+  sim->report = kept->report;
   if (sim->options.tolerance > 0) ss_estimate_restore(sim);
 }
 
@@ -185,15 +188,13 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
   if (sim->trial.n_active > report->contacts_maximum) report->contacts_maximum = sim->trial.n_active;
   sim->state.step++;
   ss_lap(sim, SS_STAGE_OBSERVE);
-  const ss_status audited = ss_audit_step(sim, error);
+  SS_TRY(ss_audit_step(sim, error));
   ss_lap(sim, SS_STAGE_AUDIT);
-  if (audited != SS_OK) return audited;
   ss_doubts_update(sim);
   report->contacts_mean += (sim->trial.n_active - report->contacts_mean) / (double)sim->state.step;
   for (int i = 0; i < sim->watch.n_observers; i++) {
     const ss_observer *o = &sim->watch.observers[i];
-    const ss_status status = o->step ? o->step(o->user, sim, error) : SS_OK;
-    if (status != SS_OK) return status;
+    if (o->step) SS_TRY(o->step(o->user, sim, error));
   }
   return SS_OK;
 }
@@ -247,14 +248,11 @@ static bool goes_on(const ss_sim *sim) {
 /* Positions are pulled back, unless a collision comes next: the projection would end the approach before the impact does. */
 static ss_status end_step(ss_sim *sim, double end, ss_error *error) {
   const bool hits_next = sim->step.left > 0 && sim->part.hit >= 0;
-  ss_status status = SS_OK;
-  if (sim->options.stabilization == SS_STABILIZATION_PROJECTION && !hits_next) status = ss_project(sim, error);
-  if (status == SS_OK && sim->exact.on && !hits_next) status = ss_hold_joints(sim, error);
-  if (status == SS_OK && !ss_state_is_finite(sim)) {
-    sim->step.not_finite = true;
-    status = ss_fail(error, SS_ERROR_UNCERTIFIED, "positions, velocities or energies are not finite at t = %.9g", end);
-  }
-  return status;
+  if (sim->options.stabilization == SS_STABILIZATION_PROJECTION && !hits_next) SS_TRY(ss_project(sim, error));
+  if (sim->exact.on && !hits_next) SS_TRY(ss_hold_joints(sim, error));
+  if (ss_state_is_finite(sim)) return SS_OK;
+  sim->step.not_finite = true;
+  return ss_fail(error, SS_ERROR_UNCERTIFIED, "positions, velocities or energies are not finite at t = %.9g", end);
 }
 
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
@@ -270,8 +268,7 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
       if (status != SS_OK || part->impact) break;
       ss_asked asked = part->asked;
       asked.h = part->h;
-      status = sim->crowd.dense ? ss_crowd_part(sim, asked.h, &part->certified, error)
-                                : sim->chosen.attempt(sim, asked, &part->certified, error);
+      status = sim->crowd.dense ? ss_crowd_part(sim, error) : sim->chosen.attempt(sim, asked, error);
       if (status == SS_OK) status = ss_locate_events(sim, error);
     }
     if (status == SS_OK) status = part->impact ? collide(sim, error) : accept_part(sim, error);
@@ -286,11 +283,9 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
     sim->control.transitions = 0;
     sim->state.t = end;
   }
-  if (status == SS_OK && sim->system) {
-    ss_system_probe(sim);
-    status = ss_refused(sim, error);
-  }
-  return status;
+  if (status != SS_OK || !sim->system) return status;
+  ss_system_probe(sim);
+  return ss_refused(sim, error);
 }
 
 ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
@@ -322,9 +317,8 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   ss_keep_guess(sim);
   ss_deal_end(sim);
   if (!took) ss_sleep_begin(sim);
-  status = ss_basis_check(sim, error);
-  if (status != SS_OK) return status;
-  status = observe(sim, collided, error);
+  SS_TRY(ss_basis_check(sim, error));
+  SS_TRY(observe(sim, collided, error));
   ss_lap(sim, SS_STAGE_OBSERVE);
-  return status;
+  return SS_OK;
 }
