@@ -117,7 +117,7 @@ static void test_all_contacts_are_held(void **state) {
   check_all_held(sim, true);
   scheme.compliant = false;
   for (int k = 0; k < 4; k++) {
-    scheme.position_level = k & 1, sim->chosen.locate_collisions = k & 2;
+    scheme.position_level = k & 1, sim->chosen.located = k & 2 ? SS_EVENT_COLLISION : 0;
     check_all_held(sim, k == 1);
   }
   run_close(&r);
@@ -160,7 +160,7 @@ static void test_landings(void **state) {
   ss_landing_begin(sim);
   assert_true(sim->crowd.landing_speed == 0);
   sim->options.tolerance = 0;
-  sim->chosen.locate_collisions = false;
+  sim->chosen.located = 0;
   ss_landing_begin(sim);
   assert_true(sim->crowd.landing_speed == 0);
   assert_false(ss_lands_gently(sim, &sim->trial.contacts[0], 0));
@@ -273,14 +273,14 @@ static void test_who_may_be_dense(void **state) {
   ss_scheme scheme = *sim->scheme;
   sim->scheme = &scheme;
   sim->options.has_events = false;
-  sim->chosen.locate_collisions = true;
+  sim->chosen.located = SS_EVENT_COLLISION;
   assert_true(dense(sim, 64, 0));
   sim->options.has_events = true;
   assert_false(dense(sim, 64, 0));
   sim->options.has_events = false;
-  sim->chosen.locate_collisions = false;
+  sim->chosen.located = 0;
   assert_false(dense(sim, 64, 0));
-  sim->chosen.locate_collisions = true;
+  sim->chosen.located = SS_EVENT_COLLISION;
   sim->options.tolerance = 1e-3;
   assert_false(dense(sim, 64, 0));
   sim->options.tolerance = 0;
@@ -494,7 +494,7 @@ static void test_who_is_stopped(void **state) {
     sim->crowd.landing_speed = k & 1 ? 0 : 0.1;
     sim->crowd.calm_fails = k & 2;
     sim->trial.asked.alpha = k & 4 ? 1 : 0.5;
-    sim->chosen.solves_to_collisions = k & 8;
+    sim->chosen.located = k & 8 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
     assert_int_equal(ss_calms(sim), k == 0);
   }
   run_close(&r);

@@ -54,7 +54,7 @@ static void test_closing_and_opening(void **state) {
     c->rate = approached ? -1.01 * tolerance : -0.99 * tolerance;
     c->patch = gives ? &patch : NULL;
     c->row = listed ? 0 : -1;
-    scheme.position_level = level, sim->chosen.locate_collisions = located;
+    scheme.position_level = level, sim->chosen.located = located ? SS_EVENT_COLLISION : 0;
     int told[SS_EVENT_KINDS];
     tell(sim, told);
     assert_int_equal(told[SS_TAKE_OFF], listed && closed && !now);

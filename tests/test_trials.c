@@ -16,10 +16,9 @@ static copy copy_of(const ss_sim *sim) {
   const struct {
     const double *from;
     int n;
-  } parts[] = {{t->delta, nv},           {t->v_end, nv},           {t->dv_free, nv},   {t->q_end, nq},
-               {t->problem.z, rows},     {t->problem.slack, rows}, {&t->asked.h, 1},   {&t->asked.alpha, 1},
-               {&t->asked.gamma, 1},     {&t->asked.push, 1},      {&t->problem.h, 1}, {&t->h, 1},
-               {t->problem.offset, rows}};
+  } parts[] = {{t->delta, nv},       {t->v_end, nv},           {t->dv_free, nv},   {t->q_end, nq},
+               {t->problem.z, rows}, {t->problem.slack, rows}, {&t->asked.h, 1},   {&t->asked.alpha, 1},
+               {&t->asked.gamma, 1}, {&t->asked.push, 1},      {&t->problem.h, 1}, {t->problem.offset, rows}};
   copy c = {.n_contacts = t->n_contacts};
   c.numbers = malloc(sizeof(double) * (size_t)(4 * nv + nq + 3 * rows + 8));
   c.contacts = malloc(sizeof *c.contacts * (size_t)(t->n_contacts + 1));

@@ -224,7 +224,7 @@ ss_status ss_locate_collision(ss_sim *sim, ss_error *error) {
   ss_part *part = &sim->part;
   SS_TRY(ss_land(sim, error));
   const double whole = sim->trial.asked.h, first = part->end;
-  bool refines = part->hit >= 0 && sim->chosen.solves_to_collisions && first >= instant * whole;
+  bool refines = part->hit >= 0 && ss_locates_transitions(sim) && first >= instant * whole;
   for (int i = 0; i < 2 && refines && first * (1 + margins[i]) < whole; i++) {
     if (i == 0) ss_trial_keep(sim);
     SS_TRY(ss_attempt_gently(sim, first * (1 + margins[i]), error));

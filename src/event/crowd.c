@@ -95,7 +95,7 @@ static bool is_crowd(const ss_sim *sim) {
 }
 
 static bool needs_all(const ss_sim *sim) {
-  return sim->options.tolerance > 0 || sim->watch.variation || !sim->chosen.locate_collisions;
+  return sim->options.tolerance > 0 || sim->watch.variation || !ss_locates(sim, SS_EVENT_COLLISION);
 }
 
 void ss_landing_begin(ss_sim *sim) {
@@ -157,7 +157,7 @@ ss_status ss_land(ss_sim *sim, ss_error *error) {
 
 bool ss_calms(const ss_sim *sim) {
   return sim->crowd.landing_speed > 0 && !sim->crowd.calm_fails && sim->trial.asked.alpha < 1 && !sim->system &&
-         !sim->trial.iterate_q && !sim->chosen.solves_to_collisions && sim->model->n_joints == 0 &&
+         !sim->trial.iterate_q && !ss_locates_transitions(sim) && sim->model->n_joints == 0 &&
          sim->model->n_forces == 0;
 }
 
@@ -216,8 +216,7 @@ static double open_speed(const ss_sim *sim) {
 
 static bool may_rest(const ss_sim *sim) {
   return sim->crowd.landing_speed > 0 && sim->trial.problem.h > 0 && !sim->trial.iterate_q &&
-         !sim->chosen.solves_to_collisions && sim->model->n_joints == 0 && sim->model->n_forces == 0 &&
-         !sim->inputs.pulled;
+         !ss_locates_transitions(sim) && sim->model->n_joints == 0 && sim->model->n_forces == 0 && !sim->inputs.pulled;
 }
 
 /* scratch_v: A^-1 J^T z of the guess */
@@ -291,7 +290,7 @@ static bool strikes(const ss_sim *sim, const ss_contact *c, double h) {
 }
 
 static bool may_be_dense(const ss_sim *sim) {
-  const bool told = sim->options.has_events && sim->chosen.locate_collisions;
+  const bool told = sim->options.has_events && ss_locates(sim, SS_EVENT_COLLISION);
   return !needs_all(sim) && !told && !sim->system && !sim->scheme->position_level && !sim->scheme->compliant &&
          !sim->step.exhausted;
 }

@@ -26,9 +26,7 @@ static bool watches_arrests(const ss_sim *sim) {
   return watches_transitions(sim) && (sim->chosen.located & (SS_EVENT_STICK_SLIP | SS_EVENT_FACET));
 }
 
-static bool watches_releases(const ss_sim *sim) {
-  return watches_transitions(sim) && (sim->chosen.located & ~(unsigned)SS_EVENT_COLLISION);
-}
+static bool watches_releases(const ss_sim *sim) { return watches_transitions(sim) && ss_locates_transitions(sim); }
 
 /* ---- the trial itself ---- */
 
@@ -106,7 +104,7 @@ static ss_status check_trial(ss_sim *sim, ss_error *error) {
 /* ---- collisions ---- */
 
 static bool watches_collisions(const ss_sim *sim) {
-  return sim->chosen.locate_collisions && !sim->step.exhausted && !sim->crowd.dense;
+  return ss_locates(sim, SS_EVENT_COLLISION) && !sim->step.exhausted && !sim->crowd.dense;
 }
 
 /* Where slip ends, friction changes, and what alternated about the constraints would stay in the slip (consistent.c). */
@@ -177,7 +175,7 @@ static bool comes_to_rest(const ss_sim *sim, const ss_contact *c) {
 /* Whether the contact is closed at the part's end: one of several feet may carry nothing and stay; at position level the slack is the gap
  * that opens, over the step. */
 static bool stays_closed(const ss_sim *sim, const ss_contact *c, bool carries) {
-  const bool velocity_level = !sim->scheme->position_level || sim->chosen.locate_collisions;
+  const bool velocity_level = !sim->scheme->position_level || ss_locates(sim, SS_EVENT_COLLISION);
   const bool closed = carries || ((velocity_level || c->closed) && !c->patch &&
                                   sim->trial.problem.slack[c->row] <= sim->part.speed_tolerance + c->blur);
   return closed && (!sim->crowd.dense || comes_to_rest(sim, c));
@@ -186,7 +184,8 @@ static bool stays_closed(const ss_sim *sim, const ss_contact *c, bool carries) {
 /* Whether a contact closes on a body that already pressed on another, with friction: at position level the blow is dealt out in two steps, and
  * friction with it (docs/theory.md). */
 static bool splits_a_blow(const ss_sim *sim, const ss_contact *c) {
-  if (!sim->scheme->position_level || sim->chosen.locate_collisions || !sim->model->friction_anywhere) return false;
+  if (!sim->scheme->position_level || ss_locates(sim, SS_EVENT_COLLISION) || !sim->model->friction_anywhere)
+    return false;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *other = &sim->trial.contacts[i];
     if (other == c || other->row < 0 || !other->pressed_before || !(c->mu > 0 || other->mu > 0)) continue;

@@ -28,10 +28,10 @@ static double restitution(const ss_sim *sim, const ss_contact *c) {
   if (sim->crowd.settling || c->hits >= SS_MOST_BOUNCES) return 0;
   if (c->restitution == 0 || c->restitution >= 1) return c->restitution;
   double driven = sim->step.acceleration;
-  if (sim->trial.h > 0) {
+  if (sim->trial.asked.h > 0) {
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
-    driven = -sim->mechanics->rate(sim, c, &place, sim->trial.delta) / sim->trial.h;
+    driven = -sim->mechanics->rate(sim, c, &place, sim->trial.delta) / sim->trial.asked.h;
   }
   if (c->hits >= RATTLES)
     driven = fmax(driven, sim->step.acceleration); /* corners that throw each other about are driven back too */
@@ -226,7 +226,7 @@ ss_status ss_impact(ss_sim *sim, ss_error *error) {
   sim->report.solves.unreturned += !sim->trial.certified;
   sim->trial.certified = true; /* the compression is */
   if (sim->watch.variation) SS_TRY(sim->watch.vary->impact(sim, error));
-  sim->trial.h = 0; /* delta is no longer that of a part */
+  sim->trial.asked.h = 0; /* delta is no longer that of a part */
   const double lost = before + driven - sim->mechanics->kinetic_energy(sim, sim->state.v);
   sim->report.energy.work += driven;
   sim->report.energy.friction_loss += friction;

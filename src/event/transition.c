@@ -51,12 +51,11 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double 
   const bool moments = c->n_rows > c->n_forces;
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   /* faces of one set for forces and moments tell where it stops as a whole; a spin alone that passes through zero ends nothing */
-  if (moments && c->fixed && sim->chosen.located & SS_EVENT_FACET && ss_friction_cone(sim, c) != SS_CONE_PYRAMID)
-    return 1;
+  if (moments && c->fixed && ss_locates(sim, SS_EVENT_FACET) && ss_friction_cone(sim, c) != SS_CONE_PYRAMID) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
   ss_slips_at(sim, c, sim->state.t, sim->state.q, v, before);
-  ss_slips_at(sim, c, sim->state.t + sim->trial.h, sim->trial.q_end, v_end, after);
+  ss_slips_at(sim, c, sim->state.t + sim->trial.asked.h, sim->trial.q_end, v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));
@@ -69,8 +68,8 @@ static double least_left(const ss_sim *sim, const double *v, const double *v_end
   double least = 1;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
-    if (sim->chosen.located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c, v, v_end));
-    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->chosen.located & SS_EVENT_FACET))
+    if (ss_locates(sim, SS_EVENT_STICK_SLIP)) least = fmin(least, slip_left_of(sim, c, v, v_end));
+    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && ss_locates(sim, SS_EVENT_FACET))
       least = fmin(least, ss_face_left(sim, c, v, v_end));
   }
   return least;
@@ -83,7 +82,7 @@ static double slip_left(ss_sim *sim) {
   if (plain > far || !ss_velocities_alternate(sim)) return plain;
   double *v = sim->scratch.consistent, *v_end = v + sim->model->n_v;
   ss_consistent_velocity(sim, sim->state.t, sim->state.q, sim->state.v, v);
-  ss_consistent_velocity(sim, sim->state.t + sim->trial.h, sim->trial.q_end, sim->trial.v_end, v_end);
+  ss_consistent_velocity(sim, sim->state.t + sim->trial.asked.h, sim->trial.q_end, sim->trial.v_end, v_end);
   return least_left(sim, v, v_end);
 }
 
@@ -192,13 +191,13 @@ static bool released(const ss_sim *sim, bool closely) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed) continue;
     const bool presses = c->impulse[0] > 0;
-    if ((sim->chosen.located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
-    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
+    if (ss_locates(sim, SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
+    if (ss_locates(sim, SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
         (!c->stuck || (closely && c->ratio >= at_limit)))
       return true;
-    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
+    if (ss_locates(sim, SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
       return true;
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses &&
+    if (ss_locates(sim, SS_EVENT_FACET) && c->fixed && presses &&
         (ss_face_let_go(sim, c) ||
          (closely && c->face == c->last_face && ss_face_holds(sim, c, c->face) && c->ratio >= at_limit)))
       return true;
@@ -237,13 +236,13 @@ static double foreseen(const ss_sim *sim, double h) {
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed || !c->pressed_before) continue;
-    if (sim->chosen.located & SS_EVENT_TAKE_OFF)
+    if (ss_locates(sim, SS_EVENT_TAKE_OFF))
       first = fmin(first, ss_crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
-    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->n_rows > c->n_forces)
+    if (ss_locates(sim, SS_EVENT_STICK_SLIP) && c->n_rows > c->n_forces)
       first = fmin(first, ss_moments_foreseen(sim, c, h));
-    else if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
+    else if (ss_locates(sim, SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && c->face == c->last_face && c->ratio > c->last_ratio &&
+    if (ss_locates(sim, SS_EVENT_FACET) && c->fixed && c->face == c->last_face && c->ratio > c->last_ratio &&
         ss_face_holds(sim, c, c->face))
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
@@ -278,7 +277,7 @@ static bool ends(const ss_contact *c, int motion, ss_vec3 before, ss_vec3 after,
 }
 
 void ss_note_ends(ss_sim *sim) {
-  const double still = 1e-10 * sim->part.speed_bound, end = sim->state.t + sim->trial.h;
+  const double still = 1e-10 * sim->part.speed_bound, end = sim->state.t + sim->trial.asked.h;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     c->spin_ends = c->roll_ends = false;

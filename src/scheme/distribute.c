@@ -129,5 +129,5 @@ static void distribute_to(ss_sim *sim, int i) {
 
 void ss_distribute(ss_sim *sim) {
   ss_each(sim, sim->trial.n_contacts, distribute_to);
-  if (sim->chosen.located & SS_EVENT_STICK_SLIP) share_ratios(sim);
+  if (ss_locates(sim, SS_EVENT_STICK_SLIP)) share_ratios(sim);
 }

@@ -23,7 +23,7 @@ typedef struct ss_control {
 
 /* What a trial is asked for; what is held, its contacts say (active, lands). */
 typedef struct ss_asked {
-  double h;            /* size of the part */
+  double h;            /* size of the part; 0: the last problem was an impact's */
   double alpha, gamma; /* weights: the scheme's, or those of a crowd or of a jam */
   double push;         /* share of their drift that joints and contacts take back (step/push.c) */
 } ss_asked;
@@ -34,11 +34,9 @@ typedef struct ss_chosen {
   ss_status (*attempt)(ss_sim *sim, ss_asked asked, ss_error *error); /* how it solves a trial */
   bool automatic; /* the solver is not prescribed: linear problems may be solved sparse */
   ss_friction_table
-      polytope[3][2][2];  /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
-  unsigned located;       /* SS_EVENT_...: what is located inside a step */
-  bool locate_collisions; /* the first of them */
-  bool divides;           /* a step may be taken cluster by cluster (step/apart.c) */
-  bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
+      polytope[3][2][2]; /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
+  unsigned located;      /* SS_EVENT_...: what is located inside a step */
+  bool divides;          /* a step may be taken cluster by cluster (step/apart.c) */
 } ss_chosen;
 
 /* The step in hand. */
@@ -101,7 +99,6 @@ enum { SS_KEPT = 2 };
 typedef struct ss_trial {
   ss_asked asked;
   bool certified;       /* its problem is solved, and leads somewhere */
-  double h;             /* time over which delta changes the velocity; 0: in an impact */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set: what is held; solve: their state */
   int n_contacts, contact_capacity, n_active;
   double *mid_q;        /* [n_q] rows */
@@ -190,11 +187,7 @@ typedef struct ss_scratch {
 
 /* The start of the step, restored if it fails. */
 typedef struct ss_saved {
-  double t, *q, *v, *angle;
-  ss_touch *touch;
-  int n_touch, touch_capacity;
-  double *patch;
-  int n_patch, patch_capacity;
+  ss_state state;
   ss_report report;
   ss_control control;
   double *past;
@@ -298,6 +291,11 @@ struct ss_sim {
 static inline ss_trial *ss_trial_free(ss_sim *sim, int i) {
   return i == 0 ? &sim->trial : sim->n_kept + i <= SS_KEPT ? &sim->kept[sim->n_kept + i - 1] : NULL;
 }
+
+/* Whether events of these kinds are located inside a step; whether others than collisions are: parts that end in a collision are solved for
+ * their own length then. */
+static inline bool ss_locates(const ss_sim *sim, unsigned events) { return (sim->chosen.located & events) != 0; }
+static inline bool ss_locates_transitions(const ss_sim *sim) { return ss_locates(sim, ~(unsigned)SS_EVENT_COLLISION); }
 
 /* Gap that counts as none; normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_touch_gap(const ss_sim *sim) { return 1e-10 * sim->model->length; }

@@ -33,7 +33,7 @@ static double joint_speed(const ss_sim *sim, const ss_joint *joint) {
 
 double ss_last_step(const ss_sim *sim) {
   if (sim->options.tolerance > 0) return ss_sim_step_size(sim);
-  const double taken = sim->state.t - sim->saved.t;
+  const double taken = sim->state.t - sim->saved.state.t;
   return taken > 0 ? taken : sim->options.step;
 }
 

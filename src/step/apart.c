@@ -63,7 +63,7 @@ static bool goes_on_sleeping(const ss_sim *sim, int cluster) {
     const ss_body *body = &sim->model->bodies[k];
     if (c->sleeper[k] != set) return false;
     for (int j = 7 * k; j < 7 * k + 7; j++)
-      if (sim->state.q[j] != sim->saved.q[j]) return false;
+      if (sim->state.q[j] != sim->saved.state.q[j]) return false;
     for (int j = body->first; j < body->first + body->n; j++)
       if (sim->state.v[j] != 0) return false;
   }

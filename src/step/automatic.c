@@ -179,7 +179,7 @@ static void go_back(ss_sim *sim) {
 /* From here to `end`, or with stops_at_events to where the first part ends. What the parts before were like is in the
  * past, as far as an impact that comes first asks for it. */
 static ss_status advance(ss_sim *sim, double end, bool stops_at_events, bool *collided, ss_error *error) {
-  sim->trial.h = sim->control.size[0];
+  sim->trial.asked.h = sim->control.size[0];
   memcpy(sim->trial.delta, last_change(sim), sizeof(double) * (size_t)sim->model->n_v);
   sim->step.stops_at_events = stops_at_events;
   return ss_step_advance(sim, end, collided, error);

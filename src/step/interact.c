@@ -83,22 +83,19 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the bodies, their coordinates or the joints are others");
   SS_TRY(ss_deal_keep(sim, error));
   const double t = sim->state.t;
-  ss_place_save(sim);
+  ss_place_copy(sim, &sim->saved.state, &sim->state);
   sim->state.t = from->state.t;
   for (int k = 0; k < model->n_bodies; k++) {
     const ss_motion motion = ss_sim_motion(from, k);
     place_body(sim, k, &motion);
   }
-  if (model->system) {
-    memcpy(sim->state.q, from->state.q, sizeof(double) * (size_t)model->n_q);
-    memcpy(sim->state.v, from->state.v, sizeof(double) * (size_t)model->n_v);
-  }
+  if (model->system) ss_place_copy(sim, &sim->state, &from->state);
   if (model->n_angles) memcpy(sim->state.angle, from->state.angle, sizeof(double) * (size_t)model->n_angles);
   ss_status status = check_place(sim, from, error);
   if (status == SS_OK) status = ss_basis_select(sim, error);
   if (status == SS_OK) status = ss_refused(sim, error);
   if (status != SS_OK) {
-    ss_place_restore(sim);
+    ss_place_copy(sim, &sim->state, &sim->saved.state);
     sim->state.t = t;
     return status;
   }
@@ -170,10 +167,10 @@ ss_status ss_sim_place(ss_sim *sim, int n, const int *bodies, const ss_motion *m
     if (bodies[i] < 0 || bodies[i] >= sim->model->n_bodies)
       return ss_fail(error, SS_ERROR_INPUT, "place: there is no body %d", bodies[i]);
   SS_TRY(ss_deal_keep(sim, error));
-  ss_place_save(sim);
+  ss_place_copy(sim, &sim->saved.state, &sim->state);
   const ss_status status = place_all(sim, n, bodies, motions, error);
   if (status != SS_OK) {
-    ss_place_restore(sim);
+    ss_place_copy(sim, &sim->state, &sim->saved.state);
     return status;
   }
   begin_anew(sim);

@@ -65,7 +65,7 @@ static ss_status project_position(ss_sim *sim, ss_error *error) {
 /* At position level a contact closes with what is left of the approach, gap / h; the next step stops it, with the friction
  * that belongs to the blow. Stopped here, the blow would lose a part of its friction that does not vanish with h. */
 static void leave_approach(const ss_sim *sim) {
-  if (!sim->scheme->position_level || sim->chosen.locate_collisions) return;
+  if (!sim->scheme->position_level || ss_locates(sim, SS_EVENT_COLLISION)) return;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const int row = sim->trial.contacts[i].row;
     if (row >= 0) sim->trial.problem.g[row] = fmax(0, sim->trial.problem.g[row]);

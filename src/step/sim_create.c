@@ -62,14 +62,14 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
   /* Where the mean of old and new velocity leads out of a penetration, the new one is twice as fast: harmless for drift, not
    * for the way that an approaching body makes within a step. */
   if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->chosen.alpha < 1 && !sim->scheme->compliant &&
-      !sim->chosen.locate_collisions && sim->model->n_shapes > 1)
+      !ss_locates(sim, SS_EVENT_COLLISION) && sim->model->n_shapes > 1)
     return ss_fail(error, SS_ERROR_INPUT,
                    "with contacts and %s, anitescu-hart needs events: [collision]: bodies that are pushed out of each "
                    "other after an impact would gain energy; or use projection",
                    sim->scheme->name);
-  if (sim->scheme->position_level && !sim->chosen.locate_collisions && sim->model->restitution_anywhere)
+  if (sim->scheme->position_level && !ss_locates(sim, SS_EVENT_COLLISION) && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
-  if (o->stabilization == SS_STABILIZATION_PROJECTION && !sim->chosen.locate_collisions &&
+  if (o->stabilization == SS_STABILIZATION_PROJECTION && !ss_locates(sim, SS_EVENT_COLLISION) &&
       sim->model->restitution_anywhere && sim->model->n_shapes > 1)
     return ss_fail(
         error, SS_ERROR_INPUT,
@@ -105,9 +105,9 @@ static ss_status allocate(ss_sim *sim, ss_error *error) {
       SS_ROOM(sim->state.q, nq),
       SS_ROOM(sim->state.v, nv),
       SS_ROOM(sim->state.angle, m->n_angles),
-      SS_ROOM(sim->saved.q, nq),
-      SS_ROOM(sim->saved.v, nv),
-      SS_ROOM(sim->saved.angle, m->n_angles),
+      SS_ROOM(sim->saved.state.q, nq),
+      SS_ROOM(sim->saved.state.v, nv),
+      SS_ROOM(sim->saved.state.angle, m->n_angles),
       SS_ROOM(sim->saved.past, (SS_PAST + 1) * nv),
       SS_ROOM(sim->estimate.past, (SS_PAST + 1) * nv),
       SS_ROOM(sim->estimate.whole_q, nq),
@@ -212,8 +212,6 @@ static void choose(ss_sim *sim) {
   const bool collisions = sim->scheme->locates_collisions || sim->model->restitution_anywhere;
   const unsigned usual = o->tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
   c->located = o->has_events ? o->events : collisions ? usual : 0;
-  c->locate_collisions = (c->located & SS_EVENT_COLLISION) != 0;
-  c->solves_to_collisions = (c->located & ~(unsigned)SS_EVENT_COLLISION) != 0;
 }
 
 static ss_status prepare(ss_sim *sim, ss_error *error) {
@@ -279,9 +277,9 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->dealt.list);
   ss_free(sim->dealt.told);
   ss_free(sim->state.touch);
-  ss_free(sim->saved.touch);
+  ss_free(sim->saved.state.touch);
   ss_free(sim->state.patch);
-  ss_free(sim->saved.patch);
+  ss_free(sim->saved.state.patch);
   ss_free(sim->solver.lu_rows);
   ss_islands_free(&sim->solver.islands);
   ss_joined_free(&sim->solver.joined);

@@ -138,45 +138,35 @@ static void copy(void *to, const void *from, int n, size_t size) {
   if (n) memcpy(to, from, size * (size_t)n);
 }
 
-void ss_place_save(ss_sim *sim) {
-  copy(sim->saved.q, sim->state.q, sim->model->n_q, sizeof(double));
-  copy(sim->saved.v, sim->state.v, sim->model->n_v, sizeof(double));
-  copy(sim->saved.angle, sim->state.angle, sim->model->n_angles, sizeof(double));
+void ss_place_copy(const ss_sim *sim, ss_state *to, const ss_state *from) {
+  copy(to->q, from->q, sim->model->n_q, sizeof *to->q);
+  copy(to->v, from->v, sim->model->n_v, sizeof *to->v);
+  copy(to->angle, from->angle, sim->model->n_angles, sizeof *to->angle);
 }
 
-void ss_place_restore(ss_sim *sim) {
-  copy(sim->state.q, sim->saved.q, sim->model->n_q, sizeof(double));
-  copy(sim->state.v, sim->saved.v, sim->model->n_v, sizeof(double));
-  copy(sim->state.angle, sim->saved.angle, sim->model->n_angles, sizeof(double));
+static void copy_state(const ss_sim *sim, ss_state *to, const ss_state *from) {
+  ss_place_copy(sim, to, from);
+  copy(to->touch, from->touch, from->n_touch, sizeof *to->touch);
+  copy(to->patch, from->patch, from->n_patch, sizeof *to->patch);
+  to->n_touch = from->n_touch;
+  to->n_patch = from->n_patch;
+  to->t = from->t;
 }
 
 ss_status ss_step_save(ss_sim *sim, ss_error *error) {
-  const ss_state *s = &sim->state;
-  ss_saved *kept = &sim->saved;
-  SS_TRY(SS_GROW(kept->touch, kept->touch_capacity, s->n_touch, error));
-  SS_TRY(SS_GROW(kept->patch, kept->patch_capacity, s->n_patch, error));
-  ss_place_save(sim);
-  copy(kept->touch, s->touch, s->n_touch, sizeof *s->touch);
-  copy(kept->patch, s->patch, s->n_patch, sizeof *s->patch);
-  kept->n_touch = s->n_touch;
-  kept->n_patch = s->n_patch;
-  kept->report = sim->report;
-  kept->t = s->t;
+  ss_state *kept = &sim->saved.state;
+  SS_TRY(SS_GROW(kept->touch, kept->touch_capacity, sim->state.n_touch, error));
+  SS_TRY(SS_GROW(kept->patch, kept->patch_capacity, sim->state.n_patch, error));
+  copy_state(sim, kept, &sim->state);
+  sim->saved.report = sim->report;
   if (sim->options.tolerance > 0) ss_estimate_save(sim);
   return SS_OK;
 }
 
 void ss_step_restore(ss_sim *sim) {
-  const ss_saved *kept = &sim->saved;
-  ss_state *s = &sim->state;
   ss_deal_begin(sim);
-  ss_place_restore(sim);
-  copy(s->touch, kept->touch, kept->n_touch, sizeof *s->touch);
-  copy(s->patch, kept->patch, kept->n_patch, sizeof *s->patch);
-  s->n_touch = kept->n_touch;
-  s->n_patch = kept->n_patch;
-  s->t = kept->t;
-  sim->report = kept->report;
+  copy_state(sim, &sim->state, &sim->saved.state);
+  sim->report = sim->saved.report;
   if (sim->options.tolerance > 0) ss_estimate_restore(sim);
 }
 

@@ -11,11 +11,10 @@
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error);
 /* What is left of it is the next part. collides: something does, in a crowd. */
 void ss_part_begin(ss_sim *sim, bool collides);
-/* The state and the report, and back; positions, velocities and angles alone. */
+/* The state and the report, and back; positions, velocities and angles of one state to another. */
 ss_status ss_step_save(ss_sim *sim, ss_error *error);
 void ss_step_restore(ss_sim *sim);
-void ss_place_save(ss_sim *sim);
-void ss_place_restore(ss_sim *sim);
+void ss_place_copy(const ss_sim *sim, ss_state *to, const ss_state *from);
 void ss_angles_start(ss_sim *sim);  /* joints' angles follow positions that were put there */
 void ss_observe_start(ss_sim *sim); /* there is no velocity before the present one */
 /* A step whose size its error decides (automatic.c); the start is saved. */

@@ -308,7 +308,6 @@ static bool advance(ss_sim *sim) {
   ss_trial *t = &sim->trial;
   sim->report.solves.calmed += t->calmed;
   ss_advance(sim, t->asked.h);
-  t->h = t->asked.h;
   const bool finite = isfinite(sim->mechanics->largest_speed(sim, t->v_end));
   sim->step.not_finite = !finite;
   ss_lap(sim, SS_STAGE_ADVANCE);
@@ -369,7 +368,6 @@ void ss_trial_keep(ss_sim *sim) {
   next->n_patch = now->n_patch;
   next->asked = now->asked;
   next->certified = now->certified;
-  next->h = now->h;
   next->problem.first_contact = 0;
   exchange(now, next);
   sim->n_kept++;
