@@ -395,9 +395,9 @@ ss_status ss_crowd_part(ss_sim *sim, ss_error *error) {
   enum { ROUNDS = 6 };
   int held = 1;
   for (int round = 0; round < ROUNDS && held > 0; round++) {
-    SS_TRY(ss_attempt(sim, sim->part.h, error));
+    SS_TRY(ss_attempt(sim, sim->part.asked.h, error));
     if (sim->trial.certified && !gains(sim))
-      SS_TRY(hold_overlooked(sim, sim->part.h, &held, error));
+      SS_TRY(hold_overlooked(sim, sim->part.asked.h, &held, error));
     else if (!drop_restitution(sim))
       return SS_OK; /* not certified */
   }

@@ -64,7 +64,7 @@ static bool sinks(const ss_sim *sim, const ss_contact *c, double h) {
 
 static void count_sinking(void *user, int from, int to, double *count) {
   const ss_sim *sim = user;
-  for (int i = from; i < to && *count == 0; i++) *count += sinks(sim, &sim->trial.contacts[i], sim->part.h);
+  for (int i = from; i < to && *count == 0; i++) *count += sinks(sim, &sim->trial.contacts[i], sim->part.asked.h);
 }
 
 static bool something_sinks(ss_sim *sim) {
@@ -76,12 +76,12 @@ static bool something_sinks(ss_sim *sim) {
 /* Half the part, if there is to be another trial at all. */
 static ss_status cut(ss_sim *sim, ss_error *error) {
   sim->report.solves.cuts++;
-  sim->part.h /= 2;
+  sim->part.asked.h /= 2;
   if (++sim->part.cuts <= MOST_CUTS) return SS_OK;
   if (sim->trial.problem.divided && ss_assemble(sim, error) != SS_OK)
     return SS_ERROR_MEMORY; /* for whoever wants to see it */
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g%s", sim->state.t,
-                 sim->part.h, sim->step.not_finite ? ": velocities are not finite" : "");
+                 sim->part.asked.h, sim->step.not_finite ? ": velocities are not finite" : "");
 }
 
 static ss_status check_trial(ss_sim *sim, ss_error *error) {
@@ -97,7 +97,7 @@ static ss_status check_trial(ss_sim *sim, ss_error *error) {
   const double speed = sim->mechanics->largest_speed(sim, sim->trial.v_end);
   const bool faster = speed > part->speed_bound; /* than was assumed: contacts may have been overlooked */
   if (faster) part->speed_bound = 1.5 * speed;
-  part->again = faster || ss_aside_may_meet(sim, part->h);
+  part->again = faster || ss_aside_may_meet(sim, part->asked.h);
   return SS_OK;
 }
 
@@ -142,23 +142,23 @@ ss_status ss_locate_events(ss_sim *sim, ss_error *error) {
   for (int i = 0; i < ROWS && !part->again; i++) {
     if (!table[i].watched(sim)) continue;
     SS_TRY(table[i].locate(sim, error));
-    if (part->again || !sim->trial.certified || !(sim->trial.asked.h < part->h)) continue;
-    part->h = sim->trial.asked.h;
+    if (part->again || !sim->trial.certified || !(sim->trial.asked.h < part->asked.h)) continue;
+    part->asked.h = sim->trial.asked.h;
     part->ends |= table[i].ends;
   }
   sim->step.transitions += part->ends != 0;
   if (part->ends & SS_ENDS_RELEASE) part->ends &= ~(unsigned)SS_ENDS_ARREST;
-  part->end = fmin(part->end, part->h);
+  part->end = fmin(part->end, part->asked.h);
   return SS_OK;
 }
 
 /* The part ends where a slip does. */
 static bool ends_in_arrest(const ss_sim *sim) {
-  return sim->part.end == sim->part.h && (sim->part.ends & SS_ENDS_ARREST);
+  return sim->part.end == sim->part.asked.h && (sim->part.ends & SS_ENDS_ARREST);
 }
 
 void ss_events_happen(ss_sim *sim) {
-  for (int i = 0; i < ROWS && sim->part.end == sim->part.h; i++)
+  for (int i = 0; i < ROWS && sim->part.end == sim->part.asked.h; i++)
     if (table[i].happens && (sim->part.ends & table[i].ends)) table[i].happens(sim);
   for (int i = 0; i < sim->trial.n_contacts && ends_in_arrest(sim); i++)
     if (sim->trial.contacts[i].slip_ends) ss_emit(sim, SS_STICK, &sim->trial.contacts[i], 0);

@@ -64,8 +64,7 @@ enum {
   SS_ENDS_RELEASE = 4
 }; /* slip is reversed; ends; sticking or contact does */
 typedef struct ss_part {
-  ss_asked asked;         /* of its trials, but for their sizes */
-  double h;               /* size of the trial in hand */
+  ss_asked asked;         /* of the trial that is due; those that look for events ask for other sizes */
   double end;             /* where in the trial the part ends, <= h */
   double speed_bound;     /* no point of a moving shape is assumed faster; checked after the solve */
   double speed_tolerance; /* active set: slower is at rest */

@@ -2,20 +2,21 @@
  *
  *     a scene at rest: only time goes on                                          sim/sleep.c
  *     bodies far from each other take the step by themselves, asleep or not      apart.c
- *     the state is saved; expressions and inputs are held                         ss_sim_step
- *     while time is left, a part of the step (ss_step_advance):
- *         contacts are found, and which of them are held or collide               contact/, event/active_set.c
- *         where touching contacts approach, they collide: the next part           event/impact.c
+ *     the state is saved                                                          ss_step_save
+ *     expressions and inputs are held                                             begin_step
+ *     while time is left, a part of the step:                                     begin_part
+ *         contacts are found, and which of them are held or collide               find_contacts: contact/, event/active_set.c
+ *         where touching contacts approach, they collide: the next part           collide: event/impact.c
  *         else a trial for the time that is left:                                 trial.c
  *             forces, rows, matrix                                                scheme/
  *             solve, judge                                                        cp/
- *             where it leads                                                      scheme/advance.c
+ *             where it leads                                                      scheme/
  *         (in a dense crowd the same without events)                              event/crowd.c
  *         events shorten the trial: jam, arrest, release, collision               event/events.c
  *         a trial that cannot be accepted: again, shorter                         the same
  *         the ledger books it, reports and events are told, the state moves there accept_part
  *         what happens there, and what is remembered of the contacts              event/events.c, contact/touch.c
- *     positions are pulled back onto the joints                                   project.c, exact.c
+ *     positions are pulled back onto the joints                                   end_step: project.c, exact.c
  *     ledger, certificate, audits, observers                                      observe
  *
  * A problem whose solution the judge does not accept is never applied. If the step fails, the saved state is restored. */
@@ -33,27 +34,28 @@ static void ask_as_usual(ss_sim *sim) {
 
 void ss_part_begin(ss_sim *sim, bool collides) {
   ss_part *part = &sim->part;
-  part->h = sim->step.left;
+  part->asked.h = sim->step.left;
   part->asked.push = 1;
   part->cuts = 0;
   part->collides = collides;
   part->again = true;
   sim->crowd.calm_fails = sim->search.looks_at_all = false;
-  part->speed_bound = 1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * part->h * sim->step.acceleration;
+  part->speed_bound =
+      1.5 * sim->mechanics->largest_speed(sim, sim->state.v) + 2 * part->asked.h * sim->step.acceleration;
 }
 
 /* Pairs and contacts for a trial, what the active ones demand, and whether the trial is a crowd's. */
 static ss_status find_contacts(ss_sim *sim, ss_error *error) {
   ss_part *part = &sim->part;
   sim->n_kept = 0;
-  SS_TRY(sim->mechanics->find_contacts(sim, part->h, error));
+  SS_TRY(sim->mechanics->find_contacts(sim, part->asked.h, error));
   SS_TRY(ss_refused(sim, error));
   ss_active_set(sim);
   ss_lap(sim, SS_STAGE_SEARCH);
   part->impact &= !sim->step.exhausted;
   ask_as_usual(sim);
-  if (!ss_crowd_is_dense(sim, part->h)) return SS_OK;
-  if (part->impact || part->collides || ss_crowd_collides(sim, part->h)) ss_crowd_begin(sim, part->h);
+  if (!ss_crowd_is_dense(sim, part->asked.h)) return SS_OK;
+  if (part->impact || part->collides || ss_crowd_collides(sim, part->asked.h)) ss_crowd_begin(sim, part->asked.h);
   part->impact = false;
   return SS_OK;
 }
@@ -86,7 +88,7 @@ static ss_status show_problem(ss_sim *sim, ss_error *error) {
 
 /* Moves the state to where the part ends, inside its trial or with it. */
 static void move(ss_sim *sim) {
-  const double h = sim->part.h, tau = sim->part.end, fraction = tau / h;
+  const double h = sim->part.asked.h, tau = sim->part.end, fraction = tau / h;
   const ss_model *model = sim->model;
   if (tau < h) {
     sim->mechanics->advance(sim, sim->trial.delta, tau, fraction, sim->trial.q_end);
@@ -106,7 +108,7 @@ static void move(ss_sim *sim) {
 
 /* The trial counts up to the part's end: work and impulses are booked, contacts told, the state moves there. */
 static ss_status accept_part(ss_sim *sim, ss_error *error) {
-  const double h = sim->part.h, tau = sim->part.end;
+  const double h = sim->part.asked.h, tau = sim->part.end;
   const bool dense = sim->crowd.dense, moments = sim->model->moments_anywhere && tau == h;
   SS_TRY(show_problem(sim, error));
   if (sim->watch.variation) SS_TRY(sim->watch.vary->part(sim, sim->step.left, h, tau, sim->part.hit, error));
@@ -129,7 +131,9 @@ static ss_status accept_part(ss_sim *sim, ss_error *error) {
   SS_TRY(ss_touch_store(sim, error));
   if (sim->watch.variation) SS_TRY(sim->watch.vary->store(sim, error));
   ss_lap(sim, SS_STAGE_OBSERVE);
-  return ss_refused(sim, error);
+  SS_TRY(ss_refused(sim, error));
+  sim->step.left = tau >= sim->step.left ? 0 : sim->step.left - tau;
+  return SS_OK;
 }
 
 /* ---- a step ---- */
@@ -207,12 +211,14 @@ ss_status ss_fail_of_solving(const ss_sim *sim, ss_error *error) {
 
 /* The work of a step is bounded: when it is used up, the rest of the step locates nothing. Where the energy has blown up there is
  * nothing left to be followed, bodies hit each other thousands of times in a step, and the run ends. */
-static ss_status check_work(ss_sim *sim, int parts, ss_error *error) {
+static ss_status begin_part(ss_sim *sim, int parts, ss_error *error) {
   enum { MOST_PARTS = 20000, MOST_LOOKS = 1000000, LOOKS_PER_CONTACT = 20000, BLOWN_UP = 20 };
   const long most = MOST_LOOKS + (long)LOOKS_PER_CONTACT * sim->trial.n_contacts;
   sim->step.exhausted |= parts >= MOST_PARTS || sim->step.looks > most;
-  if (sim->step.looks <= most / BLOWN_UP || !ss_has_blown_up(sim)) return SS_OK;
-  return ss_fail_of_work(sim, error);
+  if (sim->step.looks > most / BLOWN_UP && ss_has_blown_up(sim)) return ss_fail_of_work(sim, error);
+  sim->step.starts = parts == 0;
+  ss_part_begin(sim, false);
+  return SS_OK;
 }
 
 static ss_status begin_step(ss_sim *sim, double end, ss_error *error) {
@@ -236,7 +242,7 @@ static bool goes_on(const ss_sim *sim) {
 }
 
 /* Positions are pulled back, unless a collision comes next: the projection would end the approach before the impact does. */
-static ss_status end_step(ss_sim *sim, double end, ss_error *error) {
+static ss_status pull_back(ss_sim *sim, double end, ss_error *error) {
   const bool hits_next = sim->step.left > 0 && sim->part.hit >= 0;
   if (sim->options.stabilization == SS_STABILIZATION_PROJECTION && !hits_next) SS_TRY(ss_project(sim, error));
   if (sim->exact.on && !hits_next) SS_TRY(ss_hold_joints(sim, error));
@@ -245,27 +251,8 @@ static ss_status end_step(ss_sim *sim, double end, ss_error *error) {
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "positions, velocities or energies are not finite at t = %.9g", end);
 }
 
-ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
-  ss_part *part = &sim->part;
-  ss_status status = begin_step(sim, end, error);
-  for (int parts = 0; status == SS_OK && goes_on(sim); parts++) {
-    status = check_work(sim, parts, error);
-    if (status != SS_OK) break;
-    sim->step.starts = parts == 0;
-    ss_part_begin(sim, false);
-    while (status == SS_OK && part->again) {
-      status = find_contacts(sim, error);
-      if (status != SS_OK || part->impact) break;
-      ss_asked asked = part->asked;
-      asked.h = part->h;
-      status = sim->crowd.dense ? ss_crowd_part(sim, error) : sim->chosen.attempt(sim, asked, error);
-      if (status == SS_OK) status = ss_locate_events(sim, error);
-    }
-    if (status == SS_OK) status = part->impact ? collide(sim, error) : accept_part(sim, error);
-    *collided |= part->impact;
-    if (status == SS_OK) sim->step.left = part->end >= sim->step.left ? 0 : sim->step.left - part->end;
-  }
-  if (status == SS_OK) status = end_step(sim, end, error);
+static ss_status end_step(ss_sim *sim, double end, ss_status status, ss_error *error) {
+  if (status == SS_OK) status = pull_back(sim, end, error);
   ask_as_usual(sim);
   sim->control.transitions = sim->step.transitions;
   if (sim->step.left == 0) { /* what was counted in the step counts no longer */
@@ -278,13 +265,43 @@ ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *err
   return ss_refused(sim, error);
 }
 
-ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
-  if (ss_sim_done(sim)) return SS_OK;
-  /* A last step that is whole ends where it would in a longer run, to the last bit: a run that goes on from there is that
-   * run. */
+ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error) {
+  ss_part *part = &sim->part;
+  ss_status status = begin_step(sim, end, error);
+  for (int parts = 0; status == SS_OK && goes_on(sim); parts++) {
+    status = begin_part(sim, parts, error);
+    while (status == SS_OK && part->again) {
+      status = find_contacts(sim, error);
+      if (status != SS_OK || part->impact) break;
+      status = sim->crowd.dense ? ss_crowd_part(sim, error) : sim->chosen.attempt(sim, part->asked, error);
+      if (status == SS_OK) status = ss_locate_events(sim, error);
+    }
+    if (status == SS_OK) status = part->impact ? collide(sim, error) : accept_part(sim, error);
+    *collided |= part->impact;
+  }
+  return end_step(sim, end, status, error);
+}
+
+/* Where the step ends. A last step that is whole ends where it would in a longer run, to the last bit: a run that goes on from there is
+ * that run. */
+static double end_of_step(const ss_sim *sim) {
   const double whole = (double)(sim->state.step + 1) * sim->options.step, duration = sim->options.duration;
   const bool cut = sim->state.step + 1 >= sim->steps_total && fabs(whole - duration) > 1e-12 * duration;
-  const double end = cut ? duration : whole;
+  return cut ? duration : whole;
+}
+
+/* It has failed: as if it had not begun. */
+static ss_status undo(ss_sim *sim, double end, ss_status status) {
+  ss_step_restore(sim);
+  sim->report.certificate.certified &= status == SS_ERROR_STOPPED; /* of the steps before */
+  if (status == SS_ERROR_UNCERTIFIED && (sim->step.not_finite || !ss_problem_is_finite(sim)))
+    ss_doubts_not_finite(sim, end);
+  return status;
+}
+
+ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
+  if (ss_sim_done(sim)) return SS_OK;
+  const double end = end_of_step(sim);
   bool collided = false, several = false, took = false;
   if (sim->clock.on) sim->clock.last = ss_seconds();
   if (ss_sleep_on(sim, end)) return observe(sim, false, error);
@@ -296,13 +313,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   if (status == SS_OK && !took)
     status = sim->options.tolerance > 0 ? ss_step_automatic(sim, &collided, error)
                                         : ss_step_advance(sim, end, &collided, error);
-  if (status != SS_OK) {
-    ss_step_restore(sim);
-    sim->report.certificate.certified &= status == SS_ERROR_STOPPED; /* of the steps before */
-    if (status == SS_ERROR_UNCERTIFIED && (sim->step.not_finite || !ss_problem_is_finite(sim)))
-      ss_doubts_not_finite(sim, end);
-    return status;
-  }
+  if (status != SS_OK) return undo(sim, end, status);
   ss_forget_pushes(sim);
   ss_keep_guess(sim);
   ss_deal_end(sim);
