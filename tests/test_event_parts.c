@@ -582,7 +582,9 @@ static void test_ends_are_told(void **state) {
   ends_told[0] = ends_told[1] = 0, energy_told = 0;
   const int n = sim->trial.n_contacts;
   for (int i = 0; i < n; i++) sim->trial.contacts[i].spin_ends = i % 2, sim->trial.contacts[i].roll_ends = i % 3 == 0;
-  ss_tell_ends(sim);
+  sim->part.asked.h = sim->part.end = h;
+  sim->part.ends = 0;
+  ss_events_happen(sim);
   assert_int_equal(ends_told[0], n / 2);
   assert_int_equal(ends_told[1], (n + 2) / 3);
   assert_true(energy_told == 0);

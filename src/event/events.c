@@ -158,10 +158,16 @@ static bool ends_in_arrest(const ss_sim *sim) {
 }
 
 void ss_events_happen(ss_sim *sim) {
-  for (int i = 0; i < ROWS && sim->part.end == sim->part.asked.h; i++)
+  const bool arrest = ends_in_arrest(sim);
+  if (sim->part.end < sim->part.asked.h) return;
+  for (int i = 0; i < ROWS; i++)
     if (table[i].happens && (sim->part.ends & table[i].ends)) table[i].happens(sim);
-  for (int i = 0; i < sim->trial.n_contacts && ends_in_arrest(sim); i++)
-    if (sim->trial.contacts[i].slip_ends) ss_emit(sim, SS_STICK, &sim->trial.contacts[i], 0);
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (arrest && c->slip_ends) ss_emit(sim, SS_STICK, c, 0);
+    if (c->spin_ends) ss_emit(sim, SS_SPIN_END, c, 0);
+    if (c->roll_ends) ss_emit(sim, SS_ROLL_END, c, 0);
+  }
 }
 
 /* ---- what is told ---- */

@@ -289,11 +289,3 @@ void ss_note_ends(ss_sim *sim) {
     c->roll_ends = ends(c, ROLL, before[ROLL], after[ROLL], still);
   }
 }
-
-void ss_tell_ends(ss_sim *sim) {
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *c = &sim->trial.contacts[i];
-    if (c->spin_ends) ss_emit(sim, SS_SPIN_END, c, 0);
-    if (c->roll_ends) ss_emit(sim, SS_ROLL_END, c, 0);
-  }
-}

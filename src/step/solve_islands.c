@@ -4,17 +4,13 @@
  * another solution, and in a heap at rest none has. What they solve costs no matrix and no solver. The matrices of the other
  * islands are assembled one by one, each by one thread. Each answer is judged by itself, in the units of the whole problem. Fixed bodies and the
  * world connect nothing. Mechanisms are left whole (their joints' rows are one block), and so are problems too small to gain. */
+#include "core/sets.h"
 #include "step/step.h"
 
 #include <string.h>
 
 /* rows: from which an island's matrix is listed; up to which an island is always solved, which is more exact */
 enum { LARGE = 200, FEW = 64 };
-
-static int root_of(int *parent, int k) {
-  while (parent[k] != k) k = parent[k] = parent[parent[k]];
-  return k;
-}
 
 /* Numbers the islands in the order of their first blocks; returns how many there are. */
 static int number_islands(const ss_sim *sim, ss_islands *s) {
@@ -24,12 +20,12 @@ static int number_islands(const ss_sim *sim, ss_islands *s) {
   for (int i = 0; i < p->n_blocks; i++) { /* the rows of a block are those of one contact */
     const ss_row *row = &p->rows[p->blocks[i].first];
     const int a = row->body[0], b = row->body[1];
-    if (a >= 0 && b >= 0) parent[root_of(parent, a)] = root_of(parent, b);
+    if (a >= 0 && b >= 0) ss_set_join(parent, a, b);
   }
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_row *row = &p->rows[p->blocks[b].first];
     const int body = row->body[0] >= 0 ? row->body[0] : row->body[1];
-    const int root = body >= 0 ? root_of(parent, body) : -1;
+    const int root = body >= 0 ? ss_set_of(parent, body) : -1;
     s->island[b] = root >= 0 && number[root] >= 0 ? number[root] : count++;
     if (root >= 0) number[root] = s->island[b];
   }
@@ -63,18 +59,7 @@ ss_status ss_find_islands(ss_sim *sim, ss_error *error) {
 
 int ss_island_of(const ss_sim *sim, int body) {
   int *parent = sim->solver.islands.body;
-  return parent[sim->model->n_bodies + root_of(parent, body)];
-}
-
-/* The blocks in the order of their islands; s->order + n_blocks: where each island starts. */
-static void sort_blocks(const ss_problem *p, ss_islands *s, int count) {
-  int *start = s->order + p->n_blocks;
-  memset(start, 0, sizeof *start * ((size_t)count + 1));
-  for (int b = 0; b < p->n_blocks; b++) start[s->island[b] + 1]++;
-  for (int k = 0; k < count; k++) start[k + 1] += start[k];
-  for (int b = 0; b < p->n_blocks; b++) s->order[start[s->island[b]]++] = b;
-  for (int k = count; k > 0; k--) start[k] = start[k - 1];
-  start[0] = 0;
+  return parent[sim->model->n_bodies + ss_set_of(parent, body)];
 }
 
 /* Island k's rows and blocks; s->row: which row of the problem each is, then which of the island's rows a row of the problem is. */
@@ -221,42 +206,48 @@ static void leave_at_rest(ss_sim *sim, int b) {
 
 /* ---- the others ---- */
 
-/* One island, in natural units, from the problem's z, which its answer replaces. */
-static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, ss_island_work *s, ss_error *error) {
-  ss_problem *p = &sim->trial.problem;
-  ss_cp island;
-  gather(p, &sim->solver.islands, k, s, &island);
-  double *z = s->g + p->n, *w = z + p->n;
-  ss_cp_result own = {0};
-  SS_TRY(assemble(sim, s, &island, error));
-  SS_TRY(ss_add_factors(sim, &s->factors, s->row, &island, error));
-  SS_TRY(ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, s->cp, &own, error));
-  s->iterations += own.iterations;
-  s->fallbacks += own.fallbacks;
-  s->operations += (long long)own.operations;
-  sim->solver.islands.residual[k] = ss_cp_judge(&island, z, w);
-  if (own.iterations > 1 && ss_judges_selection(sim))
-    s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
-  for (int i = 0; i < island.n; i++) {
-    p->z[s->row[i]] = z[i];
-    p->slack[s->row[i]] = w[i];
-  }
-  return SS_OK;
-}
-
 typedef struct island_job {
   ss_sim *sim;
   const ss_cp_options *options;
 } island_job;
 
+/* What came of an island, whose z is behind g. */
+static void keep(ss_sim *sim, int k, const ss_cp *island, const ss_cp_result *own, ss_island_work *s) {
+  ss_problem *p = &sim->trial.problem;
+  const double *z = s->g + p->n;
+  double *w = s->g + (ptrdiff_t)2 * p->n;
+  s->iterations += own->iterations;
+  s->fallbacks += own->fallbacks;
+  s->operations += (long long)own->operations;
+  sim->solver.islands.residual[k] = ss_cp_judge(island, z, w);
+  if (own->iterations > 1 && ss_judges_selection(sim))
+    s->uneven = fmax(s->uneven, ss_cp_judge_selection(island, z, s->cp));
+  for (int i = 0; i < island->n; i++) {
+    p->z[s->row[i]] = z[i];
+    p->slack[s->row[i]] = w[i];
+  }
+}
+
+/* Islands in natural units, one after the other, from the problem's z, which their answers replace. */
 static void solve_some(void *user, int worker, int from, int to) {
   const island_job *job = user;
-  const ss_islands *s = &job->sim->solver.islands;
-  ss_island_work *w = &s->workers[worker];
-  for (int k = from; k < to && w->failed < 0; k++) {
-    if (s->residual[k] <= job->options->tolerance) continue;
-    w->status = solve_island(job->sim, k, job->options, w, &w->error);
-    if (w->status != SS_OK) w->failed = k;
+  ss_sim *sim = job->sim;
+  const ss_islands *all = &sim->solver.islands;
+  ss_island_work *s = &all->workers[worker];
+  double *z = s->g + sim->trial.problem.n;
+  for (int k = from; k < to && s->failed < 0; k++) {
+    if (all->residual[k] <= job->options->tolerance) continue;
+    ss_cp island;
+    ss_cp_result own = {0};
+    gather(&sim->trial.problem, all, k, s, &island);
+    s->status = assemble(sim, s, &island, &s->error);
+    if (!s->status) s->status = ss_add_factors(sim, &s->factors, s->row, &island, &s->error);
+    const bool warm = ss_has_guess(z, island.n);
+    if (!s->status) s->status = ss_cp_solve(&island, job->options, warm, z, s->cp, &own, &s->error);
+    if (s->status)
+      s->failed = k;
+    else
+      keep(sim, k, &island, &own, s);
   }
 }
 
@@ -264,7 +255,7 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
                            double *uneven, ss_error *error) {
   const ss_problem *p = &sim->trial.problem;
   ss_islands *s = &sim->solver.islands;
-  sort_blocks(p, s, s->count);
+  ss_sets_sort(p->n_blocks, s->island, s->count, s->order + p->n_blocks, s->order);
   judge_guess(sim);
   for (int k = 0; k < s->count; k++) s->rests[k] = s->rests[k] && s->residual[k] <= options->tolerance;
   ss_each(sim, p->n_blocks, leave_at_rest);

@@ -2,7 +2,7 @@
  *
  *     a scene at rest: only time goes on                                          sim/sleep.c
  *     bodies far from each other take the step by themselves, asleep or not      apart.c
- *     the state is saved                                                          ss_step_save
+ *     the state is saved                                                          save_state
  *     expressions and inputs are held                                             begin_step
  *     while time is left, a part of the step:                                     begin_part
  *         contacts are found, and which of them are held or collide               find_contacts: contact/, event/active_set.c
@@ -109,7 +109,7 @@ static void move(ss_sim *sim) {
 /* The trial counts up to the part's end: work and impulses are booked, contacts told, the state moves there. */
 static ss_status accept_part(ss_sim *sim, ss_error *error) {
   const double h = sim->part.asked.h, tau = sim->part.end;
-  const bool dense = sim->crowd.dense, moments = sim->model->moments_anywhere && tau == h;
+  const bool dense = sim->crowd.dense;
   SS_TRY(show_problem(sim, error));
   if (sim->watch.variation) SS_TRY(sim->watch.vary->part(sim, sim->step.left, h, tau, sim->part.hit, error));
   if (sim->watch.weak) SS_TRY(ss_weak_part(sim, tau, error));
@@ -121,13 +121,12 @@ static ss_status accept_part(ss_sim *sim, ss_error *error) {
   ss_add_motor_impulses(sim, tau / h);
   SS_TRY(ss_deal(sim, tau / h, error));
   ss_tell_contacts(sim);
-  if (moments) ss_note_ends(sim);
+  if (sim->model->moments_anywhere) ss_note_ends(sim);
   if (sim->model->n_forces) ss_ledger_links(sim, h, tau / h, false);
   move(sim);
   if (sim->model->n_forces) ss_ledger_links(sim, h, tau / h, true);
   if (dense) ss_ledger_crowd(sim, open, energy, work);
   ss_events_happen(sim);
-  if (moments) ss_tell_ends(sim);
   SS_TRY(ss_touch_store(sim, error));
   if (sim->watch.variation) SS_TRY(sim->watch.vary->store(sim, error));
   ss_lap(sim, SS_STAGE_OBSERVE);
@@ -157,7 +156,7 @@ static void copy_state(const ss_sim *sim, ss_state *to, const ss_state *from) {
   to->t = from->t;
 }
 
-ss_status ss_step_save(ss_sim *sim, ss_error *error) {
+static ss_status save_state(ss_sim *sim, ss_error *error) {
   ss_state *kept = &sim->saved.state;
   SS_TRY(SS_GROW(kept->touch, kept->touch_capacity, sim->state.n_touch, error));
   SS_TRY(SS_GROW(kept->patch, kept->patch_capacity, sim->state.n_patch, error));
@@ -307,7 +306,7 @@ ss_status ss_sim_step(ss_sim *sim, ss_error *error) {
   if (ss_sleep_on(sim, end)) return observe(sim, false, error);
   ss_clear_impulses(sim);
   ss_status status = ss_apart_find(sim, end, &several, error);
-  if (status == SS_OK) status = ss_step_save(sim, error);
+  if (status == SS_OK) status = save_state(sim, error);
   if (status == SS_OK && several) status = ss_apart_advance(sim, end, &took, &collided, error);
   if (!took) ss_deal_begin(sim);
   if (status == SS_OK && !took)

@@ -11,8 +11,7 @@
 ss_status ss_step_advance(ss_sim *sim, double end, bool *collided, ss_error *error);
 /* What is left of it is the next part. collides: something does, in a crowd. */
 void ss_part_begin(ss_sim *sim, bool collides);
-/* The state and the report, and back; positions, velocities and angles of one state to another. */
-ss_status ss_step_save(ss_sim *sim, ss_error *error);
+/* Back to the state and the report that were saved; positions, velocities and angles of one state to another. */
 void ss_step_restore(ss_sim *sim);
 void ss_place_copy(const ss_sim *sim, ss_state *to, const ss_state *from);
 void ss_angles_start(ss_sim *sim);  /* joints' angles follow positions that were put there */
@@ -118,9 +117,7 @@ ss_status ss_locate_release(ss_sim *sim, ss_error *error);
 bool ss_moments_let_go(const ss_contact *contact, double limit);
 double ss_moments_foreseen(const ss_sim *sim, const ss_contact *contact, double h);
 double ss_crossing(double before, double when_before, double now, double when, double limit, double h);
-/* Notes which contacts' spin and rolling end with the solved part; tells it once the state is there. */
-void ss_note_ends(ss_sim *sim);
-void ss_tell_ends(ss_sim *sim);
+void ss_note_ends(ss_sim *sim); /* which contacts' spin and rolling end with the solved part */
 /* The velocities that friction opposes, at time t and configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
 enum { SS_SLIP_KINDS = 3 };
