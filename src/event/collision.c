@@ -22,17 +22,6 @@ typedef struct track {
 /* A body may be thinner than its way in the step by 2^DEPTH; kinks cost about DEPTH halvings each. */
 enum { DEPTH = 40, MOST_HALVINGS = 2000 };
 
-/* Velocity along the step's path q (+) tau [v + gamma fraction delta]: its derivative, not v + fraction delta, which is
- * the same for gamma = 1/2 only. */
-void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction) {
-  for (int side = 0; side < 2; side++) {
-    if (c->body[side] < 0) continue;
-    const ss_body *body = &sim->model->bodies[c->body[side]];
-    for (int i = body->first; i < body->first + body->n; i++)
-      sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.asked.gamma * fraction * sim->trial.delta[i];
-  }
-}
-
 static sample look(const track *t, double tau) {
   ss_sim *sim = t->sim;
   const double fraction = tau / t->h;
@@ -150,39 +139,6 @@ static double search(const track *t, sample a, sample b, int depth) {
   --*t->halvings;
   const double first = search(t, a, middle, depth - 1);
   return first >= 0 ? first : search(t, middle, b, depth - 1);
-}
-
-double ss_body_speed(const ss_model *model, int body, const double *v) {
-  if (body < 0) return 0;
-  ss_vec3 linear, angular;
-  ss_twist_of(model, v, body, &linear, &angular);
-  const double turn = v3_norm(angular);
-  return v3_norm(linear) + (turn > 0 ? turn * model->bodies[body].reach : 0);
-}
-
-typedef struct speed_job {
-  const ss_model *model;
-  const double *v;
-} speed_job;
-
-static void find_fastest(void *user, int from, int to, double *largest) {
-  const speed_job *job = user;
-  for (int k = from; k < to; k++) {
-    const double speed = ss_body_speed(job->model, k, job->v);
-    *largest = isfinite(speed) ? fmax(*largest, speed) : HUGE_VAL; /* fmax would drop a NaN */
-  }
-}
-
-double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
-  speed_job job = {sim->model, v};
-  return ss_most(sim, sim->model->n_bodies, find_fastest, &job);
-}
-
-/* No point of the two bodies goes faster against the other along the path, between whose ends this is convex. */
-double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
-  if (c->limit) return ss_limit_speed(sim, c, sim->scratch.v);
-  return fmax(ss_approach_speed(sim->model, c->body, sim->state.v),
-              ss_approach_speed(sim->model, c->body, sim->scratch.v));
 }
 
 double ss_first_collision(ss_sim *sim, bool locate_all) {

@@ -68,6 +68,7 @@ void ss_velocity_change(ss_sim *sim);
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
 void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q);
+void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction); /* there, in scratch_v */
 
 /* How material flows through them (patch_rows.c): velocities of both sides relative to the contact point, and what
  * they do to the gap of an element */

@@ -161,11 +161,4 @@ bool ss_calm_gives(ss_sim *sim);
 void ss_rest_begin(ss_sim *sim);
 void ss_rest_end(ss_sim *sim);
 
-/* ---- the bodies' part of the step (sim/mechanics.h) ---- */
-
-double ss_body_speed(const ss_model *model, int body, const double *v); /* of the fastest point of its shapes */
-double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v);
-double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c);
-void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction);
-
 #endif
