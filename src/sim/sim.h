@@ -49,7 +49,6 @@ typedef struct ss_step {
   bool stops_at_events; /* it ends with its first part */
   bool starts;          /* nothing of it has happened yet */
   bool exhausted;       /* too many parts, or an impact without solution: the rest of it locates nothing */
-  bool spent;           /* more than a step may try whose energy has blown up */
   bool not_finite;      /* where the last part would have led */
   long looks;           /* pairs searched and gaps followed: its work, beside the solver's */
   int tried;            /* solvers */

@@ -123,13 +123,21 @@ static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
-/* Asked between the solvers that are tried. Where the energy has blown up, a step may try a few only. */
-static bool has_to_stop(void *user) {
+/* Where the energy has blown up, a step may try a few solvers only. */
+static bool is_spent(const ss_sim *sim) {
   enum { MOST_TRIED = 200 }; /* questions: before each method, sweep round and Newton step */
+  return sim->step.tried > MOST_TRIED && ss_has_blown_up(sim);
+}
+
+/* Asked between the solvers that are tried. */
+static bool has_to_stop(void *user) {
   ss_sim *sim = user;
   ss_threads_lock(sim->threads);
   bool stops = sim->watch.stop && sim->watch.stop(sim->watch.stop_user);
-  if (!stops) stops = sim->step.spent = ++sim->step.tried > MOST_TRIED && ss_has_blown_up(sim);
+  if (!stops) {
+    sim->step.tried++;
+    stops = is_spent(sim);
+  }
   ss_threads_unlock(sim->threads);
   return stops;
 }
@@ -251,7 +259,7 @@ static ss_status judge(ss_sim *sim, const ss_solving *how, attempt *a, ss_status
   if (p->divided && !p->joined && *certified) ss_rest_end(sim);
   p->blur = 4 * a->residual; /* the judge divides by 1 + |g| <= 3 */
   p->unit = a->unit;
-  return status == SS_ERROR_STOPPED && sim->step.spent ? ss_fail_of_work(sim, error) : status;
+  return status == SS_ERROR_STOPPED && is_spent(sim) ? ss_fail_of_work(sim, error) : status;
 }
 
 ss_status ss_solve_problem(ss_sim *sim, ss_solving how, ss_error *error) {
