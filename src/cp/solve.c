@@ -265,10 +265,14 @@ ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool w
   if (other_units) status = to_units(&c, &units, &usual, error);
   for (bool settled = false; !status && !settled;) {
     status = begin(&c, error);
-    while (!status && !(status = next(&c, error)) && c.now.row && !(status = attempt_begin(&c, error))) {
+    while (!status) {
+      status = next(&c, error);
+      if (status || !c.now.row) break;
+      const attempt *a = &c.now;
       const scratch_mark own = scratch_now(workspace);
-      status =
-          c.now.row->solve(c.problem, &c.now.options, c.now.from != NULL, c.trial, workspace, &c.now.result, error);
+      status = attempt_begin(&c, error);
+      if (!status)
+        status = a->row->solve(c.problem, &a->options, a->from != NULL, c.trial, workspace, &c.now.result, error);
       scratch_release(workspace, own);
       if (!status) status = attempt_end(&c, error);
     }
