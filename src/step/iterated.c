@@ -80,6 +80,7 @@ static bool same_sides(const ss_sim *sim) {
   return true;
 }
 
+/* max |v+ - v^| */
 static double largest_change(const ss_sim *sim) {
   const ss_model *model = sim->model;
   double change = 0;
