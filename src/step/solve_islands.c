@@ -206,48 +206,43 @@ static void leave_at_rest(ss_sim *sim, int b) {
 
 /* ---- the others ---- */
 
+/* One island, in natural units, from the problem's z, which its answer replaces. */
+static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, ss_island_work *s, ss_error *error) {
+  ss_problem *p = &sim->trial.problem;
+  ss_cp island;
+  gather(p, &sim->solver.islands, k, s, &island);
+  double *z = s->g + p->n, *w = z + p->n;
+  ss_cp_result own = {0};
+  ss_status status = assemble(sim, s, &island, error);
+  if (status == SS_OK) status = ss_add_factors(sim, &s->factors, s->row, &island, error);
+  if (status == SS_OK) status = ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, s->cp, &own, error);
+  if (status != SS_OK) return status;
+  s->iterations += own.iterations;
+  s->fallbacks += own.fallbacks;
+  s->operations += (long long)own.operations;
+  sim->solver.islands.residual[k] = ss_cp_judge(&island, z, w);
+  if (own.iterations > 1 && ss_judges_selection(sim))
+    s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
+  for (int i = 0; i < island.n; i++) {
+    p->z[s->row[i]] = z[i];
+    p->slack[s->row[i]] = w[i];
+  }
+  return SS_OK;
+}
+
 typedef struct island_job {
   ss_sim *sim;
   const ss_cp_options *options;
 } island_job;
 
-/* What came of an island, whose z is behind g. */
-static void keep(ss_sim *sim, int k, const ss_cp *island, const ss_cp_result *own, ss_island_work *s) {
-  ss_problem *p = &sim->trial.problem;
-  const double *z = s->g + p->n;
-  double *w = s->g + (ptrdiff_t)2 * p->n;
-  s->iterations += own->iterations;
-  s->fallbacks += own->fallbacks;
-  s->operations += (long long)own->operations;
-  sim->solver.islands.residual[k] = ss_cp_judge(island, z, w);
-  if (own->iterations > 1 && ss_judges_selection(sim))
-    s->uneven = fmax(s->uneven, ss_cp_judge_selection(island, z, s->cp));
-  for (int i = 0; i < island->n; i++) {
-    p->z[s->row[i]] = z[i];
-    p->slack[s->row[i]] = w[i];
-  }
-}
-
-/* Islands in natural units, one after the other, from the problem's z, which their answers replace. */
 static void solve_some(void *user, int worker, int from, int to) {
   const island_job *job = user;
-  ss_sim *sim = job->sim;
-  const ss_islands *all = &sim->solver.islands;
-  ss_island_work *s = &all->workers[worker];
-  double *z = s->g + sim->trial.problem.n;
-  for (int k = from; k < to && s->failed < 0; k++) {
-    if (all->residual[k] <= job->options->tolerance) continue;
-    ss_cp island;
-    ss_cp_result own = {0};
-    gather(&sim->trial.problem, all, k, s, &island);
-    s->status = assemble(sim, s, &island, &s->error);
-    if (!s->status) s->status = ss_add_factors(sim, &s->factors, s->row, &island, &s->error);
-    const bool warm = ss_has_guess(z, island.n);
-    if (!s->status) s->status = ss_cp_solve(&island, job->options, warm, z, s->cp, &own, &s->error);
-    if (s->status)
-      s->failed = k;
-    else
-      keep(sim, k, &island, &own, s);
+  const ss_islands *s = &job->sim->solver.islands;
+  ss_island_work *w = &s->workers[worker];
+  for (int k = from; k < to && w->failed < 0; k++) {
+    if (s->residual[k] <= job->options->tolerance) continue;
+    w->status = solve_island(job->sim, k, job->options, w, &w->error);
+    if (w->status != SS_OK) w->failed = k;
   }
 }
 
@@ -261,7 +256,8 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
   ss_each(sim, p->n_blocks, leave_at_rest);
   for (int k = 0; k < s->n_workers; k++) {
     ss_island_work *w = &s->workers[k];
-    SS_TRY(reserve_work(p, w, error));
+    const ss_status status = reserve_work(p, w, error);
+    if (status != SS_OK) return status;
     w->iterations = w->fallbacks = 0;
     w->operations = 0;
     w->uneven = 0;

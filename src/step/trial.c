@@ -212,12 +212,15 @@ typedef struct attempt {
   double residual, uneven, start;
 } attempt;
 
+/* Contacts alone, which no matrix joins. */
+static bool has_islands(const ss_problem *p) { return p->divided && !p->joined; }
+
 /* In natural units. */
 static ss_status pose_for_solver(ss_sim *sim, const ss_solving *how, attempt *a, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   const double left = work_left(sim);
   if (!(left > 0)) return ss_fail_of_solving(sim, error);
-  if (p->divided && !p->joined) SS_TRY(look_at_guess(sim, error));
+  if (has_islands(p)) SS_TRY(look_at_guess(sim, error));
   const double unit = to_natural_units(sim, how->speed);
   *a = (attempt){.problem = ss_problem_view(p), .unit = unit, .z = p->z, .posed = true, .start = ss_seconds()};
   a->options = (ss_cp_options){.solver = how->solver,
@@ -256,7 +259,7 @@ static ss_status judge(ss_sim *sim, const ss_solving *how, attempt *a, ss_status
     sim->report.certificate.selection = fmax(sim->report.certificate.selection, a->uneven);
   }
   convert(sim, a->unit, true);
-  if (p->divided && !p->joined && *certified) ss_rest_end(sim);
+  if (has_islands(p) && *certified) ss_rest_end(sim);
   p->blur = 4 * a->residual; /* the judge divides by 1 + |g| <= 3 */
   p->unit = a->unit;
   return status == SS_ERROR_STOPPED && is_spent(sim) ? ss_fail_of_work(sim, error) : status;
@@ -273,7 +276,7 @@ ss_status ss_solve_problem(ss_sim *sim, ss_solving how, ss_error *error) {
     attempt a;
     SS_TRY(pose_for_solver(sim, &how, &a, error));
     ss_status status = SS_OK;
-    if (p->divided && !p->joined)
+    if (has_islands(p))
       status = ss_solve_islands(sim, &a.options, &a.result, &a.residual, &a.uneven, error);
     else if (a.posed)
       status = ss_cp_solve(&a.problem, &a.options, a.warm, a.z, sim->solver.cp, &a.result, error);
