@@ -14,6 +14,7 @@
  * reach it within the step. The steps of `sleep: false` lead to the same bits.
  *
  * Scenes with joints, forces, systems, tolerances, observed problems and whatever else connects bodies beside contact are one cluster. */
+#include "core/sets.h"
 #include "step/step.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ typedef struct ss_apart {
   int present;            /* the cluster in hand, */
   ss_model model;         /* and what it is made of */
   int *shape, *own_shape; /* [n_shapes] its shapes in the scene; those of the scene, in it */
-  int *by_cluster;        /* [n_touch] the contact memory by clusters */
+  int *by_cluster;        /* [2 n_touch] the contact memory by clusters; the cluster of each */
   int *touch_start;       /* [n_bodies + 1] */
   uint64_t *sleeper;      /* [n_bodies] the set of bodies with which each fell asleep; 0: it is awake */
   bool *asleep;           /* [n_bodies] of the clusters */
@@ -91,15 +92,10 @@ static int cluster_of_key(const ss_sim *sim, uint64_t key) {
 
 static ss_status sort_touches(ss_sim *sim, ss_error *error) {
   ss_apart *c = sim->apart;
-  const ss_state *s = &sim->state;
-  SS_TRY(SS_GROW(c->by_cluster, c->list_capacity, s->n_touch, error));
-  int *start = c->touch_start;
-  memset(start, 0, sizeof *start * ((size_t)sim->search.parts.count + 1));
-  for (int i = 0; i < s->n_touch; i++) start[cluster_of_key(sim, s->touch[i].key) + 1]++;
-  for (int k = 0; k < sim->search.parts.count; k++) start[k + 1] += start[k];
-  for (int i = 0; i < s->n_touch; i++) c->by_cluster[start[cluster_of_key(sim, s->touch[i].key)]++] = i;
-  for (int k = sim->search.parts.count; k > 0; k--) start[k] = start[k - 1];
-  start[0] = 0;
+  const int n = sim->state.n_touch;
+  SS_TRY(SS_GROW(c->by_cluster, c->list_capacity, 2 * n, error));
+  for (int i = 0; i < n; i++) c->by_cluster[n + i] = cluster_of_key(sim, sim->state.touch[i].key);
+  ss_sets_sort(n, c->by_cluster + n, sim->search.parts.count, c->touch_start, c->by_cluster);
   return SS_OK;
 }
 

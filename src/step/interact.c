@@ -1,23 +1,7 @@
-/* What an interactive program does to a running simulation: pull a body, put bodies elsewhere, and go on after the model has
- * changed. */
+/* What an interactive program does to a running simulation: put bodies elsewhere, and go on after the model has changed. */
 #include "step/step.h"
 
 #include <string.h>
-
-static bool finite(ss_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
-
-ss_status ss_sim_pull(ss_sim *sim, const ss_pull *pull, ss_error *error) {
-  if (pull) {
-    if (pull->body < 0 || pull->body >= sim->model->n_bodies)
-      return ss_fail(error, SS_ERROR_INPUT, "pull: there is no body %d", pull->body);
-    if (!finite(pull->point) || !finite(pull->target) || !(pull->stiffness >= 0) || !isfinite(pull->stiffness) ||
-        !(pull->damping >= 0) || !isfinite(pull->damping))
-      return ss_fail(error, SS_ERROR_INPUT, "pull: points must be finite, stiffness and damping not negative");
-    sim->inputs.pull = *pull;
-  }
-  sim->inputs.pulled = pull != NULL;
-  return SS_OK;
-}
 
 /* ---- another simulation's state ---- */
 
@@ -121,7 +105,7 @@ static ss_status check_freedom(const ss_sim *sim, int index, const ss_motion *mo
   const ss_motion now = ss_sim_motion(sim, index);
   const ss_quat turn = motion->pose.orientation;
   const double norm = sqrt(turn.w * turn.w + turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
-  if (!finite(motion->pose.position) || !finite(motion->velocity) || !finite(motion->angular_velocity) ||
+  if (!v3_finite(motion->pose.position) || !v3_finite(motion->velocity) || !v3_finite(motion->angular_velocity) ||
       !(fabs(norm - 1) < 1e-6))
     return ss_fail(error, SS_ERROR_INPUT, "place: '%s' needs finite numbers and a unit quaternion", body->name);
   const ss_quat relative = quat_multiply(quat_conjugate(now.pose.orientation), turn);
