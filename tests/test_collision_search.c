@@ -67,6 +67,7 @@ static void open_paths(run *r, int n) {
   ss_trial *t = &r->sim->trial;
   run_require(ss_grow((void **)&t->contacts, &t->contact_capacity, MOST, sizeof *t->contacts, &error), &error, "room");
   t->n_contacts = n;
+  t->asked.h = h;
   for (int i = 0; i < n; i++)
     t->contacts[i] = (ss_contact){.key = (uint64_t)i,
                                   .at = {.gap = gap_at(&paths[i], 0), .normal = {1, 0, 0}},
@@ -123,13 +124,14 @@ static void test_one_path(void **state) {
   for (int trial = 0; trial < 1500; trial++) {
     paths[0] = random_path(&seed, trial % 3);
     const path *p = &paths[0];
-    bool clear = true, found = false;
+    bool clear = true;
     const double first = p->slope > 0 ? p->kink - p->thick / p->slope : first_descent(p, 0, &clear);
     if (!clear) continue;
     clears++;
     run r;
     open_paths(&r, 1);
-    const double tau = ss_first_collision(r.sim, h, true, &found);
+    const double tau = ss_first_collision(r.sim, true);
+    const bool found = r.sim->part.hit >= 0;
     if (found != (first <= 1))
       print_error("trial %d: %g, found %g with gap %g\n", trial, first, tau / h, gap_at(p, tau / h));
     assert_int_equal(found, first <= 1);
@@ -159,17 +161,16 @@ static void test_looks_do_not_depend_on_the_scale(void **state) {
     double first_tau = 0;
     for (int k = 0; k < 3; k++) {
       run r;
-      bool hit;
       const double factor = ldexp(1, powers[k]);
       paths[0] = p;
       for (int i = 0; i < 4; i++) paths[0].c[i] *= factor;
       paths[0].wave *= factor, paths[0].slope *= factor, paths[0].thick *= factor;
       open_paths(&r, 1);
       r.sim->step.looks = 0;
-      const double tau = ss_first_collision(r.sim, h, true, &hit);
+      const double tau = ss_first_collision(r.sim, true);
       if (k == 0) first_tau = tau, first_looks = r.sim->step.looks;
       assert_true(tau == first_tau && r.sim->step.looks == first_looks);
-      if (k == 0) looks[trial % 3] += first_looks, found[trial % 3] += hit;
+      if (k == 0) looks[trial % 3] += first_looks, found[trial % 3] += r.sim->part.hit >= 0;
       run_close(&r);
     }
   }
@@ -212,14 +213,13 @@ static void test_several_paths(void **state) {
   (void)state;
   static const double at[MOST] = {0.8, 0.3, 0.5, 0.2};
   run r;
-  bool found;
   for (int i = 0; i < MOST; i++) paths[i] = (path){.c = {at[i], -1}};
   for (int out = 0; out < MOST; out++) { /* the contact `out` is held */
     open_paths(&r, MOST);
     r.sim->trial.contacts[out].active = true;
     const int best = out == 3 ? 1 : 3;
-    check_near(ss_first_collision(r.sim, h, true, &found), at[best] * h, 1e-15, "first");
-    assert_true(found);
+    check_near(ss_first_collision(r.sim, true), at[best] * h, 1e-15, "first");
+    assert_true(r.sim->part.hit >= 0);
     assert_int_equal(r.sim->part.hit, best);
     run_close(&r);
   }
@@ -227,15 +227,15 @@ static void test_several_paths(void **state) {
     const double level = k == 0 ? 0 : -0.25;
     paths[0] = (path){.c = {level, 2, -4}};
     open_paths(&r, 1);
-    check_near(ss_first_collision(r.sim, h, true, &found), 0.5 * h, 1e-9 * h, "comes back");
-    assert_true(found);
+    check_near(ss_first_collision(r.sim, true), 0.5 * h, 1e-9 * h, "comes back");
+    assert_true(r.sim->part.hit >= 0);
     run_close(&r);
   }
   static const double soon[] = {0.9e-6, 1.1e-6};
   for (int k = 0; k < 2; k++) {
     paths[0] = (path){.c = {soon[k], -1}};
     open_paths(&r, 1);
-    check_near(ss_first_collision(r.sim, h, true, &found), soon[k] * h, 1e-15, "soon");
+    check_near(ss_first_collision(r.sim, true), soon[k] * h, 1e-15, "soon");
     assert_int_equal(r.sim->trial.contacts[0].hops, k == 0);
     run_close(&r);
   }
@@ -245,7 +245,6 @@ static void test_several_paths(void **state) {
 static void test_landings_on_paths(void **state) {
   (void)state;
   run r;
-  bool found;
   paths[0] = (path){.c = {0.3, -1}};           /* 1/h per unit of time */
   paths[1] = (path){.c = {0.5 * 1e-3, -1e-3}}; /* gentle */
   for (int all = 0; all < 2; all++)
@@ -254,13 +253,13 @@ static void test_landings_on_paths(void **state) {
       paths[1].c[0] = gentle ? 0.1e-3 : 0.5e-3; /* before the other, or behind it */
       r.sim->trial.contacts[1].at.gap = paths[1].c[0];
       r.sim->crowd.landing_speed = 2e-3 / h;
-      const double tau = ss_first_collision(r.sim, h, all, &found);
+      const double tau = ss_first_collision(r.sim, all);
       check_near(tau, (all && gentle ? 0.1 : 0.3) * h, 1e-12 * h, "first");
       assert_int_equal(r.sim->part.hit, all && gentle ? 1 : 0);
       assert_true(r.sim->trial.contacts[0].lands_at == HUGE_VAL);
       check_near(r.sim->trial.contacts[1].lands_at, (gentle ? 0.1 : 0.5) * h, 1e-12 * h, "lands");
       r.sim->crowd.landing_speed = 0.9e-3 / h; /* now it is too fast */
-      (void)ss_first_collision(r.sim, h, all, &found);
+      (void)ss_first_collision(r.sim, all);
       assert_true(r.sim->trial.contacts[1].lands_at == HUGE_VAL);
       run_close(&r);
     }
@@ -273,10 +272,11 @@ static struct {
   bool again; /* nothing is held for long */
 } trials;
 
-static ss_status attempt(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+static ss_status attempt(ss_sim *sim, ss_asked asked, ss_error *error) {
   check_near(asked.h, h, 0, "the whole part");
   if (++trials.calls == trials.fails_at) return ss_fail(error, SS_ERROR_MEMORY, "fails");
-  *certified = trials.calls != trials.refused_at;
+  sim->trial.asked = asked;
+  sim->trial.certified = trials.calls != trials.refused_at;
   for (int i = 0; i < MOST && trials.again; i++) sim->trial.contacts[i].active = false;
   return SS_OK;
 }
@@ -294,7 +294,9 @@ static ss_status land(run *r, double landing_speed, double *tau, bool *found) {
   r->sim->chosen.attempt = attempt;
   r->sim->crowd.landing_speed = landing_speed;
   trials.calls = 0;
-  return ss_land(r->sim, h, tau, found, &error);
+  const ss_status status = ss_land(r->sim, &error);
+  *tau = r->sim->part.end, *found = r->sim->part.hit >= 0;
+  return status;
 }
 
 static void check_held(run *r, bool first, bool second) {

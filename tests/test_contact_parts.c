@@ -278,7 +278,7 @@ static void test_what_rests_is_remembered(void **state) {
       c->closed = true;
       c->row = k & 1 ? 0 : -1;
       c->limit = k & 2;
-      sim->step.h = 0.01, sim->part.h = k & 4 ? 0.01 : 0.005;
+      sim->step.h = 0.01, sim->part.asked.h = k & 4 ? 0.01 : 0.005;
       sim->trial.rests[way == 3] = false, sim->trial.rests[way != 3] = k & 8;
       run_require(ss_touch_store(sim, &error), &error, "store");
       assert_int_equal(sim->state.touch[0].rests, k == 13);

@@ -165,7 +165,7 @@ static void test_what_happens_at_an_arrest(void **state) {
     ss_sim *sim = r.sim;
     const int first = r.model->bodies[0].first;
     for (int i = 0; i < 3; i++) sim->state.v[first + i] += 0.1 * (i + 1);
-    sim->part.h = 0.01;
+    sim->part.asked.h = 0.01;
     sim->part.end = k & 1 ? 0.01 : 0.005;
     sim->part.ends = k & 2 ? SS_ENDS_ARREST : SS_ENDS_RELEASE;
     ss_events_happen(sim);
@@ -229,11 +229,11 @@ static struct {
   int touched[8];
 } part;
 
-static ss_status try_part(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+static ss_status try_part(ss_sim *sim, ss_asked asked, ss_error *error) {
   (void)error;
   check_near(asked.h, h, 0, "the whole step");
   const int n = part.calls++;
-  *certified = part.certified[n];
+  sim->trial.certified = part.certified[n];
   memcpy(sim->trial.q_end, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
   sim->trial.v_end[sim->model->bodies[0].first] = part.speed[n];
   const int ball = part.touched[n];
@@ -244,12 +244,12 @@ static ss_status try_part(ss_sim *sim, ss_asked asked, bool *certified, ss_error
 static void run_part(run *r, int calls, bool certified, int unreturned) {
   ss_sim *sim = r->sim;
   ss_error error = {0};
-  bool found = false;
   const long before = (long)sim->report.solves.unreturned;
   part.calls = 0;
-  run_require(ss_crowd_part(sim, h, &found, &error), &error, "part");
+  sim->part.asked.h = h;
+  run_require(ss_crowd_part(sim, &error), &error, "part");
   assert_int_equal(part.calls, calls);
-  assert_int_equal(found, certified);
+  assert_int_equal(sim->trial.certified, certified);
   assert_int_equal((long)sim->report.solves.unreturned - before, unreturned);
 }
 
@@ -582,7 +582,9 @@ static void test_ends_are_told(void **state) {
   ends_told[0] = ends_told[1] = 0, energy_told = 0;
   const int n = sim->trial.n_contacts;
   for (int i = 0; i < n; i++) sim->trial.contacts[i].spin_ends = i % 2, sim->trial.contacts[i].roll_ends = i % 3 == 0;
-  ss_tell_ends(sim);
+  sim->part.asked.h = sim->part.end = h;
+  sim->part.ends = 0;
+  ss_events_happen(sim);
   assert_int_equal(ends_told[0], n / 2);
   assert_int_equal(ends_told[1], (n + 2) / 3);
   assert_true(energy_told == 0);
@@ -617,7 +619,8 @@ static void open_body(run *r, const char *shape) {
                                         .active = true,
                                         .at = {.normal = {0, 0, swapped ? -1 : 1}}};
   sim->step.h = h;
-  sim->part = (ss_part){.h = h, .speed_bound = 100, .certified = true};
+  sim->part = (ss_part){.asked.h = h, .speed_bound = 100};
+  sim->trial.certified = true, sim->trial.asked.h = h;
   memcpy(sim->trial.q_end, sim->state.q, sizeof(double) * (size_t)r->model->n_q);
   memset(sim->trial.v_end, 0, sizeof(double) * (size_t)r->model->n_v);
 }
@@ -628,12 +631,12 @@ static bool is_cut(run *r, double depth, double turn) {
   ss_error error = {0};
   sim->trial.q_end[2] = (r->model->shapes[0].type == SS_SHAPE_BOX ? 0.5 : r->model->shapes[0].radius) - depth;
   sim->trial.v_end[r->model->bodies[0].first + 4] = turn / h;
-  sim->part.h = h;
+  sim->part.asked.h = h;
   const long cuts = (long)sim->report.solves.cuts;
   const int tried = sim->part.cuts;
   run_require(ss_locate_events(sim, &error), &error, "events");
   const bool cut = sim->report.solves.cuts > cuts;
-  check_near(sim->part.h, cut ? h / 2 : h, 0, "size of the part");
+  check_near(sim->part.asked.h, cut ? h / 2 : h, 0, "size of the part");
   assert_int_equal(sim->part.cuts, tried + cut);
   if (cut) assert_true(sim->part.again);
   sim->part.cuts = tried;
@@ -705,11 +708,11 @@ static void test_trials_that_are_not_accepted(void **state) {
   ss_sim *sim = r.sim;
   sim->trial.n_contacts = 0;
   for (int k = 0; k < 12; k++) {
-    sim->part.cuts = k, sim->part.h = h, sim->part.certified = false;
+    sim->part.cuts = k, sim->part.asked.h = h, sim->trial.certified = false;
     const ss_status status = ss_locate_events(sim, &error);
     assert_int_equal(status, k < 10 ? SS_OK : SS_ERROR_UNCERTIFIED);
     assert_int_equal(sim->part.cuts, k + 1);
-    check_near(sim->part.h, h / 2, 0, "half of it");
+    check_near(sim->part.asked.h, h / 2, 0, "half of it");
     if (k >= 10) assert_non_null(strstr(error.message, "no certified step at t = 0, even with h = 0.005"));
   }
   assert_null(strstr(error.message, "finite"));
@@ -717,7 +720,8 @@ static void test_trials_that_are_not_accepted(void **state) {
   assert_int_equal(ss_locate_events(sim, &error), SS_ERROR_UNCERTIFIED);
   assert_non_null(strstr(error.message, "velocities are not finite"));
   for (int k = 0; k < 2; k++) {
-    sim->part = (ss_part){.h = h, .speed_bound = k ? 2.99 : 3.01, .certified = true};
+    sim->part = (ss_part){.asked.h = h, .speed_bound = k ? 2.99 : 3.01};
+    sim->trial.certified = true;
     sim->trial.v_end[r.model->bodies[0].first] = 3;
     run_require(ss_locate_events(sim, &error), &error, "events");
     assert_int_equal(sim->part.again, k);

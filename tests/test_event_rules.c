@@ -1,5 +1,5 @@
 /* The rules by which contacts are held, collide, land, count as a crowd and are let go: the tables at the heads of
- * src/event/active_set.c, crowd.c, break_away.c, each at its borders. Contacts are put together by hand. */
+ * src/event/active_set.c, crowd.c, transition.c, each at its borders. Contacts are put together by hand. */
 #include "scene_runner.h"
 #include "step/step.h"
 
@@ -117,7 +117,7 @@ static void test_all_contacts_are_held(void **state) {
   check_all_held(sim, true);
   scheme.compliant = false;
   for (int k = 0; k < 4; k++) {
-    scheme.position_level = k & 1, sim->chosen.locate_collisions = k & 2;
+    scheme.position_level = k & 1, sim->chosen.located = k & 2 ? SS_EVENT_COLLISION : 0;
     check_all_held(sim, k == 1);
   }
   run_close(&r);
@@ -160,7 +160,7 @@ static void test_landings(void **state) {
   ss_landing_begin(sim);
   assert_true(sim->crowd.landing_speed == 0);
   sim->options.tolerance = 0;
-  sim->chosen.locate_collisions = false;
+  sim->chosen.located = 0;
   ss_landing_begin(sim);
   assert_true(sim->crowd.landing_speed == 0);
   assert_false(ss_lands_gently(sim, &sim->trial.contacts[0], 0));
@@ -273,14 +273,14 @@ static void test_who_may_be_dense(void **state) {
   ss_scheme scheme = *sim->scheme;
   sim->scheme = &scheme;
   sim->options.has_events = false;
-  sim->chosen.locate_collisions = true;
+  sim->chosen.located = SS_EVENT_COLLISION;
   assert_true(dense(sim, 64, 0));
   sim->options.has_events = true;
   assert_false(dense(sim, 64, 0));
   sim->options.has_events = false;
-  sim->chosen.locate_collisions = false;
+  sim->chosen.located = 0;
   assert_false(dense(sim, 64, 0));
-  sim->chosen.locate_collisions = true;
+  sim->chosen.located = SS_EVENT_COLLISION;
   sim->options.tolerance = 1e-3;
   assert_false(dense(sim, 64, 0));
   sim->options.tolerance = 0;
@@ -494,7 +494,7 @@ static void test_who_is_stopped(void **state) {
     sim->crowd.landing_speed = k & 1 ? 0 : 0.1;
     sim->crowd.calm_fails = k & 2;
     sim->trial.asked.alpha = k & 4 ? 1 : 0.5;
-    sim->chosen.solves_to_collisions = k & 8;
+    sim->chosen.located = k & 8 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
     assert_int_equal(ss_calms(sim), k == 0);
   }
   run_close(&r);
@@ -613,18 +613,18 @@ static void test_an_arrest_takes_few_trials(void **state) {
 
 /* ---- trials that fail ---- */
 
-static ss_status (*solve)(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error);
+static ss_status (*solve)(ss_sim *sim, ss_asked asked, ss_error *error);
 static struct {
   int calls, fails_at;
   bool with_error;
 } trials;
 
 /* The scheme's own trial; one of them has no certified solution, or fails. */
-static ss_status try_or_fail(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+static ss_status try_or_fail(ss_sim *sim, ss_asked asked, ss_error *error) {
   const bool fails = ++trials.calls == trials.fails_at;
   if (fails && trials.with_error) return ss_fail(error, SS_ERROR_MEMORY, "trial %d", trials.calls);
-  const ss_status status = solve(sim, asked, certified, error);
-  if (fails) *certified = false;
+  const ss_status status = solve(sim, asked, error);
+  if (fails) sim->trial.certified = false;
   return status;
 }
 

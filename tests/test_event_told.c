@@ -21,7 +21,7 @@ static ss_contact *open_contact(run *r) {
   t->n_contacts = 1;
   t->contacts[0] = (ss_contact){.body = {0, 1}, .row = 0, .n_rows = 3, .n_forces = 3};
   r->sim->part.speed_tolerance = tolerance;
-  r->sim->part.h = 0.01, r->sim->part.end = 0.01;
+  r->sim->part.asked.h = 0.01, r->sim->part.end = 0.01;
   return t->contacts;
 }
 
@@ -54,7 +54,7 @@ static void test_closing_and_opening(void **state) {
     c->rate = approached ? -1.01 * tolerance : -0.99 * tolerance;
     c->patch = gives ? &patch : NULL;
     c->row = listed ? 0 : -1;
-    scheme.position_level = level, sim->chosen.locate_collisions = located;
+    scheme.position_level = level, sim->chosen.located = located ? SS_EVENT_COLLISION : 0;
     int told[SS_EVENT_KINDS];
     tell(sim, told);
     assert_int_equal(told[SS_TAKE_OFF], listed && closed && !now);
@@ -90,7 +90,7 @@ static void test_sticking_and_slipping(void **state) {
         c->last_face = faces[f][0], c->face = faces[f][1];
         c->was_held = held & 1 ? SPIN | ROLL : 0, c->held = (held & 2 ? ROLL : 0) | (hold_spin ? SPIN : 0);
         sim->part.ends = arrest ? SS_ENDS_ARREST : SS_ENDS_RELEASE;
-        sim->part.end = all ? sim->part.h : 0.5 * sim->part.h; /* else a collision ends it sooner */
+        sim->part.end = all ? sim->part.asked.h : 0.5 * sim->part.asked.h; /* else a collision ends it sooner */
         const bool changed = carries && before && rough && stuck != was_stuck, ends = changed && stuck;
         const bool facet = !changed && before && faces[f][0] && faces[f][1] && faces[f][0] != faces[f][1];
         const bool begins = carries && before && !gives && held & 1;
@@ -149,8 +149,8 @@ static void test_what_is_watched(void **state) {
   (void)open_contact(&r);
   ss_sim *sim = r.sim;
   sim->trial.n_contacts = 0;
-  sim->part.certified = true, sim->part.speed_bound = 1, sim->part.ends = 77, sim->part.hit = 5;
-  sim->part.refined = true, sim->step.transitions = 3;
+  sim->trial.certified = true, sim->part.speed_bound = 1, sim->part.ends = 77, sim->part.hit = 5;
+  sim->part.refined = true, sim->step.transitions = 3, sim->trial.asked.h = sim->part.asked.h;
   memcpy(sim->trial.q_end, sim->state.q, sizeof(double) * (size_t)r.model->n_q);
   memset(sim->trial.v_end, 0, sizeof(double) * (size_t)r.model->n_v);
   run_require(ss_locate_events(sim, &error), &error, "events");

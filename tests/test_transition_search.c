@@ -42,8 +42,8 @@ static const ss_mechanics known = {.place = place, .velocity = no_velocity};
 static void solve(ss_sim *sim, double tau) {
   ss_contact *c = sim->trial.contacts;
   const double x = tau / h;
-  sim->trial.h = tau;
   sim->trial.asked.h = tau;
+  sim->trial.certified = true;
   c->impulse[0] = pow(tau, now.shrink);
   c->stuck = x < now.limit && c->was_stuck;
   c->opens = x >= now.limit;
@@ -53,11 +53,11 @@ static void solve(ss_sim *sim, double tau) {
   now.last = tau;
 }
 
-static ss_status attempt(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
+static ss_status attempt(ss_sim *sim, ss_asked asked, ss_error *error) {
   if (++now.calls == now.fails_at) return ss_fail(error, SS_ERROR_MEMORY, "fails");
-  *certified = now.calls != now.refused_at;
   sim->trial.asked.alpha = asked.alpha;
   solve(sim, asked.h);
+  sim->trial.certified = now.calls != now.refused_at;
   return SS_OK;
 }
 
@@ -91,11 +91,11 @@ static ss_contact *open_trial(run *r, double alpha) {
 
 static ss_status locate_arrest(run *r, double *size, bool *certified) {
   ss_error error = {0};
-  *size = h, *certified = true;
   solve(r->sim, h);
-  const ss_status status = ss_locate_arrest(r->sim, size, certified, &error);
+  const ss_status status = ss_locate_arrest(r->sim, &error);
+  *size = r->sim->trial.asked.h, *certified = r->sim->trial.certified;
   if (status == SS_OK && *certified) {
-    check_near(r->sim->trial.h, *size, 0, "the trial in hand");
+    check_near(r->sim->trial.asked.h, *size, 0, "the trial in hand");
     assert_int_equal(r->sim->n_kept, 0);
   }
   return status;
@@ -189,13 +189,12 @@ static void test_where_it_is_released(void **state) {
       now.limit = k / 40., now.shrink = 1, now.ratio = 0, now.when = 0, now.end = 9;
       c->closed = c->was_stuck = c->pressed_before = true;
       r.sim->chosen.located = kind ? SS_EVENT_TAKE_OFF : SS_EVENT_STICK_SLIP;
-      double size = h;
-      bool certified = true;
       solve(r.sim, h);
-      run_require(ss_locate_release(r.sim, &size, &certified, &error), &error, "release");
+      run_require(ss_locate_release(r.sim, &error), &error, "release");
+      const double size = r.sim->trial.asked.h;
       check_near(size / h, now.limit / 2, 1e-6, "half of what changes the answer");
       assert_true(size / h <= now.limit / 2 + 1e-12);
-      check_near(r.sim->trial.h, size, 0, "the trial in hand");
+      check_near(r.sim->trial.asked.h, size, 0, "the trial in hand");
       assert_int_equal(now.calls, 21); /* halves, and the part itself */
       assert_int_equal(r.sim->n_kept, 0);
       run_close(&r);
@@ -217,12 +216,10 @@ static void test_what_is_not_released(void **state) {
     if (k == 4) c->was_stuck = false;
     if (k == 5) c->pressed_before = false;
     if (k == 6 || k == 7) c->row = -1;
-    double size = h;
-    bool certified = true;
     solve(r.sim, h);
-    run_require(ss_locate_release(r.sim, &size, &certified, &error), &error, "release");
-    check_near(size, h, 0, "size");
-    check_near(r.sim->trial.h, h, 0, "the trial in hand");
+    run_require(ss_locate_release(r.sim, &error), &error, "release");
+    check_near(r.sim->trial.asked.h, h, 0, "size");
+    check_near(r.sim->trial.asked.h, h, 0, "the trial in hand");
     assert_int_equal(now.calls > 0, k < 2);
     assert_int_equal(r.sim->n_kept, 0);
     run_close(&r);
@@ -244,13 +241,12 @@ static void test_releases_that_are_foreseen(void **state) {
     r.sim->chosen.located = (lifts ? SS_EVENT_TAKE_OFF : SS_EVENT_STICK_SLIP) ^ (watched ? 0 : 6);
     /* the part's mean is 1/2 above this, and 0.3 below the limit */
     now.ratio = (lifts ? 2 : 1) - (late ? 1.03 : 0.8), now.when = 0;
-    double size = h;
-    bool certified = true;
     solve(r.sim, h);
     /* before: that of a part of the same size */
     c->last_ratio = c->ratio - (rises ? 1 : -0.2), c->last_load = c->load + (rises ? 1 : -0.2);
     c->last_when = c->when - h;
-    run_require(ss_locate_release(r.sim, &size, &certified, &error), &error, "release");
+    run_require(ss_locate_release(r.sim, &error), &error, "release");
+    const double size = r.sim->trial.asked.h;
     const double at = 0.5 + (lifts ? 2 : 1) - (now.ratio + 0.5);
     const bool foreseen = rises && !late && watched && pressed && closed;
     check_near(size / h, foreseen ? at : 1, 1e-12, "size");
@@ -278,17 +274,16 @@ static void test_jams(void **state) {
     r.sim->crowd.landing_speed = k == 7 || k == 8 ? 1 : 0;
     r.sim->step.acceleration = (k == 7 ? 0.99 : 1.01) / h;
     if (k == 9) now.end = 0.5; /* only in the whole part */
-    double size = h;
-    bool certified = true;
     solve(r.sim, h);
-    const ss_status status = ss_locate_jam(r.sim, &size, &certified, &error);
+    const ss_status status = ss_locate_jam(r.sim, &error);
+    const double size = r.sim->trial.asked.h;
     const bool jams = k == 0 || k == 7;
     assert_int_equal(status, k == 5 ? SS_ERROR_MEMORY : SS_OK);
-    assert_int_equal(certified, k != 4);
+    assert_int_equal(r.sim->trial.certified, k != 4);
     assert_int_equal(now.calls, jams ? 2 : k == 2 || k == 3 || k == 6 || k == 8 ? 0 : 1);
-    check_near(size, jams ? 1e-4 * h : h, 0, "size");
     if (k != 4 && k != 5) {
-      check_near(r.sim->trial.h, size, 0, "the trial in hand");
+      check_near(size, jams ? 1e-4 * h : h, 0, "size");
+      check_near(r.sim->trial.asked.h, size, 0, "the trial in hand");
       assert_int_equal(r.sim->n_kept, 0);
     }
     if (jams) check_near(r.sim->trial.asked.alpha, 1, 0, "alpha");

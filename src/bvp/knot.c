@@ -47,7 +47,7 @@ ss_status ss_knot_install(const ss_state *knot, long step, ss_sim *sim, ss_error
   const ss_status status = ss_knot_copy(sim->model, knot, &sim->state, error);
   sim->state.step = step;
   sim->state.t = (double)step * sim->options.step;
-  sim->trial.h = 0;
+  sim->trial.asked.h = 0;
   return status == SS_OK ? ss_basis_select(sim, error) : status;
 }
 

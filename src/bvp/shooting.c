@@ -155,7 +155,7 @@ static void note_scheme(ss_shooting *s, const ss_sim *sim) {
       .touched = report->contacts_maximum > 0,
       .velocity_level = !sim->scheme->compliant && !sim->scheme->position_level && !corrected,
       .mean_velocities = !sim->scheme->compliant && sim->chosen.alpha < 1,
-      .arrests = (sim->chosen.located & SS_EVENT_STICK_SLIP) != 0,
+      .arrests = ss_locates(sim, SS_EVENT_STICK_SLIP),
       .penetration = report->certificate.penetration,
   };
 }

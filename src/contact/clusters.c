@@ -4,11 +4,7 @@
  * They depend on the present state alone: a run that is resumed has the same ones. */
 #include "contact/contact.h"
 #include "contact/sweep_and_prune.h"
-
-static int root_of(int *parent, int k) {
-  while (parent[k] != k) k = parent[k] = parent[parent[k]];
-  return k;
-}
+#include "core/sets.h"
 
 static void bound_shape(ss_sim *sim, int i) {
   const ss_shape *shape = &sim->model->shapes[i];
@@ -50,21 +46,16 @@ static void number_clusters(const ss_sim *sim, ss_clusters *c, double way) {
   int flying = -1;
   c->count = 0;
   for (int k = 0; k < n; k++) c->number[k] = -1;
-  for (int k = 0; k < n; k++) c->list[root_of(c->parent, k)] = 0;
-  for (int k = 0; k < n; k++) c->list[root_of(c->parent, k)]++; /* sizes */
+  for (int k = 0; k < n; k++) c->list[ss_set_of(c->parent, k)] = 0;
+  for (int k = 0; k < n; k++) c->list[ss_set_of(c->parent, k)]++; /* sizes */
   for (int k = 0; k < n; k++) {
-    const int root = root_of(c->parent, k);
+    const int root = ss_set_of(c->parent, k);
     const bool flies = c->list[root] == 1 && !is_near_world(sim, k, way);
     int *number = flies ? &flying : &c->number[root];
     if (*number < 0) *number = c->count++;
     c->number[k] = *number; /* the root is the first of its set */
   }
-  memset(c->start, 0, sizeof *c->start * ((size_t)c->count + 1));
-  for (int k = 0; k < n; k++) c->start[c->number[k] + 1]++;
-  for (int k = 0; k < c->count; k++) c->start[k + 1] += c->start[k];
-  for (int k = 0; k < n; k++) c->list[c->start[c->number[k]]++] = k;
-  for (int k = c->count; k > 0; k--) c->start[k] = c->start[k - 1];
-  c->start[0] = 0;
+  ss_sets_sort(n, c->number, c->count, c->start, c->list);
 }
 
 void ss_clusters_find(ss_sim *sim, double way) {
@@ -77,10 +68,7 @@ void ss_clusters_find(ss_sim *sim, double way) {
   c->axis = ss_sweep_axis(c->box, moving, c->axis);
   ss_sweep_sort(c->box, c->axis, moving, c->order, c->order + moving);
   ss_sweep sweep = {c->box, c->order, moving, c->axis, 0, 0};
-  for (int i, j; ss_sweep_next(&sweep, &i, &j);) {
-    const int a = root_of(c->parent, m->shapes[i].body), b = root_of(c->parent, m->shapes[j].body);
-    c->parent[a > b ? a : b] = a > b ? b : a;
-  }
+  for (int i, j; ss_sweep_next(&sweep, &i, &j);) ss_set_join(c->parent, m->shapes[i].body, m->shapes[j].body);
   number_clusters(sim, c, way);
 }
 
@@ -88,12 +76,11 @@ ss_status ss_clusters_create(ss_sim *sim, ss_error *error) {
   const ss_model *m = sim->model;
   const int n = m->n_bodies, ns = m->n_shapes;
   ss_clusters *c = &sim->search.parts;
-  int **const ints[] = {&c->first_shape, &c->number, &c->list, &c->start, &c->parent};
-  bool enough = (c->order = SS_ARENA_ARRAY(sim->arena, int, 2 * (size_t)ns)) != NULL;
-  for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
-    enough &= (*ints[i] = SS_ARENA_ARRAY(sim->arena, int, n + 1)) != NULL;
-  enough &= (c->box = SS_ARENA_ARRAY(sim->arena, double, 6 * (size_t)ns)) != NULL;
-  if (!enough) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  const ss_room rooms[] = {SS_ROOM(c->order, 2 * ns), SS_ROOM(c->box, 6 * ns), SS_ROOM(c->first_shape, n + 1),
+                           SS_ROOM(c->number, n + 1), SS_ROOM(c->list, n + 1), SS_ROOM(c->start, n + 1),
+                           SS_ROOM(c->parent, n + 1)};
+  const ss_status status = ss_arena_arrays(sim->arena, rooms, sizeof rooms / sizeof *rooms, error);
+  if (status != SS_OK) return status;
   for (int i = ns - 1, k = n; i >= -1; i--) { /* shapes are ordered by body, the world's last */
     const int body = i < 0 ? -1 : m->shapes[i].body < 0 ? n : m->shapes[i].body;
     for (; k > body; k--) c->first_shape[k] = i + 1;

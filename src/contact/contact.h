@@ -71,9 +71,12 @@ ss_row ss_limit_row(const ss_model *model, const ss_contact *limit, const ss_pos
 ss_status ss_broad_phase_prepare(ss_sim *sim, ss_error *error); /* once */
 ss_status ss_broad_phase(ss_sim *sim, double h, ss_error *error);
 double ss_search_reach(const ss_sim *sim, double h); /* contacts whose gaps are wider are not looked for */
-/* Whether near pairs that were not looked at may have met in the part of size h that has been solved; all are looked at then. */
 /* No points of the shapes of two bodies approach each other faster. */
 double ss_approach_speed(const ss_model *model, const int body[2], const double *v);
+double ss_body_speed(const ss_model *model, int body, const double *v); /* of the fastest point of its shapes */
+double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v);
+double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c); /* along the path of the solved part */
+/* Whether near pairs that were not looked at may have met in the part of size h that has been solved; all are looked at then. */
 bool ss_aside_may_meet(ss_sim *sim, double h);
 /* The pairs that the broad phase has left. */
 static inline const ss_candidates *ss_near_pairs(const ss_sim *sim) {

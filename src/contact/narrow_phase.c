@@ -131,6 +131,39 @@ double ss_approach_speed(const ss_model *model, const int body[2], const double 
   return v3_norm(v3_sub(linear[0], linear[1])) + turns;
 }
 
+double ss_body_speed(const ss_model *model, int body, const double *v) {
+  if (body < 0) return 0;
+  ss_vec3 linear, angular;
+  ss_twist_of(model, v, body, &linear, &angular);
+  const double turn = v3_norm(angular);
+  return v3_norm(linear) + (turn > 0 ? turn * model->bodies[body].reach : 0);
+}
+
+typedef struct speed_job {
+  const ss_model *model;
+  const double *v;
+} speed_job;
+
+static void find_fastest(void *user, int from, int to, double *largest) {
+  const speed_job *job = user;
+  for (int k = from; k < to; k++) {
+    const double speed = ss_body_speed(job->model, k, job->v);
+    *largest = isfinite(speed) ? fmax(*largest, speed) : HUGE_VAL; /* fmax would drop a NaN */
+  }
+}
+
+double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
+  speed_job job = {sim->model, v};
+  return ss_most(sim, sim->model->n_bodies, find_fastest, &job);
+}
+
+/* No point of the two bodies goes faster against the other along the path, between whose ends this is convex. */
+double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
+  if (c->limit) return ss_limit_speed(sim, c, sim->scratch.v);
+  return fmax(ss_approach_speed(sim->model, c->body, sim->state.v),
+              ss_approach_speed(sim->model, c->body, sim->scratch.v));
+}
+
 /* A lower bound of the distance of two boxes that were grown by `grown` together. */
 static double boxes_apart(const double *a, const double *b, double grown) {
   double apart = 0;

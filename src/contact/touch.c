@@ -39,7 +39,7 @@ bool ss_touch_keeps(const ss_sim *sim, ss_contact *c) {
 
 static bool rests(const ss_sim *sim, const ss_contact *c) {
   const int body = c->body[0] >= 0 ? c->body[0] : c->body[1];
-  return c->row >= 0 && sim->part.h == sim->step.h && sim->trial.rests[body];
+  return c->row >= 0 && sim->part.asked.h == sim->step.h && sim->trial.rests[body];
 }
 
 /* What is remembered of a contact, but for its patch. */

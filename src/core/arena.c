@@ -74,3 +74,12 @@ ss_status ss_grow(void **array, int *capacity, int needed, size_t element, ss_er
   *capacity = larger;
   return SS_OK;
 }
+
+ss_status ss_arena_arrays(ss_arena *arena, const ss_room *rooms, size_t n, ss_error *error) {
+  for (size_t i = 0; i < n; i++) {
+    void *memory = ss_arena_alloc(arena, rooms[i].size * rooms[i].count);
+    if (!memory) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+    memcpy(rooms[i].array, &memory, sizeof memory);
+  }
+  return SS_OK;
+}

@@ -660,7 +660,6 @@ bool active_set_approach(active_set *a, int m, double *z) {
 enum { DEFAULT_LIMIT = 10, MOST_VAIN = 4, SPARSE_ROWS = 64 };
 enum { FEW = 24 };                                /* rows that are solved as fast as the start is judged */
 static const double fine = 1e-13, nearly = 1e-10; /* from there only a wrong guess leads away */
-static const double promising = 1e-5;
 
 typedef struct search {
   active_set a;
@@ -672,7 +671,6 @@ typedef struct search {
   int vain;       /* iterations since it was last halved */
   bool z_is_best; /* and best may be older */
   bool smooth;    /* the disc's equations change with z even where the states do not */
-  bool timid;     /* only where no contact seems to slide, and only while that looks right */
   bool guessing;  /* many contacts, from nothing: where they are redundant, other solvers find the impulses faster */
 } search;
 
@@ -713,83 +711,59 @@ static bool keep(search *s, double residual, const double *z, int n) {
   return !ends;
 }
 
-/* Whether the states guessed say that no contact slides: a pile at rest. */
-static bool all_stick(const active_set *a) {
-  for (int k = 0; k < a->n_sites; k++) {
-    const site *s = &a->sites[k];
-    if (s->block->kind != SS_BLOCK_FRICTION || s->state == SITE_OPEN || s->block->mu == 0) continue;
-    const int slip = (s->state - 1) % s->slips;
-    const bool axes = s->block->size == 2 || s->block->cone == SS_CONE_PYRAMID;
-    if (slip != (axes ? (s->slips - 1) / 2 : SLIP_STICKS)) return false;
-  }
-  return true;
-}
-
-/* Iterations from z, whose slacks are in s->w; returns how many. */
-static int iterate(search *s, const ss_cp *problem, int limit, double *z, ss_outcome *outcome) {
-  for (int k = 0; k < limit; k++) {
-    (void)active_set_guess(&s->a, z, s->w);
-    if (k == 0 && s->timid && !all_stick(&s->a)) return 0;
-    if (seen_before(s, k)) return k; /* nothing new would come any more */
-    if (!active_set_solve(&s->a, z, s->w)) {
-      *outcome = SS_STALLED;
-      s->z_is_best = false;
-      return k;
-    }
-    if (!keep(s, ss_cp_judge(problem, z, s->w), z, problem->n)) return k + 1;
-    if (s->guessing && 2 * s->a.rank <= s->a.unknowns) return k + 1;
-    if (s->timid && problem->n > SPARSE_ROWS && s->lowest > promising) return k + 1;
-  }
-  return limit;
-}
-
-static ss_status run(const ss_cp *problem, const ss_cp_options *options, bool warm, bool timid, double *z,
-                     ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const int n = problem->n, limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
-  search s = {.smooth = has_disc(problem)};
-  s.guessing = !warm && s.smooth && n > FEW;
-  s.timid = timid;
-  s.patience = timid               ? 1
-               : warm || !s.smooth ? MOST_VAIN
-                                   : 2; /* directions that are guessed from nothing seldom settle */
-  s.w = SCRATCH(workspace, double, 2 * (size_t)n);
-  if (!s.w) return out_of_memory(error);
-  s.best = s.w + n;
-  s.lowest = HUGE_VAL;
+/* w of a start that is given, or from nothing; its residual where it is worth judging. */
+static void look_at_start(search *s, const ss_cp *problem, bool warm, const double *z) {
+  const int n = problem->n;
   if (warm && n >= FEW)
-    s.lowest = ss_cp_judge(problem, z, s.w);
+    s->lowest = ss_cp_judge(problem, z, s->w);
   else if (warm)
-    active_apply(problem, z, s.w);
+    active_apply(problem, z, s->w);
   else
-    for (int i = 0; i < n; i++) s.w[i] = problem->g[i];
-  result->outcome = SS_LIMIT;
-  s.rounding = 1e-14 * fmax(1, n / 96.0);
-  if (s.lowest > s.rounding) {
-    ss_status status = active_set_create(problem, workspace, &s.a, error);
-    if (!status && timid) { /* before anything that costs time; from nothing rounding errors decide no state */
-      (void)active_set_guess(&s.a, z, s.w);
-      if (!all_stick(&s.a)) {
-        result->outcome = SS_NOT_ADMITTED;
-        return SS_OK;
-      }
-    }
-    if (!status && (warm || n > SPARSE_ROWS)) status = active_set_seek_nearest(&s.a, workspace, error);
-    s.seen = status ? NULL : SCRATCH(workspace, uint64_t, limit);
-    if (!s.seen) return status ? status : out_of_memory(error);
-    for (int i = 0; i < n && warm; i++) s.best[i] = z[i];
-    active_set_blur(&s.a, z);
-    result->iterations = iterate(&s, problem, limit, z, &result->outcome);
-    for (int i = 0; i < n && !s.z_is_best && s.lowest < HUGE_VAL; i++) z[i] = s.best[i];
-  }
-  result->residual = s.lowest;
-  if (s.lowest <= options->tolerance) result->outcome = SS_SOLVED;
-  if (timid && s.lowest == HUGE_VAL) result->outcome = SS_NOT_ADMITTED;
+    for (int i = 0; i < n; i++) s->w[i] = problem->g[i];
+}
+
+static ss_status begin(search *s, const ss_cp *problem, bool warm, int limit, double *z, ss_cp_workspace *workspace,
+                       ss_error *error) {
+  ss_status status = active_set_create(problem, workspace, &s->a, error);
+  if (!status && (warm || problem->n > SPARSE_ROWS)) status = active_set_seek_nearest(&s->a, workspace, error);
+  if (status) return status;
+  s->seen = SCRATCH(workspace, uint64_t, limit);
+  if (!s->seen) return out_of_memory(error);
+  for (int i = 0; i < problem->n && warm; i++) s->best[i] = z[i];
+  active_set_blur(&s->a, z);
   return SS_OK;
 }
 
 ss_status solve_active_set(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
                            ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  if (!warm)
-    for (int i = 0; i < problem->n; i++) z[i] = 0;
-  return run(problem, options, warm, false, z, workspace, result, error);
+  const int n = problem->n, limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_LIMIT;
+  search s = {.smooth = has_disc(problem), .lowest = HUGE_VAL, .rounding = 1e-14 * fmax(1, n / 96.0)};
+  s.guessing = !warm && s.smooth && n > FEW;
+  s.patience = warm || !s.smooth ? MOST_VAIN : 2; /* directions that are guessed from nothing seldom settle */
+  s.w = SCRATCH(workspace, double, 2 * (size_t)n);
+  if (!s.w) return out_of_memory(error);
+  s.best = s.w + n;
+  for (int i = 0; i < n && !warm; i++) z[i] = 0;
+  look_at_start(&s, problem, warm, z);
+  result->outcome = SS_LIMIT;
+  if (s.lowest > s.rounding) {
+    const ss_status status = begin(&s, problem, warm, limit, z, workspace, error);
+    if (status) return status;
+    bool goes_on = true;
+    for (int k = 0; k < limit && goes_on; k++) {
+      (void)active_set_guess(&s.a, z, s.w);
+      if (seen_before(&s, k)) break; /* nothing new would come any more */
+      if (!active_set_solve(&s.a, z, s.w)) {
+        result->outcome = SS_STALLED;
+        s.z_is_best = false;
+        break;
+      }
+      result->iterations = k + 1;
+      goes_on = keep(&s, ss_cp_judge(problem, z, s.w), z, n) && !(s.guessing && 2 * s.a.rank <= s.a.unknowns);
+    }
+    for (int i = 0; i < n && !s.z_is_best && s.lowest < HUGE_VAL; i++) z[i] = s.best[i];
+  }
+  result->residual = s.lowest;
+  if (s.lowest <= options->tolerance) result->outcome = SS_SOLVED;
+  return SS_OK;
 }

@@ -38,28 +38,31 @@ static double operations_of(const climb *c, const ss_cp_options *options, const 
   return own->operations > 0 ? own->operations : fmin(own->iterations * n * n * n / 3, most);
 }
 
-ss_status try_row(climb *c, const solver_row *row, attempt a, ss_outcome *outcome, ss_error *error) {
-  ss_cp_result own = {.outcome = SS_STALLED, .residual = -1};
-  ss_cp_options options = *c->options;
-  if (options.stop && options.stop(options.stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
-  if (options.iteration_limit <= 0) options.iteration_limit = a.limit;
-  if (a.work > 0) options.work = options.work > 0 ? fmin(options.work, a.work) : a.work;
-  if (options.total > 0) { /* what is left of it */
-    options.total = fmax(options.total - c->result->operations, 1);
-    options.work = options.work > 0 ? fmin(options.work, options.total) : options.total;
+ss_status attempt_begin(climb *c, ss_error *error) {
+  attempt *a = &c->now;
+  ss_cp_options *o = &a->options;
+  if (o->stop && o->stop(o->stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
+  if (o->iteration_limit <= 0) o->iteration_limit = a->limit;
+  if (a->work > 0) o->work = o->work > 0 ? fmin(o->work, a->work) : a->work;
+  if (o->total > 0) { /* what is left of it */
+    o->total = fmax(o->total - c->result->operations, 1);
+    o->work = o->work > 0 ? fmin(o->work, o->total) : o->total;
   }
-  for (int i = 0; i < c->problem->n; i++) c->trial[i] = a.from ? a.from[i] : 0;
-  const scratch_mark mark = scratch_now(c->workspace);
-  ss_status status = row->solve(c->problem, &options, a.from != NULL, c->trial, c->workspace, &own, error);
-  scratch_release(c->workspace, mark);
-  *outcome = own.outcome;
-  c->result->no_solution = c->result->no_solution || own.no_solution;
-  c->result->iterations += own.iterations;
-  c->result->operations += operations_of(c, &options, &own);
-  if (status || own.outcome == SS_NOT_ADMITTED) return status;
-  const double residual = own.residual >= 0 ? own.residual : ss_cp_judge(c->problem, c->trial, NULL);
-  keep_if_better(c, residual, own.outcome == SS_SOLVED ? SS_STALLED : own.outcome, row->name);
-  if (own.selected && residual <= c->options->tolerance) {
+  for (int i = 0; i < c->problem->n; i++) c->trial[i] = a->from ? a->from[i] : 0;
+  a->result = (ss_cp_result){.outcome = SS_STALLED, .residual = -1};
+  return SS_OK;
+}
+
+ss_status attempt_end(climb *c, ss_error *error) {
+  const ss_cp_result *own = &c->now.result;
+  const solver_row *row = c->now.row;
+  c->result->no_solution = c->result->no_solution || own->no_solution;
+  c->result->iterations += own->iterations;
+  c->result->operations += operations_of(c, &c->now.options, own);
+  if (own->outcome == SS_NOT_ADMITTED) return SS_OK;
+  const double residual = own->residual >= 0 ? own->residual : ss_cp_judge(c->problem, c->trial, NULL);
+  keep_if_better(c, residual, own->outcome == SS_SOLVED ? SS_STALLED : own->outcome, row->name);
+  if (own->selected && residual <= c->options->tolerance) {
     c->result->selected = true;
     return SS_OK;
   }
@@ -70,12 +73,4 @@ bool proved_impossible(climb *c) {
   if (!c->result->no_solution || c->result->residual < nearly_solved) return false;
   c->result->outcome = SS_RAY;
   return true;
-}
-
-void judge_as_given(climb *c, const ss_cp *given) {
-  if (c->problem == given) return;
-  c->problem = given;
-  if (!(c->result->residual < HUGE_VAL)) return;
-  c->result->residual = ss_cp_judge(given, c->z, NULL);
-  if (c->result->outcome == SS_SOLVED && c->result->residual > c->options->tolerance) c->result->outcome = SS_STALLED;
 }

@@ -1,4 +1,5 @@
-/* One run of the strategy: the best z so far, and the attempts of single solvers at a better one. */
+/* One climb: the best z so far, and the attempts of single methods at a better one. ss_cp_solve (solve.c) asks what to try next, lets
+ * the method solve, and hands its z to the judge: between it and a method there is nothing. */
 #ifndef SS_CP_CLIMB_H
 #define SS_CP_CLIMB_H
 
@@ -20,28 +21,48 @@ static const double polish_below = 1e-2; /* residuals above say that the active 
 /* A caller with such a tolerance wants an answer soon, not its last digits. */
 static inline bool is_coarse(const ss_cp_options *options) { return options->tolerance > nearly_solved; }
 
+/* What one method may do, and where it starts. */
+typedef struct attempt {
+  const solver_row *row; /* NULL: nothing more is to be tried */
+  int limit;             /* iterations; 0: its own choice */
+  double work;           /* operations; 0: its own choice */
+  const double *from;    /* NULL: from nothing */
+  ss_cp_options options; /* with what is left of the work */
+  ss_cp_result result;
+} attempt;
+
+/* Where the strategy is (strategy.c). */
+typedef struct rounds {
+  bool begun;
+  int round, k;             /* the row of its table in hand */
+  double work;              /* operations of a row that takes turns */
+  unsigned traits;          /* what the problem is like */
+  int variables;            /* of the LCP that it would make */
+  unsigned long unfinished; /* rows that ended for want of work, a bit each */
+  ss_outcome first;         /* reason of a failure */
+  bool refines;             /* the attempt in hand: what is solved, beside the table */
+  ss_cp dense, listed;      /* other forms of the matrix */
+  ss_sparse rows;
+} rounds;
+
 typedef struct climb {
-  const ss_cp *problem;
+  const ss_cp *given;   /* the problem, */
+  const ss_cp *problem; /* and in the form that is worked on */
   const ss_cp_options *options;
   ss_cp_workspace *workspace;
+  bool automatic, warm;
   const double *start; /* z at the beginning */
   double *z;           /* the best so far: the caller's array */
   double *trial;
   ss_cp_result *result;
+  attempt now;
+  int way; /* of posing it anew (solve.c) */
+  rounds rounds;
 } climb;
 
-/* What one solver may do, and where it starts. */
-typedef struct attempt {
-  int limit;          /* iterations; 0: its own choice */
-  double work;        /* operations; 0: its own choice */
-  const double *from; /* NULL: from nothing */
-} attempt;
-
-/* Runs one solver; judges and polishes; keeps what is better (climb.c). */
-ss_status try_row(climb *c, const solver_row *row, attempt a, ss_outcome *outcome, ss_error *error);
-
-/* After work on another form of the matrix, whose sums have other rounding errors. */
-void judge_as_given(climb *c, const ss_cp *given);
+/* Before and after c->now.row solves from c->trial: what it may do; its z judged, polished, and kept where it is better (climb.c). */
+ss_status attempt_begin(climb *c, ss_error *error);
+ss_status attempt_end(climb *c, ss_error *error);
 
 /* Whether there is nothing to look for, which becomes the outcome then. A proof is rounding where some z is nearly a solution. */
 bool proved_impossible(climb *c);
@@ -49,7 +70,7 @@ bool proved_impossible(climb *c);
 /* Operations that a method may take at first: as many as some hundred sweeps (strategy.c). */
 double first_work(const ss_cp *problem);
 
-/* The rows one after the other until the tolerance is reached; c->problem in any form (strategy.c). */
-ss_status run_strategy(climb *c, bool warm, ss_error *error);
+/* c->now: what the strategy tries next, after the attempt in hand; c->problem in any form (strategy.c). */
+ss_status strategy_next(climb *c, ss_error *error);
 
 #endif

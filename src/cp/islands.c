@@ -2,18 +2,13 @@
  * right side that they are measured in, depend on the problem alone. */
 #include "cp/islands.h"
 
+#include "core/sets.h"
 #include "cp/dense.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Of the tree of nodes that r is in; on the way it becomes flatter. */
-static int root_of(int *parent, int r) {
-  while (parent[r] != r) r = parent[r] = parent[parent[r]];
-  return r;
-}
 
 /* Nodes with their rows, from the blocks. */
 static void list_nodes(islands *s, const ss_cp *problem, int *node_of_row) {
@@ -44,22 +39,12 @@ ss_status islands_find(islands *s, const ss_cp *problem, const ss_sparse *G, ss_
   list_nodes(s, problem, node_of_row);
   for (int r = 0; r < s->nodes; r++) parent[r] = r;
   for (int i = 0; i < problem->n; i++)
-    for (int e = G->start[i]; e < G->start[i + 1]; e++) {
-      const int p = root_of(parent, node_of_row[i]), q = root_of(parent, node_of_row[G->col[e]]);
-      parent[p > q ? p : q] = p > q ? q : p;
-    }
-  for (int r = 0; r < s->nodes; r++) s->part[r] = parent[r] == r ? s->count++ : s->part[root_of(parent, r)];
+    for (int e = G->start[i]; e < G->start[i + 1]; e++) ss_set_join(parent, node_of_row[i], node_of_row[G->col[e]]);
+  for (int r = 0; r < s->nodes; r++) s->part[r] = parent[r] == r ? s->count++ : s->part[ss_set_of(parent, r)];
   return SS_OK;
 }
 
-void islands_sort(islands *s) {
-  memset(s->start, 0, sizeof(int) * ((size_t)s->count + 1));
-  for (int r = 0; r < s->nodes; r++) s->start[s->part[r] + 1]++;
-  for (int k = 0; k < s->count; k++) s->start[k + 1] += s->start[k];
-  for (int r = 0; r < s->nodes; r++) s->members[s->start[s->part[r]]++] = r;
-  for (int k = s->count; k > 0; k--) s->start[k] = s->start[k - 1];
-  s->start[0] = 0;
-}
+void islands_sort(islands *s) { ss_sets_sort(s->nodes, s->part, s->count, s->start, s->members); }
 
 /* The factors of an island: its rows of J, and the bodies that they touch. */
 static ss_status island_factors(island *i, const islands *s, int k, const ss_cp_operator *o, ss_cp_workspace *w,

@@ -13,24 +13,18 @@ enum {
   FEW = 240        /* up to which methods that try everything are worth trying on it as it was given */
 };
 
-/* A solver by its name; those that need a dense matrix get one, if it is not too large. */
-static ss_status run_named(climb *c, bool warm, ss_error *error) {
+/* A solver by its name, once; those that need a dense matrix get one, if it is not too large. */
+static ss_status named_next(climb *c, ss_error *error) {
   bool any_form;
   const solver_row *row = find_solver(c->options->solver, &any_form);
   if (!row) return ss_fail(error, SS_ERROR_INPUT, "unknown complementarity solver '%s'", c->options->solver);
-  ss_cp dense;
-  const ss_cp *given = c->problem;
-  ss_outcome outcome = SS_NOT_ADMITTED;
-  ss_status status = SS_OK;
-  if (any_form || given->G || given->n <= SS_CP_DENSE_ROWS) {
-    if (!any_form && !given->G) {
-      status = storage_dense(given, c->workspace, &dense, error);
-      c->problem = &dense;
-    }
-    if (!status) status = try_row(c, row, (attempt){.from = warm ? c->start : NULL}, &outcome, error);
-  }
-  judge_as_given(c, given);
-  if (outcome == SS_NOT_ADMITTED) c->result->outcome = outcome;
+  const bool first = !c->rounds.begun, admitted = any_form || c->problem->G || c->problem->n <= SS_CP_DENSE_ROWS;
+  if (!admitted || c->now.result.outcome == SS_NOT_ADMITTED) c->result->outcome = SS_NOT_ADMITTED;
+  c->now = (attempt){.row = first && admitted ? row : NULL, .options = *c->options, .from = c->warm ? c->start : NULL};
+  c->rounds.begun = true;
+  if (!c->now.row || any_form || c->problem->G) return SS_OK;
+  const ss_status status = storage_dense(c->problem, c->workspace, &c->rounds.dense, error);
+  c->problem = &c->rounds.dense;
   return status;
 }
 
@@ -39,35 +33,43 @@ static bool may_hide_contacts(const ss_cp *problem, bool warm) {
   return warm || problem->n > PLAIN_ROWS || !is_tiny_lcp(problem);
 }
 
-/* Poses the problem anew where that makes it smaller or easier. *ended: what fails there fails as it was given as well. */
-static ss_status pose_anew(climb *c, bool warm, bool *ended, ss_error *error) {
-  const int n = c->problem->n;
-  const bool large = is_large_and_sparse(c->problem);
-  const struct {
-    solver_row row;
-    bool wanted, final;
-  } ways[] = {{{"friction-form", solve_friction_form}, may_hide_contacts(c->problem, warm), n > FEW},
-              {{"large", solve_frictionless}, large, true},
-              {{"large", solve_without_free}, large, false},
-              {{"large", solve_combined}, large, false},
-              {{"large", solve_islands}, large, true}};
-  ss_cp_options any = *c->options; /* the selection is made from the problem as it was given */
-  climb posed = *c;
-  const attempt from = {.from = warm ? c->start : NULL};
-  any.any = true;
-  posed.options = &any;
-  *ended = false;
-  for (size_t k = 0; k < sizeof ways / sizeof *ways && !*ended; k++) {
-    ss_outcome outcome;
-    if (!ways[k].wanted) continue;
-    const ss_status status = try_row(&posed, &ways[k].row, from, &outcome, error);
-    if (status) return status;
-    if (outcome == SS_NOT_ADMITTED) continue;
+/* Poses the problem anew where that makes it smaller or easier. */
+static const solver_row ways[] = {{"friction-form", solve_friction_form},
+                                  {"large", solve_frictionless},
+                                  {"large", solve_without_free},
+                                  {"large", solve_combined},
+                                  {"large", solve_islands}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static bool is_wanted(const climb *c, const solver_row *way) {
+  return way->solve == solve_friction_form ? may_hide_contacts(c->problem, c->warm) : is_large_and_sparse(c->problem);
+}
+
+/* What fails there fails as it was given as well. */
+static bool is_final(const climb *c, const solver_row *way) {
+  if (way->solve == solve_friction_form) return c->problem->n > FEW;
+  return way->solve == solve_frictionless || way->solve == solve_islands;
+}
+
+/* What is tried next: the ways, then the strategy. */
+static ss_status next(climb *c, ss_error *error) {
+  if (!c->automatic) return named_next(c, error);
+  if (c->way > 0 && c->way <= WAYS && c->now.row && c->now.result.outcome != SS_NOT_ADMITTED) {
     const bool solved = c->result->outcome == SS_SOLVED;
     if (!solved) c->result->fallbacks++;
-    *ended = solved || ways[k].final || proved_impossible(c);
+    if (solved || is_final(c, &ways[c->way - 1]) || proved_impossible(c)) {
+      c->now.row = NULL;
+      return SS_OK;
+    }
   }
-  return SS_OK;
+  for (; c->way < WAYS; c->way++) {
+    if (!is_wanted(c, &ways[c->way])) continue;
+    c->now = (attempt){.row = &ways[c->way++], .options = *c->options, .from = c->warm ? c->start : NULL};
+    c->now.options.any = true; /* the selection is made from the problem as it was given */
+    return SS_OK;
+  }
+  c->way = WAYS + 1;
+  return strategy_next(c, error);
 }
 
 /* Nothing finite was found: the z that is returned is judged like any other. */
@@ -153,42 +155,64 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
   return status;
 }
 
-static ss_status solve_as_given(const ss_cp *problem, const ss_cp_options *options, bool automatic, bool warm,
-                                double *z, ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  const scratch_mark mark = scratch_now(workspace);
-  double *memory = SCRATCH(workspace, double, 2 * (size_t)problem->n);
-  if (!memory) return out_of_memory(error);
-  for (int i = 0; i < problem->n; i++) {
-    memory[i] = warm && isfinite(z[i]) ? z[i] : 0;
-    z[i] = 0;
+/* From the caller's z, which is zero until something is found. */
+static ss_status begin(climb *c, ss_error *error) {
+  const int n = c->given->n;
+  double *start = SCRATCH(c->workspace, double, 2 * (size_t)n);
+  if (!start) return out_of_memory(error);
+  for (int i = 0; i < n; i++) {
+    start[i] = c->warm && isfinite(c->z[i]) ? c->z[i] : 0;
+    c->z[i] = 0;
   }
-  climb c = {problem, options, workspace, memory, z, memory + problem->n, result};
-  bool ended = false;
-  ss_status status = automatic ? pose_anew(&c, warm, &ended, error) : run_named(&c, warm, error);
-  if (automatic && !status && !ended) status = run_strategy(&c, warm, error);
-  if (automatic && !options->any && !status && result->outcome == SS_SOLVED)
-    status = select(problem, options, z, workspace, result, error);
-  if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) /* z is still 0 */
-    keep_zero(&c);
-  scratch_release(workspace, mark);
+  c->problem = c->given;
+  c->start = start;
+  c->trial = start + n;
+  return SS_OK;
+}
+
+/* What was found on another form of the matrix, whose sums have other rounding errors, is judged; the selection. */
+static ss_status end(climb *c, ss_error *error) {
+  ss_cp_result *result = c->result;
+  if (c->problem != c->given && result->residual < HUGE_VAL) {
+    result->residual = ss_cp_judge(c->given, c->z, NULL);
+    if (result->outcome == SS_SOLVED && result->residual > c->options->tolerance) result->outcome = SS_STALLED;
+  }
+  c->problem = c->given;
+  ss_status status = SS_OK;
+  if (c->automatic && !c->options->any && result->outcome == SS_SOLVED)
+    status = select(c->problem, c->options, c->z, c->workspace, result, error);
+  if (!status && result->residual == HUGE_VAL && result->outcome != SS_NOT_ADMITTED) keep_zero(c);
   return status;
 }
 
-/* In units in which both z and w are of size one. `settled`: solved in both, or not to be solved; else (the last digits of large
- * numbers) the caller goes on from z in the units that are given. */
-static ss_status solve_in_units(const ss_cp *problem, cp_units u, const ss_cp_options *options, bool warm, double *z,
-                                ss_cp_workspace *workspace, ss_cp_result *result, bool *settled, ss_error *error) {
-  ss_cp usual;
-  const scratch_mark mark = scratch_now(workspace);
-  ss_status status = units_change(problem, u, workspace, &usual, error);
-  for (int i = 0; i < problem->n && warm; i++) z[i] /= u.z;
-  if (!status) status = solve_as_given(&usual, options, true, warm, z, workspace, result, error);
-  for (int i = 0; i < problem->n; i++) z[i] *= u.z;
-  scratch_release(workspace, mark);
-  if (result->residual < nearly_solved) result->outcome = SS_SOLVED; /* as far as the units that are given can tell */
-  result->residual = ss_cp_judge(problem, z, NULL);
-  *settled = result->residual < HUGE_VAL && (result->outcome != SS_SOLVED || result->residual <= options->tolerance);
+/* Units in which both z and w are of size one: the climb is in these first. */
+static ss_status to_units(climb *c, const cp_units *u, ss_cp *usual, ss_error *error) {
+  for (int i = 0; i < c->given->n && c->warm; i++) c->z[i] /= u->z;
+  const ss_status status = units_change(c->given, *u, c->workspace, usual, error);
+  if (!status) c->given = usual;
   return status;
+}
+
+/* Back. True where it is solved in both, or not to be solved; else (the last digits of large numbers) it goes on from z as it was given,
+ * without a selection, which has been made in better units. */
+static bool from_units(climb *c, const cp_units *u, const ss_cp *problem, ss_cp_options *any) {
+  ss_cp_result *result = c->result;
+  for (int i = 0; i < problem->n; i++) c->z[i] *= u->z;
+  if (result->residual < nearly_solved) result->outcome = SS_SOLVED; /* as far as the units that are given can tell */
+  result->residual = ss_cp_judge(problem, c->z, NULL);
+  if (result->residual < HUGE_VAL && (result->outcome != SS_SOLVED || result->residual <= c->options->tolerance))
+    return true;
+  result->residual = HUGE_VAL; /* z is the start now, not the best so far */
+  *any = *c->options;
+  any->any = true;
+  *c = (climb){.given = problem,
+               .options = any,
+               .workspace = c->workspace,
+               .automatic = true,
+               .warm = true,
+               .z = c->z,
+               .result = result};
+  return false;
 }
 
 static bool is_zero(const double *z, int n) {
@@ -197,31 +221,65 @@ static bool is_zero(const double *z, int n) {
   return true;
 }
 
-ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+/* What needs no climb. */
+static bool is_answered(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                        ss_cp_workspace *workspace, ss_cp_result *result, ss_status *status, ss_error *error) {
   const ss_cp_result nothing = {.outcome = SS_STALLED, .residual = HUGE_VAL, .solver = options->solver};
-  const bool automatic = strcmp(options->solver, "auto") == 0;
   *result = nothing;
-  if (has_generated(problem)) return solve_generated(problem, options, warm, z, workspace, result, error);
-  if (automatic && !warm && solve_at_once(problem, options, z, workspace, result)) {
+  *status = SS_OK;
+  if (has_generated(problem)) {
+    *status = solve_generated(problem, options, warm, z, workspace, result, error);
+    return true;
+  }
+  if (strcmp(options->solver, "auto") == 0 && !warm && solve_at_once(problem, options, z, workspace, result)) {
     result->selected = is_zero(z, problem->n) && !problem->compliance_offset;
-    return options->any || result->selected ? SS_OK : select(problem, options, z, workspace, result, error);
+    if (!options->any && !result->selected) *status = select(problem, options, z, workspace, result, error);
+    return true;
   }
   *result = nothing;
   if (problem->n > 0 && !storage_finite(problem)) {
     for (int i = 0; i < problem->n; i++) z[i] = 0;
-    return SS_OK;
+    return true;
   }
-  if (is_whole(problem) && problem->n > 0) return whole_solve(problem, options, warm, z, workspace, result, error);
+  const bool whole = is_whole(problem) && problem->n > 0;
+  if (whole) *status = whole_solve(problem, options, warm, z, workspace, result, error);
+  return whole;
+}
+
+ss_status ss_cp_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
+                      ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  ss_status status;
+  if (is_answered(problem, options, warm, z, workspace, result, &status, error)) return status;
+  const scratch_mark mark = scratch_now(workspace);
+  climb c = {.given = problem,
+             .options = options,
+             .workspace = workspace,
+             .automatic = strcmp(options->solver, "auto") == 0,
+             .warm = warm,
+             .z = z,
+             .result = result};
   cp_units units;
-  bool settled = false;
-  if (automatic && units_needed(problem, &units)) {
-    const ss_status status = solve_in_units(problem, units, options, warm, z, workspace, result, &settled, error);
-    if (status || settled) return status;
-    result->residual = HUGE_VAL;  /* z is the start now, not the best so far */
-    ss_cp_options any = *options; /* it has been selected in better units */
-    any.any = true;
-    return solve_as_given(problem, &any, automatic, true, z, workspace, result, error);
+  ss_cp usual;
+  ss_cp_options any;
+  bool other_units = c.automatic && units_needed(problem, &units);
+  if (other_units) status = to_units(&c, &units, &usual, error);
+  for (bool settled = false; !status && !settled;) {
+    status = begin(&c, error);
+    while (!status) {
+      status = next(&c, error);
+      if (status || !c.now.row) break;
+      const attempt *a = &c.now;
+      const scratch_mark own = scratch_now(workspace);
+      status = attempt_begin(&c, error);
+      if (!status)
+        status = a->row->solve(c.problem, &a->options, a->from != NULL, c.trial, workspace, &c.now.result, error);
+      scratch_release(workspace, own);
+      if (!status) status = attempt_end(&c, error);
+    }
+    if (!status) status = end(&c, error);
+    settled = !other_units || status || from_units(&c, &units, problem, &any);
+    other_units = false;
   }
-  return solve_as_given(problem, options, automatic, warm, z, workspace, result, error);
+  scratch_release(workspace, mark);
+  return status;
 }

@@ -91,13 +91,11 @@ static bool is_admitted(const climb *c, const strategy_row *r, unsigned traits, 
 
 /* A step's answer that is within the tolerance, but not near rounding errors, spoils the start of the next step. Sweeps
  * improve what active sets cannot: contacts on the edge between two states. */
-static ss_status refine(climb *c, ss_error *error) {
-  static const solver_row row = {"nsgs-newton", solve_nsgs_newton};
+static bool wants_refinement(const climb *c) {
   static const double above = 1e-12;
-  enum { LIMIT = 20, MOST_ROWS = 600 };
-  if (!(c->result->residual > above) || c->problem->n > MOST_ROWS || is_coarse(c->options)) return SS_OK;
-  ss_outcome outcome;
-  return try_row(c, &row, (attempt){.limit = LIMIT, .from = c->z}, &outcome, error);
+  enum { MOST_ROWS = 600 };
+  const bool small = c->warm && !(c->rounds.traits & SPARSE) && c->problem->n <= MOST_ROWS;
+  return small && c->result->residual > above && !is_coarse(c->options);
 }
 
 /* Whether the best z is as good as numbers of double precision can be: their last digit moves a slack by more than the
@@ -117,40 +115,36 @@ static bool at_rounding_level(const climb *c) {
   return c->result->residual <= bound && hopeless * c->options->tolerance < bound;
 }
 
-/* Other forms of the matrix than the one that is given. */
-typedef struct forms {
-  ss_cp dense, listed;
-  ss_sparse rows;
-} forms;
-
-static ss_status make_dense(climb *c, forms *f, ss_error *error) {
+static ss_status make_dense(climb *c, ss_error *error) {
+  ss_cp *dense = &c->rounds.dense;
   if (c->problem->G) return SS_OK;
-  const ss_status status = storage_dense(c->problem, c->workspace, &f->dense, error);
-  if (operator_has_bodies(c->problem->factors)) f->dense.factors = c->problem->factors;
-  if (!status) c->problem = &f->dense;
+  const ss_status status = storage_dense(c->problem, c->workspace, dense, error);
+  if (operator_has_bodies(c->problem->factors)) dense->factors = c->problem->factors;
+  if (!status) c->problem = dense;
   return status;
 }
 
 /* The rows beside the factors: most methods ask for them. */
-static ss_status list_rows(climb *c, forms *f, ss_error *error) {
-  f->listed = *c->problem;
-  f->listed.sparse = &f->rows;
-  const ss_status status = storage_rows(c->problem, c->workspace, &f->rows, error);
-  if (!status) c->problem = &f->listed;
+static ss_status list_rows(climb *c, ss_error *error) {
+  rounds *s = &c->rounds;
+  s->listed = *c->problem;
+  s->listed.sparse = &s->rows;
+  const ss_status status = storage_rows(c->problem, c->workspace, &s->rows, error);
+  if (!status) c->problem = &s->listed;
   return status;
 }
 
 /* The z that a row starts from; NULL: nothing. */
-static const double *start_of(const climb *c, const strategy_row *r, bool warm) {
-  const double *given = warm ? c->start : NULL;
+static const double *start_of(const climb *c, const strategy_row *r) {
+  const double *given = c->warm ? c->start : NULL;
   if (r->start == NOTHING) return NULL;
   if (r->start == GIVEN) return given;
   return c->result->residual < HUGE_VAL ? c->z : given;
 }
 
 /* Whether the row is tried in this round: the first one, or a later one if it takes turns and has ended for want of work. */
-static bool is_due(const strategy_row *r, int round, ss_outcome last) {
-  return round == 0 || (r->limit == TURNS && last == SS_LIMIT);
+static bool is_due(const rounds *s, const strategy_row *r) {
+  return s->round == 0 || (r->limit == TURNS && s->unfinished >> s->k & 1);
 }
 
 /* Operations of one sweep over the contacts. */
@@ -174,58 +168,96 @@ static bool is_spent(climb *c) {
   return spent;
 }
 
-/* The outcome of a failure is that of the first row that gave a reason: a ray of Lemke's method says more than the
- * iteration limit of the others. */
-static ss_status run_rounds(climb *c, bool warm, forms *f, ss_error *error) {
-  ss_outcome first = SS_SOLVED, last[N_ROWS];
-  const int variables = lcp_variables(c->problem);
-  unsigned traits = traits_of(c->problem, c->options, warm);
-  double work = first_work(c->problem);
-  for (int round = 0; round < ROUNDS; round++, work *= GROWTH) {
-    for (int k = 0; k < N_ROWS; k++) {
-      const strategy_row *r = &strategy[k];
-      ss_outcome outcome;
-      if (is_spent(c)) return SS_OK;
-      if (!is_admitted(c, r, traits, variables) || !is_due(r, round, last[k])) continue;
-      ss_status status = r->form == ANY ? SS_OK : make_dense(c, f, error);
-      const attempt a = {r->limit > 0 ? r->limit : 0, work, start_of(c, r, warm)};
-      if (!status) status = try_row(c, &r->row, a, &outcome, error);
-      if (status) return status;
-      last[k] = outcome;
-      if (c->options->trace)
-        c->options->trace(c->options->trace_user, k,
-                          c->result->residual <= c->options->tolerance ? SS_SOLVED : outcome);
-      if (c->result->residual <= c->options->tolerance) return warm && !(traits & SPARSE) ? refine(c, error) : SS_OK;
-      if (outcome == SS_NOT_ADMITTED) continue;
-      c->result->fallbacks++;
-      if (proved_impossible(c)) return SS_OK;
-      if (outcome != SS_SOLVED && (first == SS_SOLVED || first == SS_LIMIT)) first = outcome;
-      if (traits & r->needs & WARM) traits |= COLD; /* the states before are not those of this problem */
-    }
-    if (at_rounding_level(c)) {
-      c->result->outcome = SS_STALLED;
-      return SS_OK;
-    }
-  }
-  if (first != SS_SOLVED) c->result->outcome = first;
-  if (first == SS_RAY && c->result->residual < nearly_solved) c->result->outcome = SS_STALLED; /* then it was none */
-  return SS_OK;
+static ss_status try_row(climb *c, const strategy_row *r, ss_error *error) {
+  const ss_status status = r->form == ANY ? SS_OK : make_dense(c, error);
+  c->now.row = &r->row;
+  c->now.limit = r->limit > 0 ? r->limit : 0;
+  c->now.work = c->rounds.work;
+  c->now.from = start_of(c, r);
+  return status;
 }
 
-ss_status run_strategy(climb *c, bool warm, ss_error *error) {
+static void refine(climb *c) {
+  static const solver_row row = {"nsgs-newton", solve_nsgs_newton};
+  enum { LIMIT = 20 };
+  c->rounds.refines = true;
+  c->now.row = &row;
+  c->now.limit = LIMIT;
+  c->now.from = c->z;
+}
+
+static ss_status begin(climb *c, bool *admitted, ss_error *error) {
+  rounds *s = &c->rounds;
   const ss_cp *given = c->problem;
   const bool large = is_large_and_sparse(given);
-  forms f;
   ss_status status = SS_OK;
-  if (!given->G && !large && given->n > SS_CP_DENSE_ROWS) {
+  s->begun = true;
+  *admitted = given->G || large || given->n <= SS_CP_DENSE_ROWS;
+  if (!*admitted) {
     c->result->outcome = SS_NOT_ADMITTED;
     return SS_OK;
   }
   if (!large || (given->n <= MODERATE_ROWS && !is_coarse(c->options)))
-    status = make_dense(c, &f, error);
+    status = make_dense(c, error);
   else if (given->factors && !given->sparse)
-    status = list_rows(c, &f, error);
-  if (!status) status = run_rounds(c, warm, &f, error);
-  judge_as_given(c, given);
+    status = list_rows(c, error);
+  s->first = SS_SOLVED;
+  s->variables = lcp_variables(c->problem);
+  s->traits = traits_of(c->problem, c->options, c->warm);
+  s->work = first_work(c->problem);
   return status;
+}
+
+/* What the attempt that has been made says; false: the climb ends with it, or with `refine`. */
+static bool goes_on(climb *c) {
+  rounds *s = &c->rounds;
+  const strategy_row *r = &strategy[s->k];
+  const ss_outcome outcome = c->now.result.outcome;
+  if (s->refines) return false;
+  const bool solved = c->result->residual <= c->options->tolerance;
+  if (c->options->trace) c->options->trace(c->options->trace_user, s->k, solved ? SS_SOLVED : outcome);
+  if (solved) return false;
+  const unsigned long bit = 1UL << s->k++;
+  s->unfinished = outcome == SS_LIMIT ? s->unfinished | bit : s->unfinished & ~bit;
+  if (outcome == SS_NOT_ADMITTED) return true;
+  c->result->fallbacks++;
+  if (proved_impossible(c)) return false;
+  if (outcome != SS_SOLVED && (s->first == SS_SOLVED || s->first == SS_LIMIT)) s->first = outcome;
+  if (s->traits & r->needs & WARM) s->traits |= COLD; /* the states before are not those of this problem */
+  return true;
+}
+
+/* The next round; false: there is none. The outcome of a failure is that of the first row that gave a reason: a ray of Lemke's method
+ * says more than the iteration limit of the others. */
+static bool next_round(climb *c) {
+  rounds *s = &c->rounds;
+  s->k = 0;
+  s->work *= GROWTH;
+  if (at_rounding_level(c)) {
+    c->result->outcome = SS_STALLED;
+    return false;
+  }
+  if (++s->round < ROUNDS) return true;
+  if (s->first != SS_SOLVED) c->result->outcome = s->first;
+  if (s->first == SS_RAY && c->result->residual < nearly_solved) c->result->outcome = SS_STALLED; /* then it was none */
+  return false;
+}
+
+ss_status strategy_next(climb *c, ss_error *error) {
+  rounds *s = &c->rounds;
+  bool on = true;
+  const bool first = !s->begun;
+  const ss_status status = first ? begin(c, &on, error) : SS_OK;
+  if (status) return status;
+  if (!first) on = goes_on(c);
+  const bool ends_well = !on && !s->refines && c->result->residual <= c->options->tolerance;
+  c->now = (attempt){.options = *c->options};
+  if (ends_well && wants_refinement(c)) refine(c);
+  for (; on; s->k++) {
+    if (s->k == N_ROWS && !next_round(c)) break;
+    const strategy_row *r = &strategy[s->k];
+    if (is_spent(c)) break;
+    if (is_admitted(c, r, s->traits, s->variables) && is_due(s, r)) return try_row(c, r, error);
+  }
+  return SS_OK;
 }

@@ -39,8 +39,8 @@ static void decide(void *user, int from, int to, double *counts) {
   static const double together = 1. / 16; /* of the way at the speed of landings */
   ss_sim *sim = user;
   const double gap_tolerance = ss_touch_gap(sim), speed_tolerance = sim->part.speed_tolerance;
-  const bool hold_all =
-      (sim->scheme->position_level && !sim->chosen.locate_collisions) || sim->step.exhausted || sim->scheme->compliant;
+  const bool hold_all = (sim->scheme->position_level && !ss_locates(sim, SS_EVENT_COLLISION)) || sim->step.exhausted ||
+                        sim->scheme->compliant;
   for (int i = from; i < to; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     const double landing = ss_landing_speed(sim, c);

@@ -22,17 +22,6 @@ typedef struct track {
 /* A body may be thinner than its way in the step by 2^DEPTH; kinks cost about DEPTH halvings each. */
 enum { DEPTH = 40, MOST_HALVINGS = 2000 };
 
-/* Velocity along the step's path q (+) tau [v + gamma fraction delta]: its derivative, not v + fraction delta, which is
- * the same for gamma = 1/2 only. */
-void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction) {
-  for (int side = 0; side < 2; side++) {
-    if (c->body[side] < 0) continue;
-    const ss_body *body = &sim->model->bodies[c->body[side]];
-    for (int i = body->first; i < body->first + body->n; i++)
-      sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.asked.gamma * fraction * sim->trial.delta[i];
-  }
-}
-
 static sample look(const track *t, double tau) {
   ss_sim *sim = t->sim;
   const double fraction = tau / t->h;
@@ -166,42 +155,11 @@ static double search(const track *t, sample a, sample b, int depth) {
   return first >= 0 ? first : search(t, middle, b, depth - 1);
 }
 
-double ss_body_speed(const ss_model *model, int body, const double *v) {
-  if (body < 0) return 0;
-  ss_vec3 linear, angular;
-  ss_twist_of(model, v, body, &linear, &angular);
-  const double turn = v3_norm(angular);
-  return v3_norm(linear) + (turn > 0 ? turn * model->bodies[body].reach : 0);
-}
-
-typedef struct speed_job {
-  const ss_model *model;
-  const double *v;
-} speed_job;
-
-static void find_fastest(void *user, int from, int to, double *largest) {
-  const speed_job *job = user;
-  for (int k = from; k < to; k++) {
-    const double speed = ss_body_speed(job->model, k, job->v);
-    *largest = isfinite(speed) ? fmax(*largest, speed) : HUGE_VAL; /* fmax would drop a NaN */
-  }
-}
-
-double ss_largest_speed_of_bodies(const ss_sim *sim, const double *v) {
-  speed_job job = {sim->model, v};
-  return ss_most(sim, sim->model->n_bodies, find_fastest, &job);
-}
-
-/* No point of the two bodies goes faster against the other along the path, between whose ends this is convex. */
-double ss_closing_speed_of_bodies(const ss_sim *sim, const ss_contact *c) {
-  if (c->limit) return ss_limit_speed(sim, c, sim->scratch.v);
-  return fmax(ss_approach_speed(sim->model, c->body, sim->state.v),
-              ss_approach_speed(sim->model, c->body, sim->scratch.v));
-}
-
-double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
-  double first = h;
+double ss_first_collision(ss_sim *sim, bool locate_all) {
+  const double h = sim->trial.asked.h;
   ss_contact *hit = NULL;
+  ss_part *part = &sim->part;
+  part->end = h;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     c->lands_at = INFINITY;
@@ -218,46 +176,36 @@ double ss_first_collision(ss_sim *sim, double h, bool locate_all, bool *found) {
       c->lands_at = tau;
       if (!locate_all) continue;
     }
-    if (tau >= first) continue;
-    first = tau;
+    if (tau >= part->end) continue;
+    part->end = tau;
     hit = c;
   }
-  *found = hit;
-  sim->part.hit = hit ? (int)(hit - sim->trial.contacts) : -1;
-  if (hit && first < 1e-6 * h) hit->hops++; /* it may have been here before: time must go on */
-  return first;
+  part->hit = hit ? (int)(hit - sim->trial.contacts) : -1;
+  if (hit && part->end < 1e-6 * h) hit->hops++; /* it may have been here before: time must go on */
+  return part->end;
 }
 
-/* Where the part of size *h ends: at its first collision, or as a whole. The velocity at a collision is interpolated
+/* Where the part ends: at its first collision, or as a whole. The velocity at a collision is interpolated
  * between the part's ends (LIT section 6), which is wrong by tau (h - tau)/2 times its second derivative: second order,
  * with a factor that depends on where in the step the collision falls. Where transitions are located, too, the part is
  * solved again for little more than its own length, and the factor goes. */
-ss_status ss_locate_collision(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+ss_status ss_locate_collision(ss_sim *sim, ss_error *error) {
   static const double margins[] = {1. / 1024, 1. / 64}, instant = 1e-6;
   ss_part *part = &sim->part;
-  const double whole = *h;
-  bool found = false;
-  ss_status status = ss_land(sim, whole, &part->end, &found, error);
-  const double first = part->end;
-  const bool refines = status == SS_OK && found && sim->chosen.solves_to_collisions && first >= instant * whole;
-  found = false;
-  for (int i = 0; i < 2 && refines && !found && first * (1 + margins[i]) < whole; i++) {
-    *h = first * (1 + margins[i]);
+  SS_TRY(ss_land(sim, error));
+  const double whole = sim->trial.asked.h, first = part->end;
+  bool refines = part->hit >= 0 && ss_locates_transitions(sim) && first >= instant * whole;
+  for (int i = 0; i < 2 && refines && first * (1 + margins[i]) < whole; i++) {
     if (i == 0) ss_trial_keep(sim);
-    status = ss_attempt(sim, *h, certified, error);
-    if (status == SS_OK) status = ss_push_gently(sim, *h, certified, error);
-    if (status != SS_OK) return status;
-    if (!*certified) {
-      ss_trial_back(sim);
-      *h = whole;
-    }
-    part->end = ss_first_collision(sim, *h, true, &found);
-    if (!*certified) break;
+    SS_TRY(ss_attempt_gently(sim, first * (1 + margins[i]), error));
+    refines = sim->trial.certified;
+    if (!refines) ss_trial_back(sim);
+    ss_first_collision(sim, true);
+    refines &= part->hit < 0;
   }
-  *certified = true;
-  part->refined = *h < whole;
+  part->refined = sim->trial.asked.h < whole;
   if (part->refined) ss_trial_drop(sim);
-  if (status == SS_OK && part->end < *h && !part->collides && ss_crowd_is_dense(sim, *h))
+  if (part->end < sim->trial.asked.h && !part->collides && ss_crowd_is_dense(sim, sim->trial.asked.h))
     ss_part_begin(sim, true); /* nothing is located in so dense a crowd */
-  return status;
+  return SS_OK;
 }

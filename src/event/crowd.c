@@ -95,7 +95,7 @@ static bool is_crowd(const ss_sim *sim) {
 }
 
 static bool needs_all(const ss_sim *sim) {
-  return sim->options.tolerance > 0 || sim->watch.variation || !sim->chosen.locate_collisions;
+  return sim->options.tolerance > 0 || sim->watch.variation || !ss_locates(sim, SS_EVENT_COLLISION);
 }
 
 void ss_landing_begin(ss_sim *sim) {
@@ -117,40 +117,39 @@ bool ss_settles(const ss_sim *sim, const ss_contact *c) {
   return sim->crowd.landing_speed > 0 && sim->step.starts && c->restitution < 1 && c->rate < -ss_gentle_speed(sim);
 }
 
+static bool lands(const ss_contact *c, double until) { return !c->active && c->lands_at < until; }
+
+static bool something_lands(const ss_sim *sim, double until) {
+  for (int i = 0; i < sim->trial.n_contacts && sim->crowd.landing_speed > 0; i++)
+    if (lands(&sim->trial.contacts[i], until)) return true;
+  return false;
+}
+
 /* Those that would land after the part's end are watched as before. */
 static void hold_landings(ss_sim *sim, double until) {
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
-    if (!c->active && c->lands_at < until) c->active = c->lands = true;
+    if (lands(c, until)) c->active = c->lands = true;
   }
 }
 
-static bool something_lands(const ss_sim *sim, double until) {
-  for (int i = 0; i < sim->trial.n_contacts && sim->crowd.landing_speed > 0; i++)
-    if (!sim->trial.contacts[i].active && sim->trial.contacts[i].lands_at < until) return true;
-  return false;
-}
-
-/* The first collision in the part of size h that was solved. What lands gently before it is held, and the part solved again;
- * what still lands then is located like any other collision. */
-ss_status ss_land(ss_sim *sim, double h, double *tau, bool *found, ss_error *error) {
+/* The first collision in the trial. What lands gently before it is held, and the trial solved again; what still lands then is located
+ * like any other collision. */
+ss_status ss_land(ss_sim *sim, ss_error *error) {
   enum { MOST_LANDINGS = 4 };
-  bool certified = true;
   for (int round = 0; round < MOST_LANDINGS; round++) {
-    *tau = ss_first_collision(sim, h, false, found);
-    if (!something_lands(sim, *tau)) return SS_OK;
+    const double first = ss_first_collision(sim, false);
+    if (!something_lands(sim, first)) return SS_OK;
     ss_trial_keep(sim);
-    hold_landings(sim, *tau);
-    ss_status status = ss_attempt(sim, h, &certified, error);
-    if (status == SS_OK) status = ss_push_gently(sim, h, &certified, error);
-    if (status != SS_OK) return status;
-    if (!certified) {
+    hold_landings(sim, first);
+    SS_TRY(ss_attempt_gently(sim, sim->trial.asked.h, error));
+    if (!sim->trial.certified) {
       ss_trial_back(sim); /* without them */
       break;
     }
     ss_trial_drop(sim);
   }
-  *tau = ss_first_collision(sim, h, true, found);
+  ss_first_collision(sim, true);
   return SS_OK;
 }
 
@@ -158,7 +157,7 @@ ss_status ss_land(ss_sim *sim, double h, double *tau, bool *found, ss_error *err
 
 bool ss_calms(const ss_sim *sim) {
   return sim->crowd.landing_speed > 0 && !sim->crowd.calm_fails && sim->trial.asked.alpha < 1 && !sim->system &&
-         !sim->trial.iterate_q && !sim->chosen.solves_to_collisions && sim->model->n_joints == 0 &&
+         !sim->trial.iterate_q && !ss_locates_transitions(sim) && sim->model->n_joints == 0 &&
          sim->model->n_forces == 0;
 }
 
@@ -203,8 +202,7 @@ ss_status ss_calm(ss_sim *sim, ss_error *error) {
   double stopped = 0;
   sim->trial.calmed = false;
   if (!ss_calms(sim)) return SS_OK;
-  const ss_status status = ss_find_islands(sim, error);
-  if (status != SS_OK) return status;
+  SS_TRY(ss_find_islands(sim, error));
   weigh(sim, sim->solver.islands.work);
   ss_sums(sim, sim->trial.n_contacts, stop_contacts, sim, &stopped, 1);
   sim->trial.calmed = stopped > 0;
@@ -218,8 +216,7 @@ static double open_speed(const ss_sim *sim) {
 
 static bool may_rest(const ss_sim *sim) {
   return sim->crowd.landing_speed > 0 && sim->trial.problem.h > 0 && !sim->trial.iterate_q &&
-         !sim->chosen.solves_to_collisions && sim->model->n_joints == 0 && sim->model->n_forces == 0 &&
-         !sim->inputs.pulled;
+         !ss_locates_transitions(sim) && sim->model->n_joints == 0 && sim->model->n_forces == 0 && !sim->inputs.pulled;
 }
 
 /* scratch_v: A^-1 J^T z of the guess */
@@ -293,7 +290,7 @@ static bool strikes(const ss_sim *sim, const ss_contact *c, double h) {
 }
 
 static bool may_be_dense(const ss_sim *sim) {
-  const bool told = sim->options.has_events && sim->chosen.locate_collisions;
+  const bool told = sim->options.has_events && ss_locates(sim, SS_EVENT_COLLISION);
   return !needs_all(sim) && !told && !sim->system && !sim->scheme->position_level && !sim->scheme->compliant &&
          !sim->step.exhausted;
 }
@@ -317,21 +314,10 @@ bool ss_crowd_is_dense(const ss_sim *sim, double h) {
   return busy >= FEW && (busy + sim->crowd.elsewhere >= MANY || (pairs >= COLLISIONS && !elastic));
 }
 
-typedef struct closing_job {
-  const ss_sim *sim;
-  double h;
-} closing_job;
-
-static void count_closing(void *user, int from, int to, double *count) {
-  const closing_job *job = user;
-  for (int i = from; i < to; i++) *count += closes(job->sim, &job->sim->trial.contacts[i], job->h);
-}
-
 bool ss_crowd_collides(const ss_sim *sim, double h) {
-  closing_job job = {sim, h};
-  double count;
-  ss_sums(sim, sim->trial.n_contacts, count_closing, &job, &count, 1);
-  return count > 0;
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (closes(sim, &sim->trial.contacts[i], h)) return true;
+  return false;
 }
 
 /* Restitution of a contact in such a step; 0 where gravity takes the bounce back at once. */
@@ -369,8 +355,7 @@ void ss_crowd_begin(ss_sim *sim, double h) {
 static ss_status hold_overlooked(ss_sim *sim, double h, int *held, ss_error *error) {
   const double deep = 1e-3 * h * h * sim->step.acceleration + ss_touch_gap(sim);
   int n = 0, added;
-  const ss_status status = ss_add_features(sim, sim->trial.q_end, deep, &added, error);
-  if (status != SS_OK) return status;
+  SS_TRY(ss_add_features(sim, sim->trial.q_end, deep, &added, error));
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     if (c->active) continue;
@@ -395,24 +380,26 @@ static bool gains(ss_sim *sim) {
   return sim->mechanics->kinetic_energy(sim, sim->trial.v_end) > free * (1 + 1e-9);
 }
 
-ss_status ss_crowd_part(ss_sim *sim, double h, bool *certified, ss_error *error) {
+/* Solved once more without restitution; false: there was none. */
+static bool drop_restitution(ss_sim *sim) {
+  bool any = false;
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    any |= sim->trial.contacts[i].bounce > 0;
+    sim->trial.contacts[i].bounce = 0;
+  }
+  sim->report.solves.unreturned += any;
+  return any;
+}
+
+ss_status ss_crowd_part(ss_sim *sim, ss_error *error) {
   enum { ROUNDS = 6 };
-  for (int round = 0; round < ROUNDS; round++) {
-    int held = 0;
-    ss_status status = ss_attempt(sim, h, certified, error);
-    if (status != SS_OK) return status;
-    if (!*certified || gains(sim)) {
-      bool any = false;
-      for (int i = 0; i < sim->trial.n_contacts; i++) {
-        any |= sim->trial.contacts[i].bounce > 0;
-        sim->trial.contacts[i].bounce = 0;
-      }
-      if (!any) return SS_OK; /* not certified */
-      sim->report.solves.unreturned++;
-      continue;
-    }
-    status = hold_overlooked(sim, h, &held, error);
-    if (status != SS_OK || held == 0) return status;
+  int held = 1;
+  for (int round = 0; round < ROUNDS && held > 0; round++) {
+    SS_TRY(ss_attempt(sim, sim->part.asked.h, error));
+    if (sim->trial.certified && !gains(sim))
+      SS_TRY(hold_overlooked(sim, sim->part.asked.h, &held, error));
+    else if (!drop_restitution(sim))
+      return SS_OK; /* not certified */
   }
   return SS_OK;
 }

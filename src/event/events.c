@@ -19,20 +19,18 @@ enum { MOST_TRANSITIONS = 12, MOST_CUTS = 10, MOST_SINKS = 8 };
 /* ---- transitions ---- */
 
 static bool watches_transitions(const ss_sim *sim) {
-  return sim->part.certified && !sim->crowd.dense && !sim->step.exhausted && sim->step.transitions < MOST_TRANSITIONS;
+  return sim->trial.certified && !sim->crowd.dense && !sim->step.exhausted && sim->step.transitions < MOST_TRANSITIONS;
 }
 
 static bool watches_arrests(const ss_sim *sim) {
   return watches_transitions(sim) && (sim->chosen.located & (SS_EVENT_STICK_SLIP | SS_EVENT_FACET));
 }
 
-static bool watches_releases(const ss_sim *sim) {
-  return watches_transitions(sim) && (sim->chosen.located & ~(unsigned)SS_EVENT_COLLISION);
-}
+static bool watches_releases(const ss_sim *sim) { return watches_transitions(sim) && ss_locates_transitions(sim); }
 
 /* ---- the trial itself ---- */
 
-static bool is_certified(const ss_sim *sim) { return sim->part.certified; }
+static bool is_certified(const ss_sim *sim) { return sim->trial.certified; }
 static bool always(const ss_sim *sim) {
   (void)sim;
   return true;
@@ -66,7 +64,7 @@ static bool sinks(const ss_sim *sim, const ss_contact *c, double h) {
 
 static void count_sinking(void *user, int from, int to, double *count) {
   const ss_sim *sim = user;
-  for (int i = from; i < to && *count == 0; i++) *count += sinks(sim, &sim->trial.contacts[i], sim->part.h);
+  for (int i = from; i < to && *count == 0; i++) *count += sinks(sim, &sim->trial.contacts[i], sim->part.asked.h);
 }
 
 static bool something_sinks(ss_sim *sim) {
@@ -78,18 +76,18 @@ static bool something_sinks(ss_sim *sim) {
 /* Half the part, if there is to be another trial at all. */
 static ss_status cut(ss_sim *sim, ss_error *error) {
   sim->report.solves.cuts++;
-  sim->part.h /= 2;
+  sim->part.asked.h /= 2;
   if (++sim->part.cuts <= MOST_CUTS) return SS_OK;
   if (sim->trial.problem.divided && ss_assemble(sim, error) != SS_OK)
     return SS_ERROR_MEMORY; /* for whoever wants to see it */
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g%s", sim->state.t,
-                 sim->part.h, sim->step.not_finite ? ": velocities are not finite" : "");
+                 sim->part.asked.h, sim->step.not_finite ? ": velocities are not finite" : "");
 }
 
-static ss_status check_trial(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+static ss_status check_trial(ss_sim *sim, ss_error *error) {
   ss_part *part = &sim->part;
   part->again = true;
-  if (!*certified) {
+  if (!sim->trial.certified) {
     const bool shorter = !ss_pushes(sim); /* once the same without pushing anything out, then shorter */
     part->asked.push = 0;
     return shorter ? cut(sim, error) : SS_OK;
@@ -99,18 +97,14 @@ static ss_status check_trial(ss_sim *sim, double *h, bool *certified, ss_error *
   const double speed = sim->mechanics->largest_speed(sim, sim->trial.v_end);
   const bool faster = speed > part->speed_bound; /* than was assumed: contacts may have been overlooked */
   if (faster) part->speed_bound = 1.5 * speed;
-  part->again = faster || ss_aside_may_meet(sim, *h);
+  part->again = faster || ss_aside_may_meet(sim, part->asked.h);
   return SS_OK;
-}
-
-static ss_status push_gently(ss_sim *sim, double *h, bool *certified, ss_error *error) {
-  return ss_push_gently(sim, *h, certified, error);
 }
 
 /* ---- collisions ---- */
 
 static bool watches_collisions(const ss_sim *sim) {
-  return sim->chosen.locate_collisions && !sim->step.exhausted && !sim->crowd.dense;
+  return ss_locates(sim, SS_EVENT_COLLISION) && !sim->step.exhausted && !sim->crowd.dense;
 }
 
 /* Where slip ends, friction changes, and what alternated about the constraints would stay in the slip (consistent.c). */
@@ -124,7 +118,7 @@ typedef struct ss_event_row {
   const char *name;
   unsigned ends; /* SS_ENDS_...: what ends the part where it is shortened; 0: no event */
   bool (*watched)(const ss_sim *sim);
-  ss_status (*locate)(ss_sim *sim, double *h, bool *certified, ss_error *error); /* shortens the trial to end there */
+  ss_status (*locate)(ss_sim *sim, ss_error *error); /* shortens the trial to end there */
   void (*happens)(ss_sim *sim); /* once the state is there, at the end of the trial; NULL: nothing */
 } ss_event_row;
 
@@ -132,7 +126,7 @@ static const ss_event_row table[] = {
     {"jam", SS_ENDS_JAM, watches_transitions, ss_locate_jam, NULL},
     {"arrest", SS_ENDS_ARREST, watches_arrests, ss_locate_arrest, become_consistent},
     {"release", SS_ENDS_RELEASE, watches_releases, ss_locate_release, NULL},
-    {"push", 0, is_certified, push_gently, NULL},
+    {"push", 0, is_certified, ss_push_gently, NULL},
     {"trial", 0, always, check_trial, NULL},
     {"collision", 0, watches_collisions, ss_locate_collision, NULL}, /* part->hit says which */
 };
@@ -144,39 +138,39 @@ ss_status ss_locate_events(ss_sim *sim, ss_error *error) {
   part->hit = -1;
   part->end = INFINITY;
   part->refined = part->again = false;
-  ss_status status = ss_trial_reserve(sim, error);
-  for (int i = 0; i < ROWS && status == SS_OK && !part->again; i++) {
-    const double whole = part->h;
+  SS_TRY(ss_trial_reserve(sim, error));
+  for (int i = 0; i < ROWS && !part->again; i++) {
     if (!table[i].watched(sim)) continue;
-    status = table[i].locate(sim, &part->h, &part->certified, error);
-    if (part->h < whole) part->ends |= table[i].ends;
+    SS_TRY(table[i].locate(sim, error));
+    if (part->again || !sim->trial.certified || !(sim->trial.asked.h < part->asked.h)) continue;
+    part->asked.h = sim->trial.asked.h;
+    part->ends |= table[i].ends;
   }
   sim->step.transitions += part->ends != 0;
   if (part->ends & SS_ENDS_RELEASE) part->ends &= ~(unsigned)SS_ENDS_ARREST;
-  part->end = fmin(part->end, part->h);
-  return status;
+  part->end = fmin(part->end, part->asked.h);
+  return SS_OK;
 }
 
 /* The part ends where a slip does. */
 static bool ends_in_arrest(const ss_sim *sim) {
-  return sim->part.end == sim->part.h && (sim->part.ends & SS_ENDS_ARREST);
+  return sim->part.end == sim->part.asked.h && (sim->part.ends & SS_ENDS_ARREST);
 }
 
 void ss_events_happen(ss_sim *sim) {
-  for (int i = 0; i < ROWS && sim->part.end == sim->part.h; i++)
+  const bool arrest = ends_in_arrest(sim);
+  if (sim->part.end < sim->part.asked.h) return;
+  for (int i = 0; i < ROWS; i++)
     if (table[i].happens && (sim->part.ends & table[i].ends)) table[i].happens(sim);
-  for (int i = 0; i < sim->trial.n_contacts && ends_in_arrest(sim); i++)
-    if (sim->trial.contacts[i].slip_ends) ss_emit(sim, SS_STICK, &sim->trial.contacts[i], 0);
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (arrest && c->slip_ends) ss_emit(sim, SS_STICK, c, 0);
+    if (c->spin_ends) ss_emit(sim, SS_SPIN_END, c, 0);
+    if (c->roll_ends) ss_emit(sim, SS_ROLL_END, c, 0);
+  }
 }
 
 /* ---- what is told ---- */
-
-/* What the solution says of a contact; its fields still say how it was before. */
-typedef struct verdict {
-  const ss_sim *sim;
-  const ss_contact *c;
-  bool carries, closed;
-} verdict;
 
 /* Whether a crowd's contact that has closed in the part stays: it neither bounces nor goes on approaching, which the next part ends. */
 static bool comes_to_rest(const ss_sim *sim, const ss_contact *c) {
@@ -184,59 +178,20 @@ static bool comes_to_rest(const ss_sim *sim, const ss_contact *c) {
   return c->bounce == 0 && rate >= -(sim->part.speed_tolerance + c->blur);
 }
 
-static verdict judge(const ss_sim *sim, const ss_contact *c) {
-  const bool velocity_level = !sim->scheme->position_level || sim->chosen.locate_collisions;
-  verdict v = {sim, c, .carries = c->impulse[0] > 0};
-  /* one of several feet may carry nothing and stay; at position level the slack is the gap that opens, over the step */
-  v.closed = v.carries || ((velocity_level || c->closed) && !c->patch &&
-                           sim->trial.problem.slack[c->row] <= sim->part.speed_tolerance + c->blur);
-  if (sim->crowd.dense && v.closed) v.closed = comes_to_rest(sim, c);
-  return v;
+/* Whether the contact is closed at the part's end: one of several feet may carry nothing and stay; at position level the slack is the gap
+ * that opens, over the step. */
+static bool stays_closed(const ss_sim *sim, const ss_contact *c, bool carries) {
+  const bool velocity_level = !sim->scheme->position_level || ss_locates(sim, SS_EVENT_COLLISION);
+  const bool closed = carries || ((velocity_level || c->closed) && !c->patch &&
+                                  sim->trial.problem.slack[c->row] <= sim->part.speed_tolerance + c->blur);
+  return closed && (!sim->crowd.dense || comes_to_rest(sim, c));
 }
-
-static bool takes_off(const verdict *v) { return v->c->closed && !v->closed; }
-
-static bool collides(const verdict *v) {
-  return !v->c->closed && !v->c->met && (v->closed || (v->sim->crowd.dense && v->carries)) &&
-         v->c->rate < -v->sim->part.speed_tolerance;
-}
-
-static bool changes(const verdict *v) {
-  return v->carries && v->c->pressed_before && v->c->n_rows > 1 && v->c->stuck != v->c->was_stuck;
-}
-static bool stops(const verdict *v) { return changes(v) && v->c->stuck; }
-static bool sticks(const verdict *v) { return stops(v) && !ends_in_arrest(v->sim); }
-static bool slips(const verdict *v) { return changes(v) && !v->c->stuck; }
-
-static bool changes_face(const verdict *v) {
-  const ss_contact *c = v->c;
-  return !changes(v) && c->pressed_before && c->face && c->last_face && c->face != c->last_face;
-}
-
-static bool begins(const verdict *v, ss_contact_motion motion) {
-  const ss_contact *c = v->c;
-  return v->carries && c->pressed_before && !c->patch && (c->was_held & ~c->held) >> motion & 1;
-}
-static bool begins_to_spin(const verdict *v) { return begins(v, SS_MOTION_SPIN); }
-static bool begins_to_roll(const verdict *v) { return begins(v, SS_MOTION_ROLL); }
-
-static const struct {
-  ss_event_kind kind;
-  bool (*holds)(const verdict *v);
-} told[] = {
-    {SS_TAKE_OFF, takes_off},
-    {SS_COLLISION, collides},
-    {SS_STICK, sticks},
-    {SS_SLIP, slips},
-    {SS_FACET, changes_face},
-    {SS_SPIN_BEGIN, begins_to_spin},
-    {SS_ROLL_BEGIN, begins_to_roll},
-};
 
 /* Whether a contact closes on a body that already pressed on another, with friction: at position level the blow is dealt out in two steps, and
  * friction with it (docs/theory.md). */
 static bool splits_a_blow(const ss_sim *sim, const ss_contact *c) {
-  if (!sim->scheme->position_level || sim->chosen.locate_collisions || !sim->model->friction_anywhere) return false;
+  if (!sim->scheme->position_level || ss_locates(sim, SS_EVENT_COLLISION) || !sim->model->friction_anywhere)
+    return false;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *other = &sim->trial.contacts[i];
     if (other == c || other->row < 0 || !other->pressed_before || !(c->mu > 0 || other->mu > 0)) continue;
@@ -246,17 +201,35 @@ static bool splits_a_blow(const ss_sim *sim, const ss_contact *c) {
   return false;
 }
 
+/* What the solution says of a contact whose fields still say how it was before. */
+static void tell(ss_sim *sim, ss_contact *c) {
+  const bool carries = c->impulse[0] > 0, closed = stays_closed(sim, c, carries), dense = sim->crowd.dense;
+  const bool collides = !c->closed && !c->met && (closed || (dense && carries)) && c->rate < -sim->part.speed_tolerance;
+  const bool changes = carries && c->pressed_before && c->n_rows > 1 && c->stuck != c->was_stuck;
+  const bool turns_face = !changes && c->pressed_before && c->face && c->last_face && c->face != c->last_face;
+  const unsigned let_go = carries && c->pressed_before && !c->patch ? c->was_held & ~c->held : 0;
+  const struct {
+    ss_event_kind kind;
+    bool holds;
+  } told[] = {
+      {SS_TAKE_OFF, c->closed && !closed},
+      {SS_COLLISION, collides},
+      {SS_STICK,
+       changes && c->stuck && !ends_in_arrest(sim)}, /* else at the part's end: with alpha = 1 it sticks already */
+      {SS_SLIP, changes && !c->stuck},
+      {SS_FACET, turns_face},
+      {SS_SPIN_BEGIN, let_go >> SS_MOTION_SPIN & 1},
+      {SS_ROLL_BEGIN, let_go >> SS_MOTION_ROLL & 1},
+  };
+  for (size_t k = 0; k < sizeof told / sizeof *told; k++)
+    if (told[k].holds) ss_emit(sim, told[k].kind, c, 0);
+  c->slip_ends = changes && c->stuck;
+  if (collides) sim->report.solves.split_blows += splits_a_blow(sim, c);
+  if (dense && carries && !closed && c->bounce == 0) c->hops++; /* so that it is remembered */
+  c->closed = closed;
+}
+
 void ss_tell_contacts(ss_sim *sim) {
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    ss_contact *c = &sim->trial.contacts[i];
-    if (c->row < 0 || c->kept) continue;
-    const verdict v = judge(sim, c);
-    for (size_t k = 0; k < sizeof told / sizeof *told; k++)
-      if (told[k].holds(&v)) ss_emit(sim, told[k].kind, c, 0);
-    c->slip_ends =
-        stops(&v); /* told at the part's end where it is what ends it: with alpha = 1 the part sticks that ends there */
-    if (collides(&v)) sim->report.solves.split_blows += splits_a_blow(sim, c);
-    if (sim->crowd.dense && v.carries && !v.closed && c->bounce == 0) c->hops++; /* so that it is remembered */
-    c->closed = v.closed;
-  }
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].row >= 0 && !sim->trial.contacts[i].kept) tell(sim, &sim->trial.contacts[i]);
 }

@@ -28,10 +28,10 @@ static double restitution(const ss_sim *sim, const ss_contact *c) {
   if (sim->crowd.settling || c->hits >= SS_MOST_BOUNCES) return 0;
   if (c->restitution == 0 || c->restitution >= 1) return c->restitution;
   double driven = sim->step.acceleration;
-  if (sim->trial.h > 0) {
+  if (sim->trial.asked.h > 0) {
     ss_contact_place place;
     sim->mechanics->place(sim, c, sim->state.t, sim->state.q, &place);
-    driven = -sim->mechanics->rate(sim, c, &place, sim->trial.delta) / sim->trial.h;
+    driven = -sim->mechanics->rate(sim, c, &place, sim->trial.delta) / sim->trial.asked.h;
   }
   if (c->hits >= RATTLES)
     driven = fmax(driven, sim->step.acceleration); /* corners that throw each other about are driven back too */
@@ -63,47 +63,50 @@ static double friction_loss(const ss_sim *sim, const double *v_before) {
   return sum;
 }
 
+static bool demands(const ss_sim *sim, const ss_contact *c) {
+  return c->row >= 0 && c->rate < 0 && ss_obeys_newton(sim, c);
+}
+
 /* Newton: contacts must part with e times the speed at which they met. */
 static bool demands_speed(const ss_sim *sim) {
+  for (int i = 0; i < sim->trial.n_contacts; i++)
+    if (sim->trial.contacts[i].bounce > 0 && demands(sim, &sim->trial.contacts[i])) return true;
+  return false;
+}
+
+static void demand(ss_sim *sim, int sign) {
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
-    if (c->row >= 0 && c->rate < 0 && c->bounce > 0 && ss_obeys_newton(sim, c)) return true;
+    if (demands(sim, c)) sim->trial.problem.g[c->row] += sign * (c->bounce * c->rate);
   }
-  return false;
 }
 
 /* Bodies that are wedged cannot part from both sides: Newton's law contradicts itself there, while the compression of
  * Poisson's always has a solution. This impact follows the latter, and is counted. */
-static ss_status without_newton(ss_sim *sim, bool *certified, ss_error *error) {
+static ss_status without_newton(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *c = &sim->trial.contacts[i];
-    if (c->row >= 0 && c->rate < 0 && ss_obeys_newton(sim, c)) p->g[c->row] -= c->bounce * c->rate;
-  }
+  demand(sim, -1);
   sim->part.newton_fails = true;
   sim->report.solves.newton_fails++;
   memset(p->z, 0, sizeof(double) * (size_t)p->n);
-  return ss_solve(sim, certified, error);
+  return ss_solve(sim, error);
 }
 
 /* Solves the problem as it stands and applies its impulses and the returned ones, if it is certified. driven: the work of
  * constraints that move by themselves. */
-static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, bool *certified, ss_error *error) {
+static ss_status phase(ss_sim *sim, double *lost_to_friction, double *driven, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
-  ss_status status = ss_turn_polygons(sim, error);
-  if (status == SS_OK) status = ss_solve(sim, certified, error);
-  if (status == SS_OK && !*certified && demands_speed(sim)) status = without_newton(sim, certified, error);
-  if (status != SS_OK || !*certified) return status;
+  SS_TRY(ss_turn_polygons(sim, error));
+  SS_TRY(ss_solve(sim, error));
+  if (!sim->trial.certified && demands_speed(sim)) SS_TRY(without_newton(sim, error));
+  if (!sim->trial.certified) return SS_OK;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0) continue;
     p->z[c->row] += c->returned;
     c->total = v3_add(c->total, v3_axpy(c->pressed, c->returned, c->at.normal));
   }
-  if (sim->watch.variation) {
-    const ss_status noted = sim->watch.vary->phase(sim, error);
-    if (noted != SS_OK) return noted;
-  }
+  if (sim->watch.variation) SS_TRY(sim->watch.vary->phase(sim, error));
   memcpy(sim->scratch.v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
   ss_add_joint_impulses(sim, 1);
   ss_velocity_change(sim);
@@ -179,7 +182,8 @@ static bool is_passed_on(const ss_sim *sim, double speed_tolerance) {
  * 32nd of the step, stay in the problem's hands, which holds or releases them, instead of hopping: an edge that lands on one
  * end after the other does so with half the speed each time, and in a heap each of these hops is a collision that all
  * bodies wait for. */
-static void finish(ss_sim *sim, double speed_tolerance, double created) {
+static void finish(ss_sim *sim, double created) {
+  const double speed_tolerance = sim->part.speed_tolerance;
   const double idle = sim->step.h * sim->step.acceleration / 64;
   if (sim->model->restitution_anywhere) sim->report.solves.passed_on += is_passed_on(sim, speed_tolerance);
   for (int i = 0; i < sim->trial.n_contacts; i++) {
@@ -198,8 +202,10 @@ static void finish(ss_sim *sim, double speed_tolerance, double created) {
   }
 }
 
-ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_error *error) {
+ss_status ss_impact(ss_sim *sim, ss_error *error) {
   const double before = sim->mechanics->kinetic_energy(sim, sim->state.v);
+  ss_problem *p = &sim->trial.problem;
+  double friction = 0, driven = 0;
   sim->part.newton_fails = false;
   sim->report.solves.impacts++;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
@@ -209,32 +215,24 @@ ss_status ss_impact(ss_sim *sim, double speed_tolerance, bool *certified, ss_err
     c->total = v3(0, 0, 0);
   }
   sim->mechanics->forces_none(sim);
-  ss_status status = ss_rows_impact(sim, error);
-  if (status != SS_OK) return status;
+  SS_TRY(ss_rows_impact(sim, error));
   /* not from the forces of the last part: a stress among wedged bodies would be taken for an impulse, and returned */
-  memset(sim->trial.problem.z, 0, sizeof(double) * (size_t)sim->trial.problem.n);
-  status = ss_discretise(sim, 1, error);
-  if (status != SS_OK) return status;
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *c = &sim->trial.contacts[i];
-    if (c->row >= 0 && c->rate < 0 && ss_obeys_newton(sim, c)) sim->trial.problem.g[c->row] += c->bounce * c->rate;
-  }
-  double friction = 0, driven = 0;
-  status = phase(sim, &friction, &driven, certified, error);
-  if (status != SS_OK || !*certified) return status;
-  if (decompress(sim)) status = phase(sim, &friction, &driven, certified, error);
-  if (status != SS_OK) return status;
-  sim->report.solves.unreturned += !*certified;
-  *certified = true; /* the compression is */
-  if (sim->watch.variation) status = sim->watch.vary->impact(sim, error);
-  if (status != SS_OK) return status;
-  sim->trial.h = 0; /* delta is no longer that of a part */
+  memset(p->z, 0, sizeof(double) * (size_t)p->n);
+  SS_TRY(ss_discretise(sim, 1, error));
+  demand(sim, 1);
+  SS_TRY(phase(sim, &friction, &driven, error));
+  if (!sim->trial.certified) return SS_OK;
+  if (decompress(sim)) SS_TRY(phase(sim, &friction, &driven, error));
+  sim->report.solves.unreturned += !sim->trial.certified;
+  sim->trial.certified = true; /* the compression is */
+  if (sim->watch.variation) SS_TRY(sim->watch.vary->impact(sim, error));
+  sim->trial.asked.h = 0; /* delta is no longer that of a part */
   const double lost = before + driven - sim->mechanics->kinetic_energy(sim, sim->state.v);
   sim->report.energy.work += driven;
   sim->report.energy.friction_loss += friction;
   sim->report.energy.impact_loss += lost - friction;
   if (lost < 0) sim->report.created_by_impacts -= lost;
   if (sim->trial.n_active > sim->report.contacts_maximum) sim->report.contacts_maximum = sim->trial.n_active;
-  finish(sim, speed_tolerance, lost < 0 ? -lost : 0);
+  finish(sim, lost < 0 ? -lost : 0);
   return ss_touch_store(sim, error);
 }

@@ -12,6 +12,7 @@
 #include "step/step.h"
 
 enum { MOST_TRIALS = 30, BISECTIONS = 20 };
+enum { MOMENTS = 1U << SS_MOTION_SPIN | 1U << SS_MOTION_ROLL };
 
 /* The velocities that friction opposes, at configuration q: slip of the points, and where there are moments, spin about
  * the normal and rolling about the tangents, as lengths per time. */
@@ -50,12 +51,11 @@ static double slip_left_of(const ss_sim *sim, const ss_contact *c, const double 
   const bool moments = c->n_rows > c->n_forces;
   if (c->row < 0 || c->n_rows < 2 || c->impulse[0] <= 0 || (c->was_stuck && !moments)) return 1;
   /* faces of one set for forces and moments tell where it stops as a whole; a spin alone that passes through zero ends nothing */
-  if (moments && c->fixed && sim->chosen.located & SS_EVENT_FACET && ss_friction_cone(sim, c) != SS_CONE_PYRAMID)
-    return 1;
+  if (moments && c->fixed && ss_locates(sim, SS_EVENT_FACET) && ss_friction_cone(sim, c) != SS_CONE_PYRAMID) return 1;
   double least = 1;
   ss_vec3 before[KINDS], after[KINDS];
   ss_slips_at(sim, c, sim->state.t, sim->state.q, v, before);
-  ss_slips_at(sim, c, sim->state.t + sim->trial.h, sim->trial.q_end, v_end, after);
+  ss_slips_at(sim, c, sim->state.t + sim->trial.asked.h, sim->trial.q_end, v_end, after);
   for (int kind = c->was_stuck || c->n_forces < 2 ? SPIN : SLIP; kind < (moments ? KINDS : SPIN); kind++) {
     const double size = v3_dot(before[kind], before[kind]);
     if (size > still * still) least = fmin(least, left_of(before[kind], after[kind]));
@@ -68,8 +68,8 @@ static double least_left(const ss_sim *sim, const double *v, const double *v_end
   double least = 1;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
-    if (sim->chosen.located & SS_EVENT_STICK_SLIP) least = fmin(least, slip_left_of(sim, c, v, v_end));
-    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && (sim->chosen.located & SS_EVENT_FACET))
+    if (ss_locates(sim, SS_EVENT_STICK_SLIP)) least = fmin(least, slip_left_of(sim, c, v, v_end));
+    if (c->fixed && c->row >= 0 && c->impulse[0] > 0 && ss_locates(sim, SS_EVENT_FACET))
       least = fmin(least, ss_face_left(sim, c, v, v_end));
   }
   return least;
@@ -82,7 +82,7 @@ static double slip_left(ss_sim *sim) {
   if (plain > far || !ss_velocities_alternate(sim)) return plain;
   double *v = sim->scratch.consistent, *v_end = v + sim->model->n_v;
   ss_consistent_velocity(sim, sim->state.t, sim->state.q, sim->state.v, v);
-  ss_consistent_velocity(sim, sim->state.t + sim->trial.h, sim->trial.q_end, sim->trial.v_end, v_end);
+  ss_consistent_velocity(sim, sim->state.t + sim->trial.asked.h, sim->trial.q_end, sim->trial.v_end, v_end);
   return least_left(sim, v, v_end);
 }
 
@@ -110,39 +110,40 @@ static double reversing_impulse(ss_sim *sim) { return ss_most(sim, sim->trial.n_
 /* Where slip is reversed (v+ = -v) by an impulse that does not shrink with the part, the contact jams: the paradox of
  * Painleve (ST section 1.4). Weighted velocities below alpha = 1 would hand it twice the impulse that stops it, so that
  * it is taken by a very short part with alpha = 1, which brings the contact to rest. */
-ss_status ss_locate_jam(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+ss_status ss_locate_jam(ss_sim *sim, ss_error *error) {
   static const double shorter = 1e-4;
   const double impulse = sim->part.asked.alpha < 1 ? reversing_impulse(sim) : 0;
   if (impulse == 0) return SS_OK;
+  ss_asked asked = sim->part.asked;
+  asked.alpha = 1;
+  asked.h = shorter * sim->trial.asked.h;
   ss_trial_keep(sim);
-  ss_status status = ss_attempt(sim, shorter * *h, certified, error);
-  if (status != SS_OK || !*certified) return status;
+  SS_TRY(ss_attempt(sim, asked.h, error));
+  if (!sim->trial.certified) return SS_OK;
   if (!(reversing_impulse(sim) > 0.1 * impulse)) {
     ss_trial_back(sim);
     return SS_OK;
   }
   ss_trial_drop(sim);
-  ss_asked asked = sim->part.asked;
-  asked.alpha = 1;
-  asked.h = *h *= shorter;
-  return sim->chosen.attempt(sim, asked, certified, error);
+  return sim->chosen.attempt(sim, asked, error);
 }
 
-ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *error) {
+ss_status ss_locate_arrest(ss_sim *sim, ss_error *error) {
   static const double small = 1e-12;
-  double low = 0, high = *h, high_left = slip_left(sim);
-  if (high_left > small) return SS_OK;
-  if (sim->part.asked.alpha < 1 && high_left > -small) return SS_OK; /* ends exactly here */
+  const bool overshoots = sim->part.asked.alpha < 1;
+  const double h = sim->trial.asked.h;
+  double low = 0, high = h, high_left = slip_left(sim);
+  if (high_left > (overshoots ? -small : small)) return SS_OK; /* none, or it ends exactly here */
   /* For alpha = 1 slip stays zero beyond its end, but for rounding: the trial must fall short of it, by a little. */
-  const double aim = sim->part.asked.alpha < 1 ? 0 : small / 2, none = aim / 2;
+  const double aim = overshoots ? 0 : small / 2, none = aim / 2;
   /* Trials in which friction acts as it does before the arrest, the last two of them, are what the secant goes through;
    * overshooting ones belong to them for alpha < 1, up to where the slip is reversed. */
-  const double smooth = sim->part.asked.alpha < 1 ? -0.999 : none;
+  const double smooth = overshoots ? -0.999 : none;
   double before = 0, before_left = 1, last = 0, last_left = 1;
   if (high_left > smooth) last = high, last_left = high_left;
   const int kept = sim->n_kept;
   bool falls_short = false; /* the trial in hand is that of `low`, which is kept while longer ones are tried */
-  for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * *h; trial++) {
+  for (int trial = 0; trial < MOST_TRIALS && high - low > 1e-15 * h; trial++) {
     double tau = (low + high) / 2;
     if (last > 0)
       tau = last + (aim - last_left) * (last - before) / (last_left - before_left);
@@ -153,29 +154,33 @@ ss_status ss_locate_arrest(ss_sim *sim, double *h, bool *certified, ss_error *er
       if (sim->n_kept > kept) ss_trial_drop(sim);
       ss_trial_keep(sim);
     }
-    const ss_status status = ss_attempt(sim, tau, certified, error);
-    if (status != SS_OK || !*certified) return status;
+    SS_TRY(ss_attempt(sim, tau, error));
+    if (!sim->trial.certified) return SS_OK;
     const double left = slip_left(sim);
     falls_short = left > none;
-    if (falls_short) {
+    if (falls_short)
       low = tau;
-    } else {
-      high = tau;
-      high_left = left;
-    }
+    else
+      high = tau, high_left = left;
     if (left > smooth) {
       before = last, before_left = last_left;
       last = tau, last_left = left;
     }
-    if (fabs(left) <= small && (sim->part.asked.alpha < 1 || left > none)) {
-      *h = tau;
-      if (sim->n_kept > kept) ss_trial_drop(sim);
-      return SS_OK;
+    if (fabs(left) <= small && (overshoots || falls_short)) {
+      falls_short = true;
+      break;
     }
   }
-  *h = low > 0 ? low : high;
   if (sim->n_kept > kept) (falls_short ? ss_trial_drop : ss_trial_back)(sim);
   return SS_OK;
+}
+
+/* Whether friction lets go a moment that it has held, or its share of what friction can hold has reached `limit`. */
+bool ss_moments_let_go(const ss_contact *c, double limit) {
+  if (c->was_held & ~c->held & MOMENTS) return true;
+  for (int m = SS_MOTION_SPIN; m < SS_MOTIONS; m++)
+    if (c->was_held >> m & 1 && c->moment_ratio[m] >= limit) return true;
+  return false;
 }
 
 /* Whether a contact that stuck or pressed before does so no longer in the solved part. `closely`: shortly behind the start of slip its
@@ -186,13 +191,13 @@ static bool released(const ss_sim *sim, bool closely) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed) continue;
     const bool presses = c->impulse[0] > 0;
-    if ((sim->chosen.located & SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
-    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
+    if (ss_locates(sim, SS_EVENT_TAKE_OFF) && c->pressed_before && c->opens) return true;
+    if (ss_locates(sim, SS_EVENT_STICK_SLIP) && c->was_stuck && presses &&
         (!c->stuck || (closely && c->ratio >= at_limit)))
       return true;
-    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
+    if (ss_locates(sim, SS_EVENT_STICK_SLIP) && presses && ss_moments_let_go(c, closely ? at_limit : HUGE_VAL))
       return true;
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && presses &&
+    if (ss_locates(sim, SS_EVENT_FACET) && c->fixed && presses &&
         (ss_face_let_go(sim, c) ||
          (closely && c->face == c->last_face && ss_face_holds(sim, c, c->face) && c->ratio >= at_limit)))
       return true;
@@ -208,51 +213,62 @@ double ss_crossing(double before, double when_before, double now, double when, d
   return tau > 0 && tau < h ? tau : h; /* h also for NaN: nothing is remembered */
 }
 
+/* Where friction will let go a moment: each one at its own limit (a box), or all that is held at once, where |z|_S = mu z_n. */
+double ss_moments_foreseen(const ss_sim *sim, const ss_contact *c, double h) {
+  const bool slip_held = c->n_forces < 2 || (c->was_stuck && c->stuck), rises = c->ratio > c->last_ratio;
+  const bool box = ss_friction_cone(sim, c) == SS_CONE_PYRAMID;
+  const unsigned held = c->held & c->was_held;
+  double first = h;
+  if (!box) {
+    const bool all = slip_held && held == (ss_contact_motions(c) & MOMENTS);
+    return all && rises ? ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h) : h;
+  }
+  if (c->n_forces > 1 && slip_held && rises) first = ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h);
+  for (int m = SS_MOTION_SPIN; m < SS_MOTIONS; m++)
+    if (held >> m & 1 && c->moment_ratio[m] > c->last_moment_ratio[m])
+      first = fmin(first, ss_crossing(c->last_moment_ratio[m], c->last_when, c->moment_ratio[m], c->when, 1, h));
+  return first;
+}
+
 /* Earliest release inside a part whose mean forces are still within their limits. */
 static double foreseen(const ss_sim *sim, double h) {
   double first = h;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const ss_contact *c = &sim->trial.contacts[i];
     if (c->row < 0 || !c->closed || !c->pressed_before) continue;
-    if (sim->chosen.located & SS_EVENT_TAKE_OFF)
+    if (ss_locates(sim, SS_EVENT_TAKE_OFF))
       first = fmin(first, ss_crossing(c->last_load, c->last_when, c->load, c->when, 0, h));
-    if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->n_rows > c->n_forces)
+    if (ss_locates(sim, SS_EVENT_STICK_SLIP) && c->n_rows > c->n_forces)
       first = fmin(first, ss_moments_foreseen(sim, c, h));
-    else if ((sim->chosen.located & SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
+    else if (ss_locates(sim, SS_EVENT_STICK_SLIP) && c->was_stuck && c->stuck && c->ratio > c->last_ratio)
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
-    if ((sim->chosen.located & SS_EVENT_FACET) && c->fixed && c->face == c->last_face && c->ratio > c->last_ratio &&
+    if (ss_locates(sim, SS_EVENT_FACET) && c->fixed && c->face == c->last_face && c->ratio > c->last_ratio &&
         ss_face_holds(sim, c, c->face))
       first = fmin(first, ss_crossing(c->last_ratio, c->last_when, c->ratio, c->when, 1, h));
   }
   return first;
 }
 
-ss_status ss_locate_release(ss_sim *sim, double *h, bool *certified, ss_error *error) {
-  const double now = 1e-2 * *h; /* a change within so short a part is happening already */
-  double low = 0, high = *h;
+ss_status ss_locate_release(ss_sim *sim, ss_error *error) {
+  const double h = sim->trial.asked.h, now = 1e-2 * h; /* a change within so short a part is happening already */
+  double low = 0, high = h;
   if (!released(sim, false)) {
-    const double tau = foreseen(sim, *h);
-    if (tau > *h - now) return SS_OK;
-    *h = tau;
-    return ss_attempt(sim, tau, certified, error);
+    const double tau = foreseen(sim, h);
+    return tau > h - now ? SS_OK : ss_attempt(sim, tau, error);
   }
   ss_trial_keep(sim);
   for (int k = 0; k < BISECTIONS && high > now; k++) {
     const double tau = k == 0 ? now : (low + high) / 2;
-    const ss_status status = ss_attempt(sim, tau, certified, error);
-    if (status != SS_OK || !*certified) return status;
-    if (released(sim, true))
-      high = tau;
-    else
-      low = tau;
+    SS_TRY(ss_attempt(sim, tau, error));
+    if (!sim->trial.certified) return SS_OK;
+    *(released(sim, true) ? &high : &low) = tau;
   }
   if (!(low > now)) { /* it happens now: the whole part is one with the change */
     ss_trial_back(sim);
     return SS_OK;
   }
   ss_trial_drop(sim);
-  *h = low / 2;
-  return ss_attempt(sim, *h, certified, error);
+  return ss_attempt(sim, low / 2, error);
 }
 
 /* What friction has held before has ended then: the little that alternates about its constraint does not end again. */
@@ -261,7 +277,7 @@ static bool ends(const ss_contact *c, int motion, ss_vec3 before, ss_vec3 after,
 }
 
 void ss_note_ends(ss_sim *sim) {
-  const double still = 1e-10 * sim->part.speed_bound, end = sim->state.t + sim->trial.h;
+  const double still = 1e-10 * sim->part.speed_bound, end = sim->state.t + sim->trial.asked.h;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     ss_contact *c = &sim->trial.contacts[i];
     c->spin_ends = c->roll_ends = false;
@@ -271,13 +287,5 @@ void ss_note_ends(ss_sim *sim) {
     ss_slips_at(sim, c, end, sim->trial.q_end, sim->trial.v_end, after);
     c->spin_ends = ends(c, SPIN, before[SPIN], after[SPIN], still);
     c->roll_ends = ends(c, ROLL, before[ROLL], after[ROLL], still);
-  }
-}
-
-void ss_tell_ends(ss_sim *sim) {
-  for (int i = 0; i < sim->trial.n_contacts; i++) {
-    const ss_contact *c = &sim->trial.contacts[i];
-    if (c->spin_ends) ss_emit(sim, SS_SPIN_END, c, 0);
-    if (c->roll_ends) ss_emit(sim, SS_ROLL_END, c, 0);
   }
 }

@@ -58,9 +58,9 @@ static void list_pieces(ss_sim *sim, ss_fingerprint *print, contact_reports *cou
       {sim->joints.impulse,
        sizeof(double) * (size_t)model->n_joint_rows}, /* of the last step: reactions are read off */
       {sim->joints.motor_impulse, sizeof(double) * (size_t)model->n_motors},
-      {&sim->saved.t, sizeof sim->saved.t},
+      {&sim->saved.state.t, sizeof sim->saved.state.t},
       {sim->trial.delta, nv}, /* what the last part changed, and in which time: decides what counts as a landing */
-      {&sim->trial.h, sizeof sim->trial.h},
+      {&sim->trial.asked.h, sizeof sim->trial.asked.h},
       {count, sizeof *count},
       {s->touch, sizeof *s->touch * (size_t)s->n_touch},
       {s->patch, sizeof *s->patch * (size_t)s->n_patch},

@@ -55,7 +55,7 @@ ss_status ss_audit_step(ss_sim *sim, ss_error *error) {
     tell(sim, &worst);
   }
   if (due || ss_audit_every_way(audit)) {
-    status = ss_audit_ways(audit, sim->saved.q, sim->state.q, &worst, error);
+    status = ss_audit_ways(audit, sim->saved.state.q, sim->state.q, &worst, error);
     if (status == SS_OK) tell(sim, &worst);
   }
   return status;

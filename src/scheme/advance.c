@@ -48,6 +48,17 @@ void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, doubl
   ss_threads_for(sim->threads, sim->model->n_bodies, BODIES_AT_A_TIME, advance_some, &job);
 }
 
+/* Velocity along the step's path q (+) tau [v + gamma fraction delta]: its derivative, not v + fraction delta, which is
+ * the same for gamma = 1/2 only. */
+void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction) {
+  for (int side = 0; side < 2; side++) {
+    if (c->body[side] < 0) continue;
+    const ss_body *body = &sim->model->bodies[c->body[side]];
+    for (int i = body->first; i < body->first + body->n; i++)
+      sim->scratch.v[i] = sim->state.v[i] + 2 * sim->trial.asked.gamma * fraction * sim->trial.delta[i];
+  }
+}
+
 static void add_coupled(ss_sim *sim, const double *w, double z) {
   for (int k = 0; k < sim->model->n_bodies; k++) {
     const int offset = sim->trial.coupling.offset[k];

@@ -308,7 +308,7 @@ double ss_face_left(const ss_sim *sim, const ss_contact *c, const double *v, con
   const double still = 1e-10 * sim->part.speed_bound;
   double before[SS_CONTACT_ROWS], after[SS_CONTACT_ROWS];
   ss_friction_velocities(sim, c, sim->state.t, sim->state.q, v, before);
-  ss_friction_velocities(sim, c, sim->state.t + sim->trial.h, sim->trial.q_end, v_end, after);
+  ss_friction_velocities(sim, c, sim->state.t + sim->trial.asked.h, sim->trial.q_end, v_end, after);
   if (is_box(sim, c)) return box_left(c, before, after, still);
   if (c->was_stuck && c->last_face == 0) return 1;
   const corner_set s = set_of(sim, c);

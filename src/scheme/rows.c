@@ -79,7 +79,7 @@ static void choose_gradient_positions(ss_sim *sim, double h) {
  * stick, slip and contact ending where they do not. Where transitions are located, a part of size tau reverses its share
  * tau/h only: nu . va = (1 - tau/h) nu(q) . v, so that the force is that of a whole step. This is what is kept. */
 static double kept_share(const ss_sim *sim, double tau) {
-  const bool matters = sim->chosen.solves_to_collisions && sim->scheme->rows_at_midpoint;
+  const bool matters = ss_locates_transitions(sim) && sim->scheme->rows_at_midpoint;
   return matters && tau > 0 && tau < sim->step.h ? 1 - tau / sim->step.h : 0;
 }
 
@@ -211,7 +211,7 @@ static void keep_contact_velocity(ss_sim *sim, const ss_contact *c, double share
   static const double slow = 0.1;
   double *offset = sim->trial.problem.offset + c->row;
   if (fabs(c->rate) <= slow * sim->part.speed_bound) offset[0] -= share * c->rate;
-  if (c->fixed && !c->was_stuck && sim->chosen.located & SS_EVENT_FACET) {
+  if (c->fixed && !c->was_stuck && ss_locates(sim, SS_EVENT_FACET)) {
     ss_face_keep_velocity(sim, c, share, slow * sim->part.speed_bound, offset);
     return;
   }
@@ -335,7 +335,7 @@ static double crowd_offset(const ss_sim *sim, const ss_contact *c, double h) {
 static double normal_offset(const ss_sim *sim, const ss_contact *c, double h) {
   if (sim->crowd.dense) return crowd_offset(sim, c, h);
   if (c->at.gap >= 0 && ss_gap_stays(sim, c)) return 0;
-  const bool gently = c->closed && sim->chosen.solves_to_collisions && !sim->scheme->position_level;
+  const bool gently = c->closed && ss_locates_transitions(sim) && !sim->scheme->position_level;
   if (c->at.gap >= 0) return c->at.gap / (gently ? sim->step.drift_time : h);
   const bool held = sim->scheme->position_level || sim->options.stabilization == SS_STABILIZATION_ANITESCU_HART;
   return held ? sim->trial.asked.push * c->at.gap / closing_time(sim, h) : 0;

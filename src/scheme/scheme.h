@@ -68,6 +68,7 @@ void ss_velocity_change(ss_sim *sim);
 ss_pose ss_advance_body(const ss_sim *sim, int body, const double *delta, double tau, double fraction);
 void ss_store_pose(double *q, int body, ss_pose pose);
 void ss_advance_bodies(const ss_sim *sim, const double *delta, double tau, double fraction, double *q);
+void ss_path_velocity_of_bodies(ss_sim *sim, const ss_contact *c, double fraction); /* there, in scratch_v */
 
 /* How material flows through them (patch_rows.c): velocities of both sides relative to the contact point, and what
  * they do to the gap of an element */
@@ -109,9 +110,28 @@ double ss_face_left(const ss_sim *sim, const ss_contact *c, const double *v, con
 /* Takes the share of the velocity that the last face held, unless it is too fast for an error, off the rows' offsets. */
 void ss_face_keep_velocity(const ss_sim *sim, const ss_contact *c, double share, double too_fast, double *offset);
 
-/* Residuals of the posed joint equations at (t, q). */
+/* The joint equations that are posed (joint_basis.c): chosen at the present position; chosen again where the others stop following;
+ * all of them, for questions about the mechanism, or the chosen ones again. */
+ss_status ss_basis_select(ss_sim *sim, ss_error *error);
+ss_status ss_basis_check(ss_sim *sim, ss_error *error);
+void ss_basis_pose(ss_sim *sim, bool all);
+/* Their residuals at (t, q). */
 void ss_basis_residuals(ss_sim *sim, double t, const double *q, double *out);
 
 ss_cp ss_problem_view(const ss_problem *problem);
+
+/* Adds J and A to a large problem of some rows of the step's (NULL: of all), in natural units (factors.c). */
+ss_status ss_add_factors(const ss_sim *sim, ss_factors *factors, const int *rows, ss_cp *problem, ss_error *error);
+void ss_factors_free(ss_factors *factors);
+
+/* What is left of a joined problem without its joints, in natural units, whose unit of speed is given; *posed is false where there is
+ * nothing to solve: the guess does, with that residual, or joints depend on each other. Then its z with the joints', judged. */
+ss_status ss_joined_pose(ss_sim *sim, double unit, ss_cp *problem, bool *posed, double *residual, ss_error *error);
+double ss_joined_judge(ss_sim *sim, double unit);
+void ss_joined_free(ss_joined *joined);
+
+/* What the solved problem says of each contact (distribute.c); which motions friction holds, w: the contact's slacks. */
+void ss_distribute(ss_sim *sim);
+void ss_note_held(const ss_sim *sim, ss_contact *contact, const double *w);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct ss_problem {
   double alpha;        /* discretise: weight of v+ */
   bool structured;     /* solve: by the structure of patches, without G */
   bool divided;        /* discretise: contacts alone, in islands, or joined; G is not assembled as a whole */
-  bool joined;         /* discretise: joints beside contacts; the joints are eliminated (step/solve_joined.c) */
+  bool joined;         /* discretise: joints beside contacts; the joints are eliminated (scheme/eliminate_joints.c) */
   double *z;           /* [n] rows: guess from the last step; solve: the multipliers */
   double *slack;       /* [n] solve: w = G z + g by the judge */
   double *scale;       /* [n] solve: d of the natural units */
@@ -50,7 +50,7 @@ typedef struct ss_problem {
   double blur, unit;   /* solve: what the slacks are worth, in natural units, and that unit */
 } ss_problem;
 
-/* Solve: the matrix of a large problem, or of an island of it, as factors (step/factors.c). */
+/* Solve: the matrix of a large problem, or of an island of it, as factors (scheme/factors.c). */
 typedef struct ss_factors {
   int *column;   /* [2 n_bodies + 1] first column of each body, or -1; then those of the bodies that are touched */
   double *A;     /* their blocks */
@@ -96,7 +96,7 @@ typedef struct ss_islands {
   int n_workers;
 } ss_islands;
 
-/* Solve: joints eliminated from a problem with contacts (step/solve_joined.c). f: rows of joints and stiff forces, m: the others. */
+/* Solve: joints eliminated from a problem with contacts (scheme/eliminate_joints.c). f: rows of joints and stiff forces, m: the others. */
 typedef struct ss_joined {
   bool factorised;  /* the factors of G_ff are in the sim's lu */
   bool condensed;   /* what follows is that of the present problem */
@@ -121,7 +121,7 @@ typedef struct ss_coupling {
   int w_capacity;
 } ss_coupling;
 
-/* The joints' scalar equations that are posed; the others follow from them (step/joint_basis.c). */
+/* The joints' scalar equations that are posed; the others follow from them (scheme/joint_basis.c). */
 typedef struct ss_basis {
   int n;         /* all n_joint_rows of them where none is redundant */
   int *row;      /* [n] ascending */

@@ -12,7 +12,7 @@ double ss_sim_step_size(const ss_sim *sim) {
   return sim->options.tolerance > 0 && sim->control.size[0] > 0 ? sim->control.size[0] : sim->options.step;
 }
 
-double ss_sim_step_start(const ss_sim *sim) { return sim->saved.t; }
+double ss_sim_step_start(const ss_sim *sim) { return sim->saved.state.t; }
 
 long ss_sim_steps_total(const ss_sim *sim) { return sim->steps_total; }
 const ss_model *ss_sim_model(const ss_sim *sim) { return sim->model; }

@@ -23,22 +23,20 @@ typedef struct ss_control {
 
 /* What a trial is asked for; what is held, its contacts say (active, lands). */
 typedef struct ss_asked {
-  double h;            /* size of the part */
+  double h;            /* size of the part; 0: the last problem was an impact's */
   double alpha, gamma; /* weights: the scheme's, or those of a crowd or of a jam */
   double push;         /* share of their drift that joints and contacts take back (step/push.c) */
 } ss_asked;
 
 /* What the options make of the scheme. */
 typedef struct ss_chosen {
-  double alpha, gamma;                                                                 /* weights of the scheme */
-  ss_status (*attempt)(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error); /* how it solves a trial */
+  double alpha, gamma;                                                /* weights of the scheme */
+  ss_status (*attempt)(ss_sim *sim, ss_asked asked, ss_error *error); /* how it solves a trial */
   bool automatic; /* the solver is not prescribed: linear problems may be solved sparse */
   ss_friction_table
-      polytope[3][2][2];  /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
-  unsigned located;       /* SS_EVENT_...: what is located inside a step */
-  bool locate_collisions; /* the first of them */
-  bool divides;           /* a step may be taken cluster by cluster (step/apart.c) */
-  bool solves_to_collisions; /* parts that end in a collision are solved for their own length */
+      polytope[3][2][2]; /* polyhedral cone with moments: by the number of forces, torsion or none, rolling or none */
+  unsigned located;      /* SS_EVENT_...: what is located inside a step */
+  bool divides;          /* a step may be taken cluster by cluster (step/apart.c) */
 } ss_chosen;
 
 /* The step in hand. */
@@ -51,7 +49,6 @@ typedef struct ss_step {
   bool stops_at_events; /* it ends with its first part */
   bool starts;          /* nothing of it has happened yet */
   bool exhausted;       /* too many parts, or an impact without solution: the rest of it locates nothing */
-  bool spent;           /* more than a step may try whose energy has blown up */
   bool not_finite;      /* where the last part would have led */
   long looks;           /* pairs searched and gaps followed: its work, beside the solver's */
   int tried;            /* solvers */
@@ -66,14 +63,12 @@ enum {
   SS_ENDS_RELEASE = 4
 }; /* slip is reversed; ends; sticking or contact does */
 typedef struct ss_part {
-  ss_asked asked;         /* of its trials, but for their sizes */
-  double h;               /* size of the trial in hand */
+  ss_asked asked;         /* of the trial that is due; those that look for events ask for other sizes */
   double end;             /* where in the trial the part ends, <= h */
   double speed_bound;     /* no point of a moving shape is assumed faster; checked after the solve */
   double speed_tolerance; /* active set: slower is at rest */
   int cuts;               /* how often it was made shorter because a trial was not accepted */
   bool impact;            /* no trial: contacts that touch approach each other */
-  bool certified;         /* the trial is */
   bool again;             /* another trial is needed */
   bool collides;          /* in a crowd, where nothing was expected to */
   unsigned ends;          /* SS_ENDS_...: transitions that shortened it */
@@ -101,7 +96,7 @@ typedef struct ss_crowd {
 enum { SS_KEPT = 2 };
 typedef struct ss_trial {
   ss_asked asked;
-  double h;             /* time over which delta changes the velocity; 0: in an impact */
+  bool certified;       /* its problem is solved, and leads somewhere */
   ss_contact *contacts; /* [n_contacts] narrow phase, active set: what is held; solve: their state */
   int n_contacts, contact_capacity, n_active;
   double *mid_q;        /* [n_q] rows */
@@ -190,17 +185,13 @@ typedef struct ss_scratch {
 
 /* The start of the step, restored if it fails. */
 typedef struct ss_saved {
-  double t, *q, *v, *angle;
-  ss_touch *touch;
-  int n_touch, touch_capacity;
-  double *patch;
-  int n_patch, patch_capacity;
+  ss_state state;
   ss_report report;
   ss_control control;
   double *past;
 } ss_saved;
 
-/* What automatic steps know of their error (step/estimate.c). */
+/* What automatic steps know of their error (step/automatic.c). */
 typedef struct ss_past {
   double *
       past; /* [SS_PAST + 1][n_v] mean velocities of the parts before, the latest first, and the change of velocity in the
@@ -298,6 +289,11 @@ struct ss_sim {
 static inline ss_trial *ss_trial_free(ss_sim *sim, int i) {
   return i == 0 ? &sim->trial : sim->n_kept + i <= SS_KEPT ? &sim->kept[sim->n_kept + i - 1] : NULL;
 }
+
+/* Whether events of these kinds are located inside a step; whether others than collisions are: parts that end in a collision are solved for
+ * their own length then. */
+static inline bool ss_locates(const ss_sim *sim, unsigned events) { return (sim->chosen.located & events) != 0; }
+static inline bool ss_locates_transitions(const ss_sim *sim) { return ss_locates(sim, ~(unsigned)SS_EVENT_COLLISION); }
 
 /* Gap that counts as none; normal speed that gravity makes or stops within a thousandth of the step. */
 static inline double ss_touch_gap(const ss_sim *sim) { return 1e-10 * sim->model->length; }

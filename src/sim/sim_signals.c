@@ -33,7 +33,7 @@ static double joint_speed(const ss_sim *sim, const ss_joint *joint) {
 
 double ss_last_step(const ss_sim *sim) {
   if (sim->options.tolerance > 0) return ss_sim_step_size(sim);
-  const double taken = sim->state.t - sim->saved.t;
+  const double taken = sim->state.t - sim->saved.state.t;
   return taken > 0 ? taken : sim->options.step;
 }
 
@@ -248,4 +248,17 @@ void ss_forget_pushes(ss_sim *sim) {
   if (!sim->inputs.has_push_force) return;
   memset(sim->inputs.push_force, 0, sizeof(double) * 6 * (size_t)sim->model->n_bodies);
   sim->inputs.has_push_force = false;
+}
+
+ss_status ss_sim_pull(ss_sim *sim, const ss_pull *pull, ss_error *error) {
+  if (pull) {
+    if (pull->body < 0 || pull->body >= sim->model->n_bodies)
+      return ss_fail(error, SS_ERROR_INPUT, "pull: there is no body %d", pull->body);
+    if (!v3_finite(pull->point) || !v3_finite(pull->target) || !(pull->stiffness >= 0) || !isfinite(pull->stiffness) ||
+        !(pull->damping >= 0) || !isfinite(pull->damping))
+      return ss_fail(error, SS_ERROR_INPUT, "pull: points must be finite, stiffness and damping not negative");
+    sim->inputs.pull = *pull;
+  }
+  sim->inputs.pulled = pull != NULL;
+  return SS_OK;
 }

@@ -21,7 +21,7 @@ static bool is_watched(const ss_sim *sim) {
 static bool is_still(const ss_sim *sim) {
   for (int i = 0; i < sim->model->n_v; i++)
     if (sim->state.v[i] != 0) return false;
-  return memcmp(sim->state.q, sim->saved.q, sizeof(double) * (size_t)sim->model->n_q) == 0;
+  return memcmp(sim->state.q, sim->saved.state.q, sizeof(double) * (size_t)sim->model->n_q) == 0;
 }
 
 /* A step of this size need not be computed. */
@@ -37,7 +37,7 @@ bool ss_sleep_on(ss_sim *sim, double end) {
   const double middle = s->t + (end - s->t) / 2;
   for (int i = 0; i < s->n_touch; i++)
     if (s->touch[i].rests) s->touch[i].when = middle;
-  sim->saved.t = s->t;
+  sim->saved.state.t = s->t;
   s->t = end;
   sim->crowd.slept++;
   return true;

@@ -14,6 +14,7 @@
  * reach it within the step. The steps of `sleep: false` lead to the same bits.
  *
  * Scenes with joints, forces, systems, tolerances, observed problems and whatever else connects bodies beside contact are one cluster. */
+#include "core/sets.h"
 #include "step/step.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ typedef struct ss_apart {
   int present;            /* the cluster in hand, */
   ss_model model;         /* and what it is made of */
   int *shape, *own_shape; /* [n_shapes] its shapes in the scene; those of the scene, in it */
-  int *by_cluster;        /* [n_touch] the contact memory by clusters */
+  int *by_cluster;        /* [2 n_touch] the contact memory by clusters; the cluster of each */
   int *touch_start;       /* [n_bodies + 1] */
   uint64_t *sleeper;      /* [n_bodies] the set of bodies with which each fell asleep; 0: it is awake */
   bool *asleep;           /* [n_bodies] of the clusters */
@@ -63,7 +64,7 @@ static bool goes_on_sleeping(const ss_sim *sim, int cluster) {
     const ss_body *body = &sim->model->bodies[k];
     if (c->sleeper[k] != set) return false;
     for (int j = 7 * k; j < 7 * k + 7; j++)
-      if (sim->state.q[j] != sim->saved.q[j]) return false;
+      if (sim->state.q[j] != sim->saved.state.q[j]) return false;
     for (int j = body->first; j < body->first + body->n; j++)
       if (sim->state.v[j] != 0) return false;
   }
@@ -91,17 +92,10 @@ static int cluster_of_key(const ss_sim *sim, uint64_t key) {
 
 static ss_status sort_touches(ss_sim *sim, ss_error *error) {
   ss_apart *c = sim->apart;
-  const ss_state *s = &sim->state;
-  const ss_status status =
-      ss_grow((void **)&c->by_cluster, &c->list_capacity, s->n_touch, sizeof *c->by_cluster, error);
-  if (status != SS_OK) return status;
-  int *start = c->touch_start;
-  memset(start, 0, sizeof *start * ((size_t)sim->search.parts.count + 1));
-  for (int i = 0; i < s->n_touch; i++) start[cluster_of_key(sim, s->touch[i].key) + 1]++;
-  for (int k = 0; k < sim->search.parts.count; k++) start[k + 1] += start[k];
-  for (int i = 0; i < s->n_touch; i++) c->by_cluster[start[cluster_of_key(sim, s->touch[i].key)]++] = i;
-  for (int k = sim->search.parts.count; k > 0; k--) start[k] = start[k - 1];
-  start[0] = 0;
+  const int n = sim->state.n_touch;
+  SS_TRY(SS_GROW(c->by_cluster, c->list_capacity, 2 * n, error));
+  for (int i = 0; i < n; i++) c->by_cluster[n + i] = cluster_of_key(sim, sim->state.touch[i].key);
+  ss_sets_sort(n, c->by_cluster + n, sim->search.parts.count, c->touch_start, c->by_cluster);
   return SS_OK;
 }
 
@@ -143,8 +137,7 @@ static ss_status enter(ss_sim *sim, int cluster, ss_error *error) {
   alone->search.found.n_pairs = 0;
   const int first = c->touch_start[cluster], n = c->touch_start[cluster + 1] - first;
   ss_state *state = &alone->state;
-  const ss_status status = ss_grow((void **)&state->touch, &state->touch_capacity, n, sizeof *state->touch, error);
-  if (status != SS_OK) return status;
+  SS_TRY(SS_GROW(state->touch, state->touch_capacity, n, error));
   alone->crowd.elsewhere = c->closed;
   for (int i = 0; i < n; i++) {
     state->touch[i] = sim->state.touch[c->by_cluster[first + i]];
@@ -167,10 +160,9 @@ static ss_status reserve_room(ss_sim *sim, ss_error *error) {
   ss_trial *t = &sim->trial;
   ss_dealt_list *d = &sim->dealt;
   const int contacts = t->n_contacts + alone->trial.n_contacts, touches = c->n_touch + alone->state.n_touch;
-  ss_status status = ss_grow((void **)&t->contacts, &t->contact_capacity, contacts, sizeof *t->contacts, error);
-  if (status == SS_OK) status = ss_grow((void **)&d->list, &d->capacity, d->n + alone->dealt.n, sizeof *d->list, error);
-  if (status == SS_OK) status = ss_grow((void **)&c->touch, &c->touch_capacity, touches, sizeof *c->touch, error);
-  return status;
+  SS_TRY(SS_GROW(t->contacts, t->contact_capacity, contacts, error));
+  SS_TRY(SS_GROW(d->list, d->capacity, d->n + alone->dealt.n, error));
+  return SS_GROW(c->touch, c->touch_capacity, touches, error);
 }
 
 /* What has become of it. */
@@ -178,8 +170,7 @@ static ss_status leave(ss_sim *sim, int cluster, ss_error *error) {
   ss_apart *c = sim->apart;
   const ss_sim *alone = c->alone;
   const ss_model *scene = sim->model, *m = &c->model;
-  const ss_status status = reserve_room(sim, error);
-  if (status != SS_OK) return status;
+  SS_TRY(reserve_room(sim, error));
   const uint64_t set = alone->crowd.asleep > 0 ? set_of(sim, cluster) : 0;
   for (int i = 0; i < m->n_bodies; i++) {
     const int k = in_scene(sim, cluster, i);
@@ -239,13 +230,13 @@ static ss_status keep_sleepers(ss_sim *sim, double end, ss_error *error) {
     d->list[d->n].order = d->n;
     d->n++;
   }
-  const ss_status status = ss_grow((void **)&c->touch, &c->touch_capacity, sim->state.n_touch, sizeof *c->touch, error);
-  for (int i = 0; i < sim->state.n_touch && status == SS_OK; i++) {
+  SS_TRY(SS_GROW(c->touch, c->touch_capacity, sim->state.n_touch, error));
+  for (int i = 0; i < sim->state.n_touch; i++) {
     if (!c->asleep[cluster_of_key(sim, sim->state.touch[i].key)]) continue;
     c->touch[c->n_touch] = sim->state.touch[i];
     c->touch[c->n_touch++].when = middle;
   }
-  return status;
+  return SS_OK;
 }
 
 /* ---- events ---- */
@@ -311,16 +302,14 @@ static ss_status advance(ss_sim *sim, double end, bool *took, bool *collided, ss
   for (int k = 0; k < sim->search.parts.count; k++) {
     if (c->asleep[k]) continue;
     c->present = k;
-    ss_status status = enter(sim, k, error);
-    if (status != SS_OK) return status;
+    SS_TRY(enter(sim, k, error));
     ss_deal_begin(alone);
-    status = ss_step_advance(alone, end, collided, error);
+    const ss_status status = ss_step_advance(alone, end, collided, error);
     if (status == SS_ERROR_MEMORY || status == SS_ERROR_STOPPED) return status;
     if (status != SS_OK || !(alone->step.way <= c->way)) return SS_OK;
     ss_sleep_begin(alone);
     all_sleep &= alone->crowd.asleep > 0;
-    status = leave(sim, k, error);
-    if (status != SS_OK) return status;
+    SS_TRY(leave(sim, k, error));
   }
   if (c->lost) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   *took = true;
@@ -334,28 +323,22 @@ static ss_status create(ss_sim *sim, ss_error *error) {
   ss_apart *c = SS_ARENA_ARRAY(sim->arena, ss_apart, 1);
   if (!c) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
   c->model = *m;
-  bool enough = (c->model.bodies = SS_ARENA_ARRAY(sim->arena, ss_body, n)) != NULL;
-  enough &= (c->model.shapes = SS_ARENA_ARRAY(sim->arena, ss_shape, ns)) != NULL;
-  enough &= (c->shape = SS_ARENA_ARRAY(sim->arena, int, ns)) != NULL;
-  enough &= (c->own_shape = SS_ARENA_ARRAY(sim->arena, int, ns)) != NULL;
-  enough &= (c->touch_start = SS_ARENA_ARRAY(sim->arena, int, n + 1)) != NULL;
-  enough &= (c->sleeper = SS_ARENA_ARRAY(sim->arena, uint64_t, n)) != NULL;
-  enough &= (c->asleep = SS_ARENA_ARRAY(sim->arena, bool, n)) != NULL;
-  if (!enough) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
+  const ss_room rooms[] = {SS_ROOM(c->model.bodies, n), SS_ROOM(c->model.shapes, ns),   SS_ROOM(c->shape, ns),
+                           SS_ROOM(c->own_shape, ns),   SS_ROOM(c->touch_start, n + 1), SS_ROOM(c->sleeper, n),
+                           SS_ROOM(c->asleep, n)};
+  SS_TRY(ss_arena_arrays(sim->arena, rooms, sizeof rooms / sizeof *rooms, error));
   c->step = -1;
-  const ss_status status = ss_clusters_create(sim, error);
-  if (status == SS_OK) sim->apart = c;
-  return status;
+  SS_TRY(ss_clusters_create(sim, error));
+  sim->apart = c;
+  return SS_OK;
 }
 
 /* The simulation of one cluster at a time, with room for all bodies. */
 static ss_status create_alone(ss_sim *sim, ss_error *error) {
   ss_apart *c = sim->apart;
-  ss_status status = ss_sim_create(sim->model, &sim->options, &c->alone, error);
-  if (status != SS_OK) return status;
+  SS_TRY(ss_sim_create(sim->model, &sim->options, &c->alone, error));
   c->alone->model = &c->model;
   c->alone->search.few_pairs = false;
-  c->alone->chosen.divides = false;
   const ss_observer listener = {.user = sim, .event = note_event};
   return ss_sim_observe(c->alone, &listener, error);
 }
@@ -394,8 +377,7 @@ bool ss_may_be_apart(const ss_sim *sim) {
 ss_status ss_apart_find(ss_sim *sim, double end, bool *several, ss_error *error) {
   *several = false;
   if (!may_divide(sim)) return SS_OK;
-  ss_status status = sim->apart ? SS_OK : create(sim, error);
-  if (status != SS_OK) return status;
+  if (!sim->apart) SS_TRY(create(sim, error));
   ss_apart *c = sim->apart;
   const double h = end - sim->state.t;
   sim->mechanics->begin_step(sim);
@@ -403,9 +385,10 @@ ss_status ss_apart_find(ss_sim *sim, double end, bool *several, ss_error *error)
   if (!isfinite(c->way)) return SS_OK;
   ss_clusters_find(sim, c->way);
   *several = sim->search.parts.count > 1;
-  if (*several && !c->alone) status = create_alone(sim, error);
-  if (*several && status == SS_OK) find_sleepers(sim, h);
-  return status;
+  if (!*several) return SS_OK;
+  if (!c->alone) SS_TRY(create_alone(sim, error));
+  find_sleepers(sim, h);
+  return SS_OK;
 }
 
 ss_status ss_apart_advance(ss_sim *sim, double end, bool *took, bool *collided, ss_error *error) {

@@ -14,6 +14,7 @@
  *
  * Closed contacts of a mechanism keep gap and normal velocity: their rows join those of the joints, as far as they do not
  * follow from them. The first step returns no kinetic energy: initial velocities may contradict the joints. */
+#include "core/sets.h"
 #include "scheme/assemble_joints.h"
 #include "step/step.h"
 
@@ -24,23 +25,15 @@ static const double slow_convergence = 0.003; /* per iteration; slower: factoris
 
 /* ---- mechanisms ---- */
 
-static int root(const int *parent, int k) {
-  while (parent[k] != k) k = parent[k];
-  return k;
-}
-
 /* mechanism[k]: of body k, or -1 where it has no joint. The first body of a set stands for it. */
 static void find_mechanisms(ss_exact *x, const ss_model *model) {
   int *parent = x->mechanism;
   for (int k = 0; k < model->n_bodies; k++) parent[k] = k;
   for (int i = 0; i < model->n_joints; i++) {
     const ss_joint *j = &model->joints[i];
-    if (j->n_rows && j->body[0] >= 0 && j->body[1] >= 0) {
-      const int a = root(parent, j->body[0]), b = root(parent, j->body[1]);
-      parent[a > b ? a : b] = a > b ? b : a;
-    }
+    if (j->n_rows && j->body[0] >= 0 && j->body[1] >= 0) ss_set_join(parent, j->body[0], j->body[1]);
   }
-  for (int k = 0; k < model->n_bodies; k++) x->first[k] = root(parent, k);
+  for (int k = 0; k < model->n_bodies; k++) x->first[k] = ss_set_of(parent, k);
   for (int i = 0; i < model->n_joints; i++) {
     const ss_joint *j = &model->joints[i];
     for (int side = 0; side < 2 && j->n_rows; side++) {

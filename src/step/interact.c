@@ -1,24 +1,7 @@
-/* What an interactive program does to a running simulation: pull a body, put bodies elsewhere, and go on after the model has
- * changed. */
-#include "core/words.h"
+/* What an interactive program does to a running simulation: put bodies elsewhere, and go on after the model has changed. */
 #include "step/step.h"
 
 #include <string.h>
-
-static bool finite(ss_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
-
-ss_status ss_sim_pull(ss_sim *sim, const ss_pull *pull, ss_error *error) {
-  if (pull) {
-    if (pull->body < 0 || pull->body >= sim->model->n_bodies)
-      return ss_fail(error, SS_ERROR_INPUT, "pull: there is no body %d", pull->body);
-    if (!finite(pull->point) || !finite(pull->target) || !(pull->stiffness >= 0) || !isfinite(pull->stiffness) ||
-        !(pull->damping >= 0) || !isfinite(pull->damping))
-      return ss_fail(error, SS_ERROR_INPUT, "pull: points must be finite, stiffness and damping not negative");
-    sim->inputs.pull = *pull;
-  }
-  sim->inputs.pulled = pull != NULL;
-  return SS_OK;
-}
 
 /* ---- another simulation's state ---- */
 
@@ -54,54 +37,28 @@ static double worst_residual(const ss_sim *sim) {
   return worst;
 }
 
-static ss_status deepest(ss_sim *sim, double *depth, ss_error *error) {
-  *depth = 0;
-  sim->part.speed_bound = 0;
-  const ss_status status = sim->mechanics->find_contacts(sim, 0, error);
-  for (int i = 0; status == SS_OK && i < sim->trial.n_contacts; i++)
-    *depth = fmax(*depth, -sim->trial.contacts[i].at.gap);
-  sim->trial.n_contacts = sim->trial.n_active = 0;
-  return status;
-}
-
 /* As well as they held in the other simulation, up to a millionth of the typical length. */
 static ss_status check_place(ss_sim *sim, const ss_sim *from, ss_error *error) {
   const double tolerance = 1e-6 * sim->model->length;
   if (!(worst_residual(sim) <= from->report.certificate.joint_drift + tolerance))
     return ss_fail(error, SS_ERROR_INPUT, "the joints would not hold where the bodies are");
   double depth = 0;
-  const ss_status status = deepest(sim, &depth, error);
-  if (status == SS_OK && !(depth <= from->report.certificate.penetration + tolerance))
-    return ss_fail(error, SS_ERROR_INPUT, "bodies would overlap where they are");
-  return status;
-}
-
-static void exchange(double *a, double *b, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    const double kept = a[i];
-    a[i] = b[i];
-    b[i] = kept;
-  }
-}
-
-/* Swaps the state with the one that a step saves. */
-static void exchange_state(ss_sim *sim) {
-  exchange(sim->state.q, sim->saved.q, (size_t)sim->model->n_q);
-  exchange(sim->state.v, sim->saved.v, (size_t)sim->model->n_v);
-  exchange(sim->state.angle, sim->saved.angle, (size_t)sim->model->n_angles);
+  sim->part.speed_bound = 0;
+  SS_TRY(sim->mechanics->find_contacts(sim, 0, error));
+  for (int i = 0; i < sim->trial.n_contacts; i++) depth = fmax(depth, -sim->trial.contacts[i].at.gap);
+  sim->trial.n_contacts = sim->trial.n_active = 0;
+  if (depth <= from->report.certificate.penetration + tolerance) return SS_OK;
+  return ss_fail(error, SS_ERROR_INPUT, "bodies would overlap where they are");
 }
 
 /* What the steps before have left behind belongs to another motion. */
 static void begin_anew(ss_sim *sim) {
-  const size_t size = sizeof(double) * (size_t)sim->model->n_v;
   ss_automatic_start(sim);
   sim->state.n_touch = sim->state.n_patch = 0;
   sim->crowd.asleep = 0;
   sim->trial.n_contacts = sim->trial.n_active = 0; /* the next step finds its own */
   ss_deal_begin(sim);
-  memcpy(sim->observed.weighted, sim->state.v, size);
-  memcpy(sim->observed.previous_v, sim->state.v, size);
-  memcpy(sim->observed.previous_weighted, sim->state.v, size);
+  ss_observe_start(sim);
 }
 
 ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
@@ -110,22 +67,19 @@ ss_status ss_sim_adopt(ss_sim *sim, const ss_sim *from, ss_error *error) {
     return ss_fail(error, SS_ERROR_INPUT, "the bodies, their coordinates or the joints are others");
   SS_TRY(ss_deal_keep(sim, error));
   const double t = sim->state.t;
-  exchange_state(sim); /* keeps the present one */
+  ss_place_copy(sim, &sim->saved.state, &sim->state);
   sim->state.t = from->state.t;
   for (int k = 0; k < model->n_bodies; k++) {
     const ss_motion motion = ss_sim_motion(from, k);
     place_body(sim, k, &motion);
   }
-  if (model->system) {
-    memcpy(sim->state.q, from->state.q, sizeof(double) * (size_t)model->n_q);
-    memcpy(sim->state.v, from->state.v, sizeof(double) * (size_t)model->n_v);
-  }
+  if (model->system) ss_place_copy(sim, &sim->state, &from->state);
   if (model->n_angles) memcpy(sim->state.angle, from->state.angle, sizeof(double) * (size_t)model->n_angles);
   ss_status status = check_place(sim, from, error);
   if (status == SS_OK) status = ss_basis_select(sim, error);
   if (status == SS_OK) status = ss_refused(sim, error);
   if (status != SS_OK) {
-    exchange_state(sim);
+    ss_place_copy(sim, &sim->state, &sim->saved.state);
     sim->state.t = t;
     return status;
   }
@@ -151,7 +105,7 @@ static ss_status check_freedom(const ss_sim *sim, int index, const ss_motion *mo
   const ss_motion now = ss_sim_motion(sim, index);
   const ss_quat turn = motion->pose.orientation;
   const double norm = sqrt(turn.w * turn.w + turn.x * turn.x + turn.y * turn.y + turn.z * turn.z);
-  if (!finite(motion->pose.position) || !finite(motion->velocity) || !finite(motion->angular_velocity) ||
+  if (!v3_finite(motion->pose.position) || !v3_finite(motion->velocity) || !v3_finite(motion->angular_velocity) ||
       !(fabs(norm - 1) < 1e-6))
     return ss_fail(error, SS_ERROR_INPUT, "place: '%s' needs finite numbers and a unit quaternion", body->name);
   const ss_quat relative = quat_multiply(quat_conjugate(now.pose.orientation), turn);
@@ -180,27 +134,16 @@ static ss_status check_velocity(const ss_sim *sim, int index, const ss_motion *m
 }
 
 static ss_status place_all(ss_sim *sim, int n, const int *bodies, const ss_motion *motions, ss_error *error) {
-  const ss_model *model = sim->model;
-  ss_status status = SS_OK;
-  for (int i = 0; status == SS_OK && i < n; i++) {
-    status = check_freedom(sim, bodies[i], &motions[i], error);
-    if (status != SS_OK) break;
+  for (int i = 0; i < n; i++) {
     ss_motion motion = motions[i];
+    SS_TRY(check_freedom(sim, bodies[i], &motion, error));
     motion.pose.orientation = quat_normalize(motion.pose.orientation);
     place_body(sim, bodies[i], &motion);
-    status = check_velocity(sim, bodies[i], &motion, error);
+    SS_TRY(check_velocity(sim, bodies[i], &motion, error));
   }
-  for (int k = 0; status == SS_OK && k < model->n_joints; k++) {
-    const ss_joint *joint = &model->joints[k];
-    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
-    for (int i = 0; i < joint->n_angles; i++) {
-      double *angle = &sim->state.angle[joint->first_angle + i];
-      *angle = ss_joint_angle(model, joint, i, &a, &b, *angle, NULL);
-    }
-  }
-  if (status == SS_OK) status = check_place(sim, sim, error);
-  if (status == SS_OK) status = ss_basis_select(sim, error);
-  return status;
+  ss_angles_start(sim);
+  SS_TRY(check_place(sim, sim, error));
+  return ss_basis_select(sim, error);
 }
 
 ss_status ss_sim_place(ss_sim *sim, int n, const int *bodies, const ss_motion *motions, ss_error *error) {
@@ -208,12 +151,10 @@ ss_status ss_sim_place(ss_sim *sim, int n, const int *bodies, const ss_motion *m
     if (bodies[i] < 0 || bodies[i] >= sim->model->n_bodies)
       return ss_fail(error, SS_ERROR_INPUT, "place: there is no body %d", bodies[i]);
   SS_TRY(ss_deal_keep(sim, error));
-  memcpy(sim->saved.q, sim->state.q, sizeof(double) * (size_t)sim->model->n_q);
-  memcpy(sim->saved.v, sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
-  if (sim->model->n_angles) memcpy(sim->saved.angle, sim->state.angle, sizeof(double) * (size_t)sim->model->n_angles);
+  ss_place_copy(sim, &sim->saved.state, &sim->state);
   const ss_status status = place_all(sim, n, bodies, motions, error);
   if (status != SS_OK) {
-    exchange_state(sim);
+    ss_place_copy(sim, &sim->state, &sim->saved.state);
     return status;
   }
   begin_anew(sim);

@@ -40,14 +40,13 @@ static void move(ss_sim *sim) {
 
 /* Poses the problem at the present position, with J v on the right side; moves the position until its residual is at
  * rounding level or falls no further. */
-static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error) {
+static ss_status project_position(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   double last = HUGE_VAL;
   int rows = 0;
   for (int k = 0;; k++) {
-    ss_status status = ss_rows_projection(sim, k > 0, error);
-    if (status == SS_OK) status = ss_discretise(sim, 1, error);
-    if (status != SS_OK) return status;
+    SS_TRY(ss_rows_projection(sim, k > 0, error));
+    SS_TRY(ss_discretise(sim, 1, error));
     const double worst = position_residuals(sim, p->slack);
     const bool joined = p->n > rows; /* a body that is turned out of one contact may turn into the next */
     if (worst <= 1e-13 * sim->model->length || (worst > 0.5 * last && !joined) || k == MOST_ITERATIONS) return SS_OK;
@@ -56,8 +55,8 @@ static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error)
     memcpy(p->g, p->slack, sizeof(double) * (size_t)p->n);
     ss_solving how = ss_solving_usual(sim);
     how.speed = 0; /* lengths, which no speed says anything about */
-    status = ss_solve_problem(sim, how, certified, error);
-    if (status != SS_OK || !*certified) return status;
+    SS_TRY(ss_solve_problem(sim, how, error));
+    if (!sim->trial.certified) return SS_OK;
     ss_velocity_change(sim);
     move(sim);
   }
@@ -66,7 +65,7 @@ static ss_status project_position(ss_sim *sim, bool *certified, ss_error *error)
 /* At position level a contact closes with what is left of the approach, gap / h; the next step stops it, with the friction
  * that belongs to the blow. Stopped here, the blow would lose a part of its friction that does not vanish with h. */
 static void leave_approach(const ss_sim *sim) {
-  if (!sim->scheme->position_level || sim->chosen.locate_collisions) return;
+  if (!sim->scheme->position_level || ss_locates(sim, SS_EVENT_COLLISION)) return;
   for (int i = 0; i < sim->trial.n_contacts; i++) {
     const int row = sim->trial.contacts[i].row;
     if (row >= 0) sim->trial.problem.g[row] = fmax(0, sim->trial.problem.g[row]);
@@ -74,10 +73,10 @@ static void leave_approach(const ss_sim *sim) {
 }
 
 /* The problem is the one that project_position has left. */
-static ss_status project_velocity(ss_sim *sim, bool *certified, ss_error *error) {
+static ss_status project_velocity(ss_sim *sim, ss_error *error) {
   leave_approach(sim);
-  const ss_status status = ss_solve_problem(sim, ss_solving_usual(sim), certified, error);
-  if (status != SS_OK || !*certified) return status;
+  SS_TRY(ss_solve_problem(sim, ss_solving_usual(sim), error));
+  if (!sim->trial.certified) return SS_OK;
   ss_velocity_change(sim);
   for (int i = 0; i < sim->model->n_v; i++) sim->state.v[i] += sim->trial.delta[i];
   ss_add_joint_impulses(sim, 1);
@@ -90,10 +89,10 @@ static ss_status project_velocity(ss_sim *sim, bool *certified, ss_error *error)
 
 ss_status ss_project(ss_sim *sim, ss_error *error) {
   const double before = ss_total_energy(sim);
-  bool certified = true;
+  sim->trial.certified = true;
   sim->mechanics->forces_none(sim);
-  ss_status status = project_position(sim, &certified, error);
-  if (status == SS_OK && certified) status = project_velocity(sim, &certified, error);
+  SS_TRY(project_position(sim, error));
+  if (sim->trial.certified) SS_TRY(project_velocity(sim, error));
   sim->report.energy.stabilization += ss_total_energy(sim) - before;
-  return status;
+  return SS_OK;
 }

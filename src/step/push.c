@@ -46,36 +46,37 @@ bool ss_pushes(const ss_sim *sim) {
   return false;
 }
 
-static ss_status with_push(ss_sim *sim, double push, double h, bool *certified, ss_error *error) {
-  sim->part.asked.push = push;
-  return ss_attempt(sim, h, certified, error);
+ss_status ss_attempt_gently(ss_sim *sim, double h, ss_error *error) {
+  SS_TRY(ss_attempt(sim, h, error));
+  return sim->trial.certified ? ss_push_gently(sim, error) : SS_OK;
 }
 
-ss_status ss_push_gently(ss_sim *sim, double h, bool *certified, ss_error *error) {
-  if (!*certified || !ss_pushes(sim)) return SS_OK;
+ss_status ss_push_gently(ss_sim *sim, ss_error *error) {
+  const double h = sim->trial.asked.h;
+  double *push = &sim->part.asked.push;
+  if (!ss_pushes(sim)) return SS_OK;
   for (int i = 0; i < sim->model->n_v; i++) sim->scratch.v[i] = sim->state.v[i] + sim->trial.dv_free[i];
   const double free =
       fmax(sim->mechanics->kinetic_energy(sim, sim->scratch.v), sim->mechanics->kinetic_energy(sim, sim->state.v));
   const double most = share_of(sim) * free;
   double own = price(sim);
-  ss_status status = SS_OK;
   if (own > most) {
-    status = with_push(sim, sim->part.asked.push * sqrt(most / own), h, certified, error);
+    *push *= sqrt(most / own);
+    SS_TRY(ss_attempt(sim, h, error));
+    if (!sim->trial.certified) return SS_OK;
     own = most;
   }
-  if (status != SS_OK || !*certified) return status;
-  const double reached = sim->mechanics->kinetic_energy(sim, sim->trial.v_end), push = sim->part.asked.push;
+  const double reached = sim->mechanics->kinetic_energy(sim, sim->trial.v_end), before = *push;
   own += SLACK * free;
   if (reached <= free + own) return SS_OK;
   ss_trial_keep(sim);
-  status = with_push(sim, 0, h, certified, error);
-  if (status != SS_OK) return status;
-  if (*certified && reached > sim->mechanics->kinetic_energy(sim, sim->trial.v_end) + own) {
+  *push = 0;
+  SS_TRY(ss_attempt(sim, h, error));
+  if (sim->trial.certified && reached > sim->mechanics->kinetic_energy(sim, sim->trial.v_end) + own) {
     ss_trial_drop(sim);
     return SS_OK;
   }
   ss_trial_back(sim);
-  sim->part.asked.push = push;
-  *certified = true;
+  *push = before;
   return SS_OK;
 }

@@ -62,14 +62,14 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
   /* Where the mean of old and new velocity leads out of a penetration, the new one is twice as fast: harmless for drift, not
    * for the way that an approaching body makes within a step. */
   if (o->stabilization == SS_STABILIZATION_ANITESCU_HART && sim->chosen.alpha < 1 && !sim->scheme->compliant &&
-      !sim->chosen.locate_collisions && sim->model->n_shapes > 1)
+      !ss_locates(sim, SS_EVENT_COLLISION) && sim->model->n_shapes > 1)
     return ss_fail(error, SS_ERROR_INPUT,
                    "with contacts and %s, anitescu-hart needs events: [collision]: bodies that are pushed out of each "
                    "other after an impact would gain energy; or use projection",
                    sim->scheme->name);
-  if (sim->scheme->position_level && !sim->chosen.locate_collisions && sim->model->restitution_anywhere)
+  if (sim->scheme->position_level && !ss_locates(sim, SS_EVENT_COLLISION) && sim->model->restitution_anywhere)
     return ss_fail(error, SS_ERROR_INPUT, "with restitution, %s needs events: [collision]", sim->scheme->name);
-  if (o->stabilization == SS_STABILIZATION_PROJECTION && !sim->chosen.locate_collisions &&
+  if (o->stabilization == SS_STABILIZATION_PROJECTION && !ss_locates(sim, SS_EVENT_COLLISION) &&
       sim->model->restitution_anywhere && sim->model->n_shapes > 1)
     return ss_fail(
         error, SS_ERROR_INPUT,
@@ -79,113 +79,101 @@ static ss_status check_options(const ss_sim *sim, ss_error *error) {
 
 static ss_status allocate_trial(ss_sim *sim, ss_error *error) {
   const ss_model *model = sim->model;
-  ss_trial *trial = &sim->trial;
-  const size_t nq = (size_t)model->n_q, nv = (size_t)model->n_v;
-  struct {
-    double **array;
-    size_t size;
-  } const arrays[] = {
-      {&trial->mid_q, nq},   {&trial->iterate_memory, nq + nv},
-      {&trial->theta_q, nq}, {&trial->theta_v, nv},
-      {&trial->guess, nv},   {&trial->ainv, 36 * (size_t)model->n_bodies},
-      {&trial->kt, nv},      {&trial->applied, nv},
-      {&trial->dv_free, nv}, {&trial->delta, nv},
-      {&trial->v_end, nv},   {&trial->q_end, nq},
+  ss_trial *t = &sim->trial;
+  const int nq = model->n_q, nv = model->n_v, bodies = model->n_bodies;
+  const ss_room rooms[] = {
+      SS_ROOM(t->mid_q, nq),     SS_ROOM(t->iterate_memory, nq + nv),
+      SS_ROOM(t->theta_q, nq),   SS_ROOM(t->theta_v, nv),
+      SS_ROOM(t->guess, nv),     SS_ROOM(t->ainv, 36 * bodies),
+      SS_ROOM(t->kt, nv),        SS_ROOM(t->applied, nv),
+      SS_ROOM(t->delta, nv),     SS_ROOM(t->dv_free, nv),
+      SS_ROOM(t->v_end, nv),     SS_ROOM(t->q_end, nq),
+      SS_ROOM(t->rests, bodies), SS_ROOM(t->touched, bodies),
   };
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-    *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
-    if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  }
-  trial->rests = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  trial->touched = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  if (!trial->rests || !trial->touched) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  trial->force_q = sim->scheme->theta ? trial->theta_q : sim->state.q;
-  trial->force_v = sim->scheme->theta ? trial->theta_v : sim->state.v;
-  for (int k = 0; k < model->n_bodies; k++)
-    memcpy(trial->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
+  SS_TRY(ss_arena_arrays(sim->arena, rooms, sizeof rooms / sizeof *rooms, error));
+  t->force_q = sim->scheme->theta ? t->theta_q : sim->state.q;
+  t->force_v = sim->scheme->theta ? t->theta_v : sim->state.v;
+  for (int k = 0; k < bodies; k++)
+    memcpy(t->ainv + 36 * (size_t)k, model->bodies[k].minv, sizeof model->bodies[k].minv);
   return ss_coupling_prepare(sim, error);
 }
 
 static ss_status allocate(ss_sim *sim, ss_error *error) {
-  const ss_model *model = sim->model;
-  const size_t nq = (size_t)model->n_q, nv = (size_t)model->n_v, ns = (size_t)model->n_shapes;
-  struct {
-    double **array;
-    size_t size;
-  } const arrays[] = {
-      {&sim->state.angle, (size_t)model->n_angles},
-      {&sim->saved.angle, (size_t)model->n_angles},
-      {&sim->state.q, nq},
-      {&sim->state.v, nv},
-      {&sim->observed.weighted, nv},
-      {&sim->observed.previous_weighted, nv},
-      {&sim->observed.previous_v, nv},
-      {&sim->saved.q, nq},
-      {&sim->estimate.whole_q, nq},
-      {&sim->estimate.past, (SS_PAST + 1) * nv},
-      {&sim->saved.past, (SS_PAST + 1) * nv},
-      {&sim->saved.v, nv},
-      {&sim->joints.residuals, (size_t)model->n_joint_rows},
-      {&sim->joints.drift_length, (size_t)model->n_joint_rows},
-      {&sim->joints.impulse, (size_t)model->n_joint_rows},
-      {&sim->scratch.v, nv},
-      {&sim->inputs.value, (size_t)model->n_inputs},
-      {&sim->inputs.held, (size_t)model->n_held},
-      {&sim->joints.motor_impulse, (size_t)model->n_motors},
-      {&sim->inputs.push_force, 6 * (size_t)model->n_bodies},
-      {&sim->joints.free_guess, ss_free_rows(model)},
-      {&sim->scratch.consistent, 2 * nv},
-      {&sim->scratch.link_balance, (size_t)model->n_forces},
-      {&sim->search.bounds, 6 * ns},
-      {&sim->search.listed, 6 * ns},
+  const ss_model *m = sim->model;
+  const int nq = m->n_q, nv = m->n_v, ns = m->n_shapes, bodies = m->n_bodies, joint_rows = m->n_joint_rows;
+  const ss_room rooms[] = {
+      SS_ROOM(sim->state.q, nq),
+      SS_ROOM(sim->state.v, nv),
+      SS_ROOM(sim->state.angle, m->n_angles),
+      SS_ROOM(sim->saved.state.q, nq),
+      SS_ROOM(sim->saved.state.v, nv),
+      SS_ROOM(sim->saved.state.angle, m->n_angles),
+      SS_ROOM(sim->saved.past, (SS_PAST + 1) * nv),
+      SS_ROOM(sim->estimate.past, (SS_PAST + 1) * nv),
+      SS_ROOM(sim->estimate.whole_q, nq),
+      SS_ROOM(sim->observed.weighted, nv),
+      SS_ROOM(sim->observed.previous_weighted, nv),
+      SS_ROOM(sim->observed.previous_v, nv),
+      SS_ROOM(sim->scratch.v, nv),
+      SS_ROOM(sim->scratch.consistent, 2 * nv),
+      SS_ROOM(sim->scratch.link_balance, m->n_forces),
+      SS_ROOM(sim->joints.residuals, joint_rows),
+      SS_ROOM(sim->joints.drift_length, joint_rows),
+      SS_ROOM(sim->joints.impulse, joint_rows),
+      SS_ROOM(sim->joints.motor_impulse, m->n_motors),
+      SS_ROOM(sim->joints.free_guess, ss_free_rows(m)),
+      SS_ROOM(sim->inputs.value, m->n_inputs),
+      SS_ROOM(sim->inputs.held, m->n_held),
+      SS_ROOM(sim->inputs.push_force, 6 * bodies),
+      SS_ROOM(sim->basis.row, joint_rows),
+      SS_ROOM(sim->basis.posed, joint_rows),
+      SS_ROOM(sim->basis.rows, joint_rows),
+      SS_ROOM(sim->basis.drive, joint_rows),
+      SS_ROOM(sim->search.bounds, 6 * ns),
+      SS_ROOM(sim->search.listed, 6 * ns),
+      SS_ROOM(sim->search.order, 2 * ns),
+      SS_ROOM(sim->solver.first_row, bodies),
+      SS_ROOM(sim->crowd.idle, bodies),
+      SS_ROOM(sim->crowd.still, bodies),
   };
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-    *arrays[i].array = SS_ARENA_ARRAY(sim->arena, double, arrays[i].size);
-    if (!*arrays[i].array) return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  }
-  const size_t nj = (size_t)model->n_joint_rows;
-  sim->basis.row = SS_ARENA_ARRAY(sim->arena, int, nj);
-  sim->basis.posed = SS_ARENA_ARRAY(sim->arena, bool, nj);
-  sim->basis.rows = SS_ARENA_ARRAY(sim->arena, ss_row, nj);
-  sim->basis.drive = SS_ARENA_ARRAY(sim->arena, double, nj);
-  if (!sim->basis.row || !sim->basis.posed || !sim->basis.rows || !sim->basis.drive)
-    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  sim->search.order = SS_ARENA_ARRAY(sim->arena, int, 2 * ns);
-  sim->solver.first_row = SS_ARENA_ARRAY(sim->arena, int, model->n_bodies);
-  sim->crowd.idle = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  sim->crowd.still = SS_ARENA_ARRAY(sim->arena, bool, model->n_bodies);
-  if (!sim->search.order || !sim->solver.first_row || !sim->crowd.idle || !sim->crowd.still)
-    return ss_fail(error, SS_ERROR_MEMORY, "out of memory");
-  for (int i = 0; i < model->n_shapes; i++) sim->search.order[i] = i;
-  ss_status status = model->system ? ss_system_allocate(sim, error) : SS_OK;
-  if (status == SS_OK && model->n_shapes > 1) status = ss_audit_create(model, sim->arena, &sim->watch.audit, error);
-  for (size_t i = 0; i < sizeof sim->kept / sizeof *sim->kept && status == SS_OK; i++) {
-    status = allocate_trial(sim, error);
+  SS_TRY(ss_arena_arrays(sim->arena, rooms, sizeof rooms / sizeof *rooms, error));
+  for (int i = 0; i < ns; i++) sim->search.order[i] = i;
+  if (m->system) SS_TRY(ss_system_allocate(sim, error));
+  if (ns > 1) SS_TRY(ss_audit_create(m, sim->arena, &sim->watch.audit, error));
+  for (size_t i = 0; i < sizeof sim->kept / sizeof *sim->kept; i++) {
+    SS_TRY(allocate_trial(sim, error));
     sim->kept[i] = sim->trial;
     sim->trial = (ss_trial){0};
   }
-  if (status == SS_OK) status = allocate_trial(sim, error);
-  if (status == SS_OK) status = ss_cp_workspace_create(&sim->solver.cp, error);
-  if (status == SS_OK) status = ss_islands_prepare(sim, error);
-  return status == SS_OK ? ss_broad_phase_prepare(sim, error) : status;
+  SS_TRY(allocate_trial(sim, error));
+  SS_TRY(ss_cp_workspace_create(&sim->solver.cp, error));
+  SS_TRY(ss_islands_prepare(sim, error));
+  return ss_broad_phase_prepare(sim, error);
+}
+
+void ss_angles_start(ss_sim *sim) {
+  for (int k = 0; k < sim->model->n_joints; k++) {
+    const ss_joint *joint = &sim->model->joints[k];
+    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
+    double *angle = sim->state.angle + joint->first_angle; /* the turn nearest to the present one */
+    for (int i = 0; i < joint->n_angles; i++) angle[i] = ss_joint_angle(sim->model, joint, i, &a, &b, angle[i], NULL);
+  }
+}
+
+void ss_observe_start(ss_sim *sim) {
+  double *const velocities[] = {sim->observed.weighted, sim->observed.previous_v, sim->observed.previous_weighted};
+  for (int i = 0; i < 3; i++) memcpy(velocities[i], sim->state.v, sizeof(double) * (size_t)sim->model->n_v);
 }
 
 static void start(ss_sim *sim) {
   const ss_model *model = sim->model;
   sim->part.asked = sim->trial.asked = (ss_asked){.alpha = sim->chosen.alpha, .gamma = sim->chosen.gamma};
   for (int k = 0; k < model->n_bodies; k++) ss_store_pose(sim->state.q, k, model->bodies[k].pose);
-  for (int k = 0; k < model->n_joints; k++) {
-    const ss_joint *joint = &model->joints[k];
-    const ss_pose a = ss_pose_of(sim->state.q, joint->body[0]), b = ss_pose_of(sim->state.q, joint->body[1]);
-    for (int i = 0; i < joint->n_angles; i++)
-      sim->state.angle[joint->first_angle + i] = ss_joint_angle(model, joint, i, &a, &b, 0, NULL);
-  }
+  ss_angles_start(sim);
   for (int i = 0; i < model->n_inputs; i++) sim->inputs.value[i] = model->inputs[i].value;
   if (model->system) memcpy(sim->state.q, model->q0, sizeof(double) * (size_t)model->n_q);
   memcpy(sim->state.v, model->v0, sizeof(double) * (size_t)model->n_v);
-  memcpy(sim->observed.weighted, model->v0, sizeof(double) * (size_t)model->n_v);
-  memcpy(sim->observed.previous_v, model->v0, sizeof(double) * (size_t)model->n_v);
-  memcpy(sim->observed.previous_weighted, model->v0, sizeof(double) * (size_t)model->n_v);
+  ss_observe_start(sim);
   sim->steps_total = (long)ceil(sim->options.duration / sim->options.step * (1 - 1e-12));
   if (sim->steps_total < 1) sim->steps_total = 1;
   ss_automatic_start(sim);
@@ -210,6 +198,40 @@ static ss_status copy_names(ss_sim *sim, ss_error *error) {
   return SS_OK;
 }
 
+/* What the options make of the scheme. */
+static void choose(ss_sim *sim) {
+  ss_chosen *c = &sim->chosen;
+  ss_simulation *o = &sim->options;
+  c->automatic = strcmp(o->solver, "auto") == 0;
+  sim->scheme = ss_scheme_find(o->scheme);
+  if (!sim->scheme) return;
+  if (sim->scheme->theta) o->alpha = o->gamma = 1 - o->theta;
+  c->alpha = sim->scheme->given ? o->alpha : sim->scheme->alpha;
+  c->gamma = sim->scheme->given ? o->gamma : sim->scheme->gamma;
+  c->attempt = sim->scheme->theta ? ss_attempt_theta : sim->scheme->iterated ? ss_attempt_iterated : ss_trial_solve;
+  const bool collisions = sim->scheme->locates_collisions || sim->model->restitution_anywhere;
+  const unsigned usual = o->tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
+  c->located = o->has_events ? o->events : collisions ? usual : 0;
+}
+
+static ss_status prepare(ss_sim *sim, ss_error *error) {
+  if (sim->options.tolerance > 0) {
+    if (sim->options.largest_step == 0) sim->options.largest_step = sim->options.duration / 64;
+    sim->options.step = sim->options.largest_step; /* what is said of steps holds for the largest one */
+  }
+  SS_TRY(copy_names(sim, error));
+  choose(sim);
+  SS_TRY(place_in_scene(sim, check_options(sim, error), error));
+  sim->chosen.divides = ss_may_be_apart(sim);
+  SS_TRY(allocate(sim, error));
+  SS_TRY(place_in_scene(sim, ss_polytopes_create(sim, error), error));
+  start(sim);
+  SS_TRY(ss_hold_signals(sim, error));
+  SS_TRY(ss_basis_select(sim, error));
+  SS_TRY(ss_exact_prepare(sim, error));
+  return ss_refused(sim, error);
+}
+
 ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_sim **out, ss_error *error) {
   *out = NULL;
   if (!model) return ss_fail(error, SS_ERROR_INPUT, "there is no model to simulate: was it compiled?");
@@ -226,43 +248,9 @@ ss_status ss_sim_create(const ss_model *model, const ss_simulation *options, ss_
   sim->model = model;
   sim->mechanics = model->system ? &ss_system_mechanics : &ss_body_mechanics;
   sim->options = options ? *options : model->simulation;
-  if (sim->options.tolerance > 0) {
-    if (sim->options.largest_step == 0) sim->options.largest_step = sim->options.duration / 64;
-    sim->options.step = sim->options.largest_step; /* what is said of steps holds for the largest one */
-  }
-  ss_status status = copy_names(sim, error);
-  if (status == SS_OK) {
-    sim->chosen.automatic = strcmp(sim->options.solver, "auto") == 0;
-    sim->scheme = ss_scheme_find(sim->options.scheme);
-    if (sim->scheme) {
-      if (sim->scheme->theta) sim->options.alpha = sim->options.gamma = 1 - sim->options.theta;
-      sim->chosen.alpha = sim->scheme->given ? sim->options.alpha : sim->scheme->alpha;
-      sim->chosen.gamma = sim->scheme->given ? sim->options.gamma : sim->scheme->gamma;
-      sim->chosen.attempt = sim->scheme->theta      ? ss_attempt_theta
-                            : sim->scheme->iterated ? ss_attempt_iterated
-                                                    : ss_trial_solve;
-      const bool collisions = sim->scheme->locates_collisions || model->restitution_anywhere;
-      const unsigned usual = sim->options.tolerance > 0 ? SS_EVENTS_ALL : SS_EVENT_COLLISION;
-      sim->chosen.located = sim->options.has_events ? sim->options.events : collisions ? usual : 0;
-      sim->chosen.locate_collisions = (sim->chosen.located & SS_EVENT_COLLISION) != 0;
-      sim->chosen.solves_to_collisions = (sim->chosen.located & ~(unsigned)SS_EVENT_COLLISION) != 0;
-    }
-    status = place_in_scene(sim, check_options(sim, error), error);
-  }
-  if (status == SS_OK) sim->chosen.divides = ss_may_be_apart(sim);
-  if (status == SS_OK) status = allocate(sim, error);
-  if (status == SS_OK) status = place_in_scene(sim, ss_polytopes_create(sim, error), error);
-  if (status == SS_OK) {
-    start(sim);
-    status = ss_hold_signals(sim, error);
-    if (status == SS_OK) status = ss_basis_select(sim, error);
-    if (status == SS_OK) status = ss_exact_prepare(sim, error);
-    if (status == SS_OK) status = ss_refused(sim, error);
-  }
-  if (status == SS_OK)
-    *out = sim;
-  else
-    ss_sim_destroy(sim);
+  const ss_status status = prepare(sim, error);
+  if (status != SS_OK) ss_sim_destroy(sim);
+  *out = status == SS_OK ? sim : NULL;
   return status;
 }
 
@@ -289,9 +277,9 @@ void ss_sim_destroy(ss_sim *sim) {
   ss_free(sim->dealt.list);
   ss_free(sim->dealt.told);
   ss_free(sim->state.touch);
-  ss_free(sim->saved.touch);
+  ss_free(sim->saved.state.touch);
   ss_free(sim->state.patch);
-  ss_free(sim->saved.patch);
+  ss_free(sim->saved.state.patch);
   ss_free(sim->solver.lu_rows);
   ss_islands_free(&sim->solver.islands);
   ss_joined_free(&sim->solver.joined);

@@ -4,17 +4,13 @@
  * another solution, and in a heap at rest none has. What they solve costs no matrix and no solver. The matrices of the other
  * islands are assembled one by one, each by one thread. Each answer is judged by itself, in the units of the whole problem. Fixed bodies and the
  * world connect nothing. Mechanisms are left whole (their joints' rows are one block), and so are problems too small to gain. */
+#include "core/sets.h"
 #include "step/step.h"
 
 #include <string.h>
 
 /* rows: from which an island's matrix is listed; up to which an island is always solved, which is more exact */
 enum { LARGE = 200, FEW = 64 };
-
-static int root_of(int *parent, int k) {
-  while (parent[k] != k) k = parent[k] = parent[parent[k]];
-  return k;
-}
 
 /* Numbers the islands in the order of their first blocks; returns how many there are. */
 static int number_islands(const ss_sim *sim, ss_islands *s) {
@@ -24,12 +20,12 @@ static int number_islands(const ss_sim *sim, ss_islands *s) {
   for (int i = 0; i < p->n_blocks; i++) { /* the rows of a block are those of one contact */
     const ss_row *row = &p->rows[p->blocks[i].first];
     const int a = row->body[0], b = row->body[1];
-    if (a >= 0 && b >= 0) parent[root_of(parent, a)] = root_of(parent, b);
+    if (a >= 0 && b >= 0) ss_set_join(parent, a, b);
   }
   for (int b = 0; b < p->n_blocks; b++) {
     const ss_row *row = &p->rows[p->blocks[b].first];
     const int body = row->body[0] >= 0 ? row->body[0] : row->body[1];
-    const int root = body >= 0 ? root_of(parent, body) : -1;
+    const int root = body >= 0 ? ss_set_of(parent, body) : -1;
     s->island[b] = root >= 0 && number[root] >= 0 ? number[root] : count++;
     if (root >= 0) number[root] = s->island[b];
   }
@@ -37,51 +33,33 @@ static int number_islands(const ss_sim *sim, ss_islands *s) {
 }
 
 static ss_status reserve(ss_sim *sim, ss_error *error) {
-  const ss_problem *p = &sim->trial.problem;
+  const int blocks = sim->trial.problem.n_blocks;
   ss_islands *s = &sim->solver.islands;
-  ss_status status = ss_grow((void **)&s->body, &s->body_capacity, 2 * sim->model->n_bodies, sizeof *s->body, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->island, &s->block_capacity[0], p->n_blocks, sizeof *s->island, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->rests, &s->block_capacity[4], p->n_blocks, sizeof *s->rests, error);
-  if (status == SS_OK) status = ss_grow((void **)&s->part, &s->block_capacity[5], p->n_blocks, sizeof *s->part, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->work, &s->block_capacity[2], 3 * p->n_blocks, sizeof *s->work, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->residual, &s->block_capacity[1], p->n_blocks, sizeof *s->residual, error);
-  if (status == SS_OK)
-    status = ss_grow((void **)&s->order, &s->block_capacity[3], 2 * p->n_blocks + 1, sizeof *s->order, error);
-  return status;
+  SS_TRY(SS_GROW(s->body, s->body_capacity, 2 * sim->model->n_bodies, error));
+  SS_TRY(SS_GROW(s->island, s->block_capacity[0], blocks, error));
+  SS_TRY(SS_GROW(s->residual, s->block_capacity[1], blocks, error));
+  SS_TRY(SS_GROW(s->work, s->block_capacity[2], 3 * blocks, error));
+  SS_TRY(SS_GROW(s->order, s->block_capacity[3], 2 * blocks + 1, error));
+  SS_TRY(SS_GROW(s->rests, s->block_capacity[4], blocks, error));
+  return SS_GROW(s->part, s->block_capacity[5], blocks, error);
 }
 
 static ss_status reserve_work(const ss_problem *p, ss_island_work *w, ss_error *error) {
-  ss_status status = ss_grow((void **)&w->blocks, &w->block_capacity, p->n_blocks, sizeof *w->blocks, error);
-  if (status == SS_OK) status = ss_grow((void **)&w->row, &w->row_capacity[0], 3 * p->n + 1, sizeof *w->row, error);
-  if (status == SS_OK) status = ss_grow((void **)&w->g, &w->row_capacity[1], 4 * p->n, sizeof *w->g, error);
-  return status;
+  SS_TRY(SS_GROW(w->blocks, w->block_capacity, p->n_blocks, error));
+  SS_TRY(SS_GROW(w->row, w->row_capacity[0], 3 * p->n + 1, error));
+  return SS_GROW(w->g, w->row_capacity[1], 4 * p->n, error);
 }
 
 ss_status ss_find_islands(ss_sim *sim, ss_error *error) {
   if (sim->solver.islands.count > 0) return SS_OK;
-  const ss_status status = reserve(sim, error);
-  if (status == SS_OK) sim->solver.islands.count = number_islands(sim, &sim->solver.islands);
-  return status;
+  SS_TRY(reserve(sim, error));
+  sim->solver.islands.count = number_islands(sim, &sim->solver.islands);
+  return SS_OK;
 }
 
 int ss_island_of(const ss_sim *sim, int body) {
   int *parent = sim->solver.islands.body;
-  return parent[sim->model->n_bodies + root_of(parent, body)];
-}
-
-/* The blocks in the order of their islands; s->order + n_blocks: where each island starts. */
-static void sort_blocks(const ss_problem *p, ss_islands *s, int count) {
-  int *start = s->order + p->n_blocks;
-  memset(start, 0, sizeof *start * ((size_t)count + 1));
-  for (int b = 0; b < p->n_blocks; b++) start[s->island[b] + 1]++;
-  for (int k = 0; k < count; k++) start[k + 1] += start[k];
-  for (int b = 0; b < p->n_blocks; b++) s->order[start[s->island[b]]++] = b;
-  for (int k = count; k > 0; k--) start[k] = start[k - 1];
-  start[0] = 0;
+  return parent[sim->model->n_bodies + ss_set_of(parent, body)];
 }
 
 /* Island k's rows and blocks; s->row: which row of the problem each is, then which of the island's rows a row of the problem is. */
@@ -117,9 +95,8 @@ static ss_status assemble(const ss_sim *sim, ss_island_work *s, ss_cp *island, s
   }
   start[n] = entries;
   const int room = listed ? entries : entries + n * n; /* a dense one is spread behind its list */
-  ss_status status = ss_grow((void **)&s->G, &s->G_capacity[0], room, sizeof *s->G, error);
-  if (status == SS_OK) status = ss_grow((void **)&s->col, &s->G_capacity[1], entries, sizeof *s->col, error);
-  if (status != SS_OK) return status;
+  SS_TRY(SS_GROW(s->G, s->G_capacity[0], room, error));
+  SS_TRY(SS_GROW(s->col, s->G_capacity[1], entries, error));
   double *dense = s->G + entries;
   if (!listed) memset(dense, 0, sizeof(double) * (size_t)n * (size_t)n);
   for (int i = 0; i < n; i++) {
@@ -170,8 +147,7 @@ ss_status ss_islands_prepare(ss_sim *sim, ss_error *error) {
   s->workers = more;
   while (s->n_workers < n) {
     s->workers[s->n_workers] = (ss_island_work){.failed = -1};
-    const ss_status status = ss_cp_workspace_create(&s->workers[s->n_workers].cp, error);
-    if (status != SS_OK) return status;
+    SS_TRY(ss_cp_workspace_create(&s->workers[s->n_workers].cp, error));
     s->n_workers++;
   }
   return SS_OK;
@@ -180,9 +156,7 @@ ss_status ss_islands_prepare(ss_sim *sim, ss_error *error) {
 ss_status ss_sim_use_threads(ss_sim *sim, int threads, ss_error *error) {
   if (threads < 1) return ss_fail(error, SS_ERROR_INPUT, "a simulation needs at least one thread, not %d", threads);
   ss_threads *pool;
-  ss_status status =
-      ss_threads_create(sim->system ? 1 : threads, &pool, error); /* a system's functions have one memory */
-  if (status != SS_OK) return status;
+  SS_TRY(ss_threads_create(sim->system ? 1 : threads, &pool, error)); /* a system's functions have one memory */
   ss_threads_destroy(sim->threads);
   sim->threads = pool;
   return ss_islands_prepare(sim, error);
@@ -276,7 +250,7 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
                            double *uneven, ss_error *error) {
   const ss_problem *p = &sim->trial.problem;
   ss_islands *s = &sim->solver.islands;
-  sort_blocks(p, s, s->count);
+  ss_sets_sort(p->n_blocks, s->island, s->count, s->order + p->n_blocks, s->order);
   judge_guess(sim);
   for (int k = 0; k < s->count; k++) s->rests[k] = s->rests[k] && s->residual[k] <= options->tolerance;
   ss_each(sim, p->n_blocks, leave_at_rest);

@@ -10,105 +10,6 @@
 
 #include <string.h>
 
-/* Friction over its limit: 1 where it slides, in the norm of the block's set. */
-static double friction_ratio(const ss_sim *sim, const ss_contact *c) {
-  if (c->n_rows < 2 || !(c->impulse[0] > 0)) return 0;
-  if (c->fixed) return ss_face_ratio(sim, c);
-  if (ss_friction_cone(sim, c) == SS_CONE_GENERATED)
-    return ss_cp_friction_gauge(&sim->trial.problem.blocks[c->block], c->impulse + 1) / (c->mu * c->impulse[0]);
-  const bool box = ss_friction_cone(sim, c) == SS_CONE_PYRAMID, ball = ss_friction_cone(sim, c) == SS_CONE_QUADRATIC;
-  double square = 0, largest = 0;
-  for (int k = 1; k < (ball ? c->n_rows : c->n_forces); k++) {
-    square += c->impulse[k] * c->impulse[k];
-    largest = fmax(largest, fabs(c->impulse[k]));
-  }
-  return (box ? largest : sqrt(square)) / (c->mu * c->impulse[0]);
-}
-
-/* Whether two contacts hold the same bodies on the same plane by the same friction, both of them stuck. */
-static bool hold_together(const ss_sim *sim, const ss_contact *a, const ss_contact *b) {
-  static const double parallel = 1e-9;
-  return a->body[0] == b->body[0] && a->body[1] == b->body[1] && a->stuck && b->stuck && a->mu == b->mu &&
-         a->law->generators == b->law->generators && a->fixed == b->fixed && a->n_rows == a->n_forces &&
-         b->n_rows == b->n_forces && !a->limit && !b->limit && ss_friction_cone(sim, a) != SS_CONE_PYRAMID &&
-         ss_friction_cone(sim, b) != SS_CONE_PYRAMID && v3_dot(a->direction[0], b->direction[0]) > 1 - parallel;
-}
-
-/* How feet that stand together share their load is not unique, and says nothing of when they will slide: their sum does. */
-static void share_ratios(ss_sim *sim) {
-  for (int i = 0, end; i < sim->trial.n_contacts; i = end) {
-    ss_contact *first = &sim->trial.contacts[i];
-    ss_vec3 force = first->pressed;
-    double sum[SS_CONTACT_ROWS];
-    memcpy(sum, first->impulse, sizeof sum);
-    for (end = i + 1; end < sim->trial.n_contacts && hold_together(sim, first, &sim->trial.contacts[end]); end++) {
-      force = v3_add(force, sim->trial.contacts[end].pressed);
-      for (int k = 0; k < first->n_rows; k++) sum[k] += sim->trial.contacts[end].impulse[k];
-    }
-    if (end == i + 1) continue;
-    if (first->fixed || first->law->generators) { /* in a frame that does not turn: the same rows for all of them */
-      const double all = ss_cp_friction_gauge(&sim->trial.problem.blocks[first->block], sum + 1) / (first->mu * sum[0]);
-      for (int k = i; k < end; k++) sim->trial.contacts[k].ratio = all;
-      continue;
-    }
-    const double load = v3_dot(force, first->direction[0]);
-    const double ratio = v3_norm(v3_axpy(force, -load, first->direction[0])) / (first->mu * load);
-    for (int k = i; k < end; k++) sim->trial.contacts[k].ratio = ratio;
-  }
-}
-
-/* Impulses and slip of an active contact, from z and w. */
-static void distribute_to(ss_sim *sim, int i) {
-  const ss_problem *p = &sim->trial.problem;
-  const double *w = p->slack;
-  ss_contact *c = &sim->trial.contacts[i];
-  c->kept = ss_touch_keeps(sim, c);
-  if (c->kept) return;
-  c->stuck = c->opens = false;
-  c->face = 0;
-  c->when = (double)NAN;
-  c->load = c->ratio = 0;
-  c->pressed = c->twisted = c->turn = v3(0, 0, 0);
-  c->impulse[0] = c->blur = c->grip = 0;
-  c->held = 0;
-  if (c->row < 0) return;
-  c->blur = p->blur * p->unit / p->scale[c->row];
-  if (c->patch) {
-    ss_patch_distribute(sim, c, w);
-    return;
-  }
-  double slip = 0;
-  for (int k = 0; k < c->n_rows; k++) {
-    ss_vec3 *sum = k < c->n_forces ? &c->pressed : &c->twisted;
-    c->impulse[k] = p->z[c->row + k];
-    *sum = v3_axpy(*sum, c->impulse[k], c->direction[k]);
-    if (k == 0 || k >= c->n_forces) continue;
-    slip += w[c->row + k] * w[c->row + k];
-    if (p->h > 0) /* G z = w - g */
-      c->turn = v3_axpy(c->turn, (w[c->row + k] - p->g[c->row + k]) / (p->h * v3_dot(c->direction[k], c->direction[k])),
-                        c->direction[k]);
-  }
-  if (p->h > 0) c->force = v3_scale(1 / p->h, c->pressed);
-  c->when = p->h > 0 ? sim->state.t + p->h / 2 : (double)NAN; /* an impact says nothing of forces */
-  c->load = c->impulse[0] / p->h;
-  /* a foot without load neither starts to stick nor lets go while the others hold it */
-  /* nor does one that stuck slide at a speed that the residual leaves open */
-  const double still = fmax(1e-9 * sim->part.speed_bound, c->was_stuck ? c->blur : 0);
-  c->stuck = c->n_forces > 1 && (c->impulse[0] > 0 || c->was_stuck) && sqrt(slip) <= still;
-  c->opens = !(c->impulse[0] > 0) && w[c->row] > 1e-9 * sim->part.speed_bound;
-  if (c->fixed && c->impulse[0] > 0) c->face = ss_face_of_slip(sim, c, w + c->row);
-  c->ratio = friction_ratio(sim, c);
-  if (c->n_rows > c->n_forces) ss_note_held(sim, c, w + c->row);
-  if (c->n_forces == 3 && p->h > 0)
-    c->grip = ss_problem_diagonal(sim, c->row + 1) * hypot(c->impulse[1], c->impulse[2]) / p->h;
-  if (c->stuck) c->turn = v3(0, 0, 0); /* where it would slip to is not where it did not */
-}
-
-static void distribute(ss_sim *sim) {
-  ss_each(sim, sim->trial.n_contacts, distribute_to);
-  if (sim->chosen.located & SS_EVENT_STICK_SLIP) share_ratios(sim);
-}
-
 static double power_near(double x) { return x > 0 && isfinite(x) ? ldexp(1, ilogb(x)) : 1; }
 
 /* 2^-(exponent/2), rounded down: with the floor other units give other powers, and nothing else changes. */
@@ -215,21 +116,28 @@ bool ss_has_guess(const double *z, int n) {
 /* What the guess of a divided problem makes of it: its slacks, in user's units, and which islands rest with it. */
 static ss_status look_at_guess(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
-  const ss_status status = ss_find_islands(sim, error);
-  if (status != SS_OK) return status;
+  SS_TRY(ss_find_islands(sim, error));
   ss_rows_apply(sim, p->z, p->slack);
   for (int i = 0; i < p->n; i++) p->slack[i] += p->g[i];
   ss_rest_begin(sim);
   return SS_OK;
 }
 
-/* Asked between the solvers that are tried. Where the energy has blown up, a step may try a few only. */
-static bool has_to_stop(void *user) {
+/* Where the energy has blown up, a step may try a few solvers only. */
+static bool is_spent(const ss_sim *sim) {
   enum { MOST_TRIED = 200 }; /* questions: before each method, sweep round and Newton step */
+  return sim->step.tried > MOST_TRIED && ss_has_blown_up(sim);
+}
+
+/* Asked between the solvers that are tried. */
+static bool has_to_stop(void *user) {
   ss_sim *sim = user;
   ss_threads_lock(sim->threads);
   bool stops = sim->watch.stop && sim->watch.stop(sim->watch.stop_user);
-  if (!stops) stops = sim->step.spent = ++sim->step.tried > MOST_TRIED && ss_has_blown_up(sim);
+  if (!stops) {
+    sim->step.tried++;
+    stops = is_spent(sim);
+  }
   ss_threads_unlock(sim->threads);
   return stops;
 }
@@ -242,21 +150,49 @@ bool ss_judges_selection(const ss_sim *sim) {
   return (count & (count - 1)) == 0 || count % EVERY == 0;
 }
 
-/* Joints and stiff forces alone; false: not accurate enough. */
+/* ---- joints and stiff forces alone ---- */
+
+/* w = alpha J A^-1 J^T z + R z + g through the velocity change, from the rows and not from the factors, weighed in natural units. */
+static double judge_linear(ss_sim *sim, double speed) {
+  const ss_problem *p = &sim->trial.problem;
+  double worst = 0, largest = 0;
+  ss_rows_apply(sim, p->z, p->slack);
+  for (int i = 0; i < p->n; i++) {
+    p->slack[i] += p->g[i];
+    const double w = fabs(p->scale[i] * p->slack[i]);
+    if (!(w <= worst)) worst = w; /* a NaN stays */
+    largest = fmax(largest, p->scale[i] * fmax(fabs(p->g[i]), 1e-3 * speed));
+  }
+  return largest > 0 ? worst / (2 * largest) : worst;
+}
+
+/* They are linear, G z = -g, and sparse: a chain costs O(n). One step of iterative refinement on what the judge finds. False: not
+ * accurate enough. */
 static bool solve_linear(ss_sim *sim, const ss_solving *how) {
+  ss_problem *p = &sim->trial.problem;
   ss_solves *solves = &sim->report.solves;
-  const double start = ss_seconds(), residual = ss_solve_sparse(sim, how->speed);
+  ss_lu *lu = ss_problem_lu(sim);
+  const double start = ss_seconds();
+  (void)ss_lu_factor(lu, 1e-12); /* pivots of dependent rows come out at rounding level */
+  ss_lu_solve(lu, p->g, p->z);
+  for (int i = 0; i < p->n; i++) p->z[i] = -p->z[i];
+  double residual = judge_linear(sim, how->speed), *correction = p->slack; /* G correction = w */
+  if (!(residual <= 1e-15)) {
+    ss_lu_solve(lu, p->slack, correction);
+    for (int i = 0; i < p->n; i++) p->z[i] -= correction[i];
+    residual = judge_linear(sim, how->speed);
+  }
+  const bool solved = residual <= how->residual;
   solves->seconds += ss_seconds() - start;
   solves->iterations++;
-  if (!(residual <= how->residual)) {
-    solves->fallbacks++;
-    return false;
-  }
-  solves->count++;
-  solves->rows += sim->trial.problem.n;
-  if (how->applied) ss_certify_problem(sim, residual);
-  return true;
+  solves->fallbacks += !solved;
+  solves->count += solved;
+  solves->rows += solved ? p->n : 0;
+  if (solved && how->applied) ss_certify_problem(sim, residual);
+  return solved;
 }
+
+/* ---- with a solver that knows of complementarity ---- */
 
 /* Operations that the contact solvers may still take in this step: some fifteen seconds. A solve of 500 rows that goes well takes 1e7 to 1e8; a
  * step that needs so many is one of thousands of parts, or one whose problems no method solves. */
@@ -265,85 +201,115 @@ static double work_left(const ss_sim *sim) {
   return most + per_row * sim->trial.problem.n - (double)sim->step.operations;
 }
 
-/* With a solver that knows of complementarity; in natural units. */
-static ss_status solve_contacts(ss_sim *sim, ss_solving how, bool *certified, ss_error *error) {
+/* The problem as a solver gets it, and what comes of it. */
+typedef struct attempt {
+  ss_cp problem;
+  ss_cp_options options;
+  ss_cp_result result;
+  double unit; /* of speed, in which it is */
+  double *z;
+  bool warm, posed; /* posed: else it is solved already, or not to be solved in this form */
+  double residual, uneven, start;
+} attempt;
+
+/* Contacts alone, which no matrix joins. */
+static bool has_islands(const ss_problem *p) { return p->divided && !p->joined; }
+
+/* In natural units. */
+static ss_status pose_for_solver(ss_sim *sim, const ss_solving *how, attempt *a, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
-  ss_solves *solves = &sim->report.solves;
   const double left = work_left(sim);
   if (!(left > 0)) return ss_fail_of_solving(sim, error);
-  ss_status status = p->divided && !p->joined ? look_at_guess(sim, error) : SS_OK;
-  if (status != SS_OK) return status;
-  const double s = to_natural_units(sim, how.speed), start = ss_seconds();
-  const ss_cp_options options = {.solver = how.solver,
-                                 .tolerance = fmin(how.residual, ss_crowd_residual(sim, s)),
-                                 .total = left,
-                                 .stop = has_to_stop,
-                                 .stop_user = sim};
-  ss_cp problem = ss_problem_view(p);
-  problem.compliance = p->weight;
-  ss_cp_result result = {0};
-  double residual = 0, uneven = 0;
-  if (p->joined)
-    status = ss_solve_joined(sim, s, &options, &result, &residual, error);
-  else if (p->divided)
-    status = ss_solve_islands(sim, &options, &result, &residual, &uneven, error);
-  else if ((status = ss_add_factors(sim, &sim->solver.factors, NULL, &problem, error)) == SS_OK)
-    status = ss_cp_solve(&problem, &options, ss_has_guess(p->z, p->n), p->z, sim->solver.cp, &result, error);
-  solves->seconds += ss_seconds() - start;
-  solves->count++;
-  solves->rows += p->n;
-  solves->iterations += result.iterations;
-  solves->fallbacks += result.fallbacks;
-  sim->step.operations += (long long)result.operations;
-  if (status == SS_OK) {
-    if (!p->divided) residual = ss_cp_judge(&problem, p->z, p->slack);
-    *certified = residual <= how.residual; /* false for NaN */
-    if (*certified && how.applied) ss_certify_problem(sim, residual);
-    if (!p->divided && *certified && how.applied && result.iterations > 1 && ss_judges_selection(sim))
-      uneven = ss_cp_judge_selection(&problem, p->z, sim->solver.cp);
-    if (*certified && how.applied) sim->report.certificate.selection = fmax(sim->report.certificate.selection, uneven);
-  }
-  convert(sim, s, true);
-  if (p->divided && !p->joined && status == SS_OK && *certified) ss_rest_end(sim);
-  p->blur = 4 * residual; /* the judge divides by 1 + |g| <= 3 */
-  p->unit = s;
-  return status == SS_ERROR_STOPPED && sim->step.spent ? ss_fail_of_work(sim, error) : status;
+  if (has_islands(p)) SS_TRY(look_at_guess(sim, error));
+  const double unit = to_natural_units(sim, how->speed);
+  *a = (attempt){.problem = ss_problem_view(p), .unit = unit, .z = p->z, .posed = true, .start = ss_seconds()};
+  a->options = (ss_cp_options){.solver = how->solver,
+                               .tolerance = fmin(how->residual, ss_crowd_residual(sim, unit)),
+                               .total = left,
+                               .stop = has_to_stop,
+                               .stop_user = sim};
+  a->problem.compliance = p->weight;
+  a->warm = p->joined || (!p->divided && ss_has_guess(p->z, p->n));
+  if (!p->joined) return p->divided ? SS_OK : ss_add_factors(sim, &sim->solver.factors, NULL, &a->problem, error);
+  a->z = p->z + p->n_free;
+  return ss_joined_pose(sim, unit, &a->problem, &a->posed, &a->residual, error);
 }
 
-ss_status ss_solve_problem(ss_sim *sim, ss_solving how, bool *certified, ss_error *error) {
+/* What came of it is judged and counted, and the problem is in the user's units again. */
+static ss_status judge(ss_sim *sim, const ss_solving *how, attempt *a, ss_status status, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
-  ss_status status = SS_OK;
-  *certified = true;
+  ss_solves *solves = &sim->report.solves;
+  bool *certified = &sim->trial.certified;
+  *certified = false;
+  solves->seconds += ss_seconds() - a->start;
+  solves->count++;
+  solves->rows += p->n;
+  solves->iterations += a->result.iterations;
+  solves->fallbacks += a->result.fallbacks;
+  sim->step.operations += (long long)a->result.operations;
+  if (status == SS_OK) {
+    if (p->joined && a->posed) a->residual = ss_joined_judge(sim, a->unit);
+    if (!p->divided) a->residual = ss_cp_judge(&a->problem, p->z, p->slack);
+    *certified = a->residual <= how->residual; /* false for NaN */
+  }
+  if (*certified && how->applied) {
+    if (!p->divided && a->result.iterations > 1 && ss_judges_selection(sim))
+      a->uneven = ss_cp_judge_selection(&a->problem, p->z, sim->solver.cp);
+    ss_certify_problem(sim, a->residual);
+    sim->report.certificate.selection = fmax(sim->report.certificate.selection, a->uneven);
+  }
+  convert(sim, a->unit, true);
+  if (has_islands(p) && *certified) ss_rest_end(sim);
+  p->blur = 4 * a->residual; /* the judge divides by 1 + |g| <= 3 */
+  p->unit = a->unit;
+  return status == SS_ERROR_STOPPED && is_spent(sim) ? ss_fail_of_work(sim, error) : status;
+}
+
+ss_status ss_solve_problem(ss_sim *sim, ss_solving how, ss_error *error) {
+  ss_problem *p = &sim->trial.problem;
+  sim->trial.certified = true;
   p->blur = 0;
   p->unit = 1;
   if (p->n == 0 || (p->sparse && solve_linear(sim, &how))) return SS_OK;
-  if (p->sparse) status = ss_discretise_dense(sim, error);
-  if (status == SS_OK && p->joined) { /* as a whole only where that does not help */
-    status = solve_contacts(sim, how, certified, error);
-    if (status != SS_OK || *certified) return status;
-    sim->report.solves.fallbacks++;
-    status = ss_discretise_dense(sim, error);
+  if (p->sparse) SS_TRY(ss_discretise_dense(sim, error));
+  for (;;) {
+    attempt a;
+    SS_TRY(pose_for_solver(sim, &how, &a, error));
+    ss_status status = SS_OK;
+    if (has_islands(p))
+      status = ss_solve_islands(sim, &a.options, &a.result, &a.residual, &a.uneven, error);
+    else if (a.posed)
+      status = ss_cp_solve(&a.problem, &a.options, a.warm, a.z, sim->solver.cp, &a.result, error);
+    status = judge(sim, &how, &a, status, error);
+    if (status != SS_OK || sim->trial.certified || !p->joined) return status;
+    sim->report.solves.fallbacks++; /* as a whole only where that does not help */
+    SS_TRY(ss_discretise_dense(sim, error));
   }
-  return status == SS_OK ? solve_contacts(sim, how, certified, error) : status;
+}
+
+ss_status ss_solve(ss_sim *sim, ss_error *error) {
+  SS_TRY(ss_solve_problem(sim, ss_solving_usual(sim), error));
+  if (sim->trial.certified) ss_distribute(sim);
+  return SS_OK;
 }
 
 /* ---- trials ---- */
 
-/* Forces, rows and matrices. *certified: large patches are solved already, by their structure. */
-static ss_status pose(ss_sim *sim, bool *certified, ss_error *error) {
-  const ss_asked *asked = &sim->trial.asked;
-  sim->mechanics->forces(sim, asked->h);
-  ss_status status = ss_rows_step(sim, asked->h, error);
-  if (status == SS_OK) status = ss_calm(sim, error);
+/* Forces, rows and matrices. Large patches are solved then already, by their structure. */
+static ss_status pose(ss_sim *sim, ss_error *error) {
+  ss_trial *t = &sim->trial;
+  sim->mechanics->forces(sim, t->asked.h);
+  SS_TRY(ss_rows_step(sim, t->asked.h, error));
+  SS_TRY(ss_calm(sim, error));
   ss_lap(sim, SS_STAGE_ROWS);
-  if (status == SS_OK) status = ss_refused(sim, error);
-  *certified = false;
-  if (status == SS_OK && ss_patch_is_large(sim)) status = ss_patch_solve(sim, asked->alpha, certified, error);
-  if (status != SS_OK || *certified) {
+  SS_TRY(ss_refused(sim, error));
+  t->certified = false;
+  if (ss_patch_is_large(sim)) SS_TRY(ss_patch_solve(sim, t->asked.alpha, &t->certified, error));
+  if (t->certified) {
     ss_lap(sim, SS_STAGE_SOLVE);
-    return status;
+    return SS_OK;
   }
-  status = ss_discretise(sim, asked->alpha, error);
+  const ss_status status = ss_discretise(sim, t->asked.alpha, error);
   ss_lap(sim, SS_STAGE_ROWS);
   return status;
 }
@@ -353,41 +319,33 @@ static bool advance(ss_sim *sim) {
   ss_trial *t = &sim->trial;
   sim->report.solves.calmed += t->calmed;
   ss_advance(sim, t->asked.h);
-  t->h = t->asked.h;
   const bool finite = isfinite(sim->mechanics->largest_speed(sim, t->v_end));
   sim->step.not_finite = !finite;
   ss_lap(sim, SS_STAGE_ADVANCE);
   return finite;
 }
 
-ss_status ss_trial_solve(ss_sim *sim, ss_asked asked, bool *certified, ss_error *error) {
-  sim->trial.asked = asked;
+ss_status ss_trial_solve(ss_sim *sim, ss_asked asked, ss_error *error) {
+  ss_trial *t = &sim->trial;
+  t->asked = asked;
   for (;;) {
-    ss_status status = pose(sim, certified, error);
-    if (status != SS_OK) return status;
+    SS_TRY(pose(sim, error));
     /* Friction polygons that nothing has given a direction are turned first; those that turn out to slide without one,
      * afterwards, and the problem is solved again. */
-    bool solve = !*certified, turn = solve && ss_polygon_is_doubtful(sim);
-    if (*certified) distribute(sim);
+    bool solve = !t->certified, turn = solve && ss_polygon_is_doubtful(sim);
+    if (t->certified) ss_distribute(sim);
     for (int round = 0; solve; round++) {
-      if (turn) status = ss_turn_polygons(sim, error);
-      if (status == SS_OK) status = ss_solve_problem(sim, ss_solving_usual(sim), certified, error);
-      if (status != SS_OK) return status;
-      if (*certified) distribute(sim);
-      turn = solve = *certified && round == 0 && !sim->watch.variation && ss_polygon_is_astray(sim);
+      if (turn) SS_TRY(ss_turn_polygons(sim, error));
+      SS_TRY(ss_solve_problem(sim, ss_solving_usual(sim), error));
+      if (t->certified) ss_distribute(sim);
+      turn = solve = t->certified && round == 0 && !sim->watch.variation && ss_polygon_is_astray(sim);
     }
     ss_lap(sim, SS_STAGE_SOLVE);
-    if (!sim->trial.calmed || (*certified && !ss_calm_gives(sim))) break;
+    if (!t->calmed || (t->certified && !ss_calm_gives(sim))) break;
     sim->crowd.calm_fails = true; /* once more, and bodies at rest are not stopped */
   }
-  *certified = *certified && advance(sim);
+  t->certified = t->certified && advance(sim);
   return SS_OK;
-}
-
-ss_status ss_solve(ss_sim *sim, bool *certified, ss_error *error) {
-  const ss_status status = ss_solve_problem(sim, ss_solving_usual(sim), certified, error);
-  if (status == SS_OK && *certified) distribute(sim);
-  return status;
 }
 
 /* ---- trials set aside ---- */
@@ -399,17 +357,14 @@ static void exchange(ss_trial *a, ss_trial *b) {
 }
 
 ss_status ss_trial_reserve(ss_sim *sim, ss_error *error) {
-  ss_status status = SS_OK;
+  const int n = sim->trial.n_contacts, patches = sim->trial.n_patch;
   ss_trial *t;
-  for (int i = 1; status == SS_OK && (t = ss_trial_free(sim, i)); i++) {
-    const int n = sim->trial.n_contacts, patches = sim->trial.n_patch;
-    status = ss_grow((void **)&t->contacts, &t->contact_capacity, n, sizeof *t->contacts, error);
-    if (status == SS_OK)
-      status = ss_grow((void **)&t->patch_start, &t->patch_capacity[0], patches, sizeof *t->patch_start, error);
-    if (status == SS_OK)
-      status = ss_grow((void **)&t->patch_end, &t->patch_capacity[1], patches, sizeof *t->patch_end, error);
+  for (int i = 1; (t = ss_trial_free(sim, i)); i++) {
+    SS_TRY(SS_GROW(t->contacts, t->contact_capacity, n, error));
+    SS_TRY(SS_GROW(t->patch_start, t->patch_capacity[0], patches, error));
+    SS_TRY(SS_GROW(t->patch_end, t->patch_capacity[1], patches, error));
   }
-  return status;
+  return SS_OK;
 }
 
 void ss_trial_keep(ss_sim *sim) {
@@ -423,7 +378,7 @@ void ss_trial_keep(ss_sim *sim) {
   next->n_active = now->n_active;
   next->n_patch = now->n_patch;
   next->asked = now->asked;
-  next->h = now->h;
+  next->certified = now->certified;
   next->problem.first_contact = 0;
   exchange(now, next);
   sim->n_kept++;

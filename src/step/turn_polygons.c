@@ -78,8 +78,7 @@ static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
   how.solver = "auto"; /* it shares the load: every contact that is pressed has a direction */
   how.residual = fmin(how.residual, accurate);
   how.applied = false;
-  bool certified;
-  const ss_status status = ss_solve_problem(sim, how, &certified, error);
+  const ss_status status = ss_solve_problem(sim, how, error);
   *solved = status == SS_OK && p->blur <= 4 * sim->options.residual;
   for (int i = 0; i < sim->trial.n_contacts; i++)
     if (turns(sim, &sim->trial.contacts[i])) p->blocks[sim->trial.contacts[i].block].cone = SS_CONE_POLYHEDRAL;
@@ -89,13 +88,11 @@ static ss_status solve_discs(ss_sim *sim, bool *solved, ss_error *error) {
 ss_status ss_turn_polygons(ss_sim *sim, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   bool any = false, solved;
-  ss_status status = SS_OK;
   if (p->large || p->n >= MANY_ROWS || sim->watch.variation) return SS_OK;
   for (int i = 0; i < sim->trial.n_contacts; i++) any |= turns(sim, &sim->trial.contacts[i]);
   if (!any) return SS_OK;
-  if (p->divided && !p->joined && (status = ss_discretise_dense(sim, error)) != SS_OK) return status;
-  status = solve_discs(sim, &solved, error);
-  if (status != SS_OK) return status;
+  if (p->divided && !p->joined) SS_TRY(ss_discretise_dense(sim, error));
+  SS_TRY(solve_discs(sim, &solved, error));
   if (!solved) {
     memset(p->z, 0, sizeof(double) * (size_t)p->n);
     return SS_OK;

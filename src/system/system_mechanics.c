@@ -127,7 +127,7 @@ static double closing_speed(const ss_sim *sim, const ss_contact *c) {
   const int n = sim->model->n_v, gap = c->body[0];
   const ss_spot *start = spot_of(sim, sim->state.t, sim->state.q, CONTACT);
   const double before = most(start->normal + (size_t)gap * (size_t)n, sim->state.v, n) + fabs(start->gap_rate[gap]);
-  const ss_spot *end = spot_of(sim, sim->state.t + sim->trial.h, sim->trial.q_end, CONTACT);
+  const ss_spot *end = spot_of(sim, sim->state.t + sim->trial.asked.h, sim->trial.q_end, CONTACT);
   const double after = most(end->normal + (size_t)gap * (size_t)n, sim->scratch.v, n) + fabs(end->gap_rate[gap]);
   return 2 * fmax(before, after);
 }

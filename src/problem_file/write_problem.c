@@ -1,6 +1,6 @@
 /* The problem of the last step in a file. A matrix that the step has not stored, because its solver works on the structure
  * of joints or patches, is written out; by its entries where it is large, most of which are then zero. */
-#include "step/step.h"
+#include "scheme/scheme.h"
 
 enum { DENSE_ROWS = 200 }; /* from here on steps list their matrices by entries too */
 

@@ -7,7 +7,7 @@
  * Rows can also be dependent for an instant (a linkage stretched flat). Then the ones left out do not follow when it
  * moves on: their velocities are watched, and where they grow the set is chosen anew. Drift makes dependent rows
  * independent, so that redundant mechanisms that run for long want the stabilisation `projection`. */
-#include "step/step.h"
+#include "scheme/scheme.h"
 
 /* Relative size of pivots, squares of what a row adds to the others: rows at an angle of 1e-5 count as dependent. */
 static const double dependent = 1e-10;

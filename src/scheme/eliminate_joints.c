@@ -15,7 +15,8 @@
  * whole problem is left to the solver (trial.c).
  * X and S serve all phases of an impact. */
 #include "la/rows.h"
-#include "step/step.h"
+#include "core/words.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
@@ -23,12 +24,11 @@ static ss_status reserve(ss_sim *sim, ss_error *error) {
   const ss_problem *p = &sim->trial.problem;
   ss_joined *s = &sim->solver.joined;
   const int n = p->n, f = p->n_free, m = n - f;
-  ss_status status = ss_grow((void **)&s->coupling, &s->capacity[0], m * f, sizeof(double), error);
-  if (status == SS_OK) status = ss_grow((void **)&s->response, &s->capacity[1], 2 * m * f, sizeof(double), error);
-  if (status == SS_OK) status = ss_grow((void **)&s->S, &s->capacity[2], 3 * m * m, sizeof(double), error);
-  if (status == SS_OK) status = ss_grow((void **)&s->numbers, &s->capacity[3], 6 * n, sizeof(double), error);
-  if (status == SS_OK) status = ss_grow((void **)&s->blocks, &s->block_capacity, p->n_blocks, sizeof *s->blocks, error);
-  return status;
+  SS_TRY(SS_GROW(s->coupling, s->capacity[0], m * f, error));
+  SS_TRY(SS_GROW(s->response, s->capacity[1], 2 * m * f, error));
+  SS_TRY(SS_GROW(s->S, s->capacity[2], 3 * m * m, error));
+  SS_TRY(SS_GROW(s->numbers, s->capacity[3], 6 * n, error));
+  return SS_GROW(s->blocks, s->block_capacity, p->n_blocks, error);
 }
 
 void ss_joined_free(ss_joined *s) {
@@ -190,24 +190,34 @@ static bool guess_holds(ss_sim *sim, double *residual) {
   return any && *residual <= (turned ? accurate : exact);
 }
 
-ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options, ss_cp_result *result,
-                          double *residual, ss_error *error) {
+/* Numbers: of size n for `apply`; g in the user's units, n; y, f; g of the condensed problem, m; what z_c makes of z_f, n; the offset of
+ * compliance, m. */
+static double *y_of(const ss_sim *sim) { return sim->solver.joined.numbers + 2 * (ptrdiff_t)sim->trial.problem.n; }
+
+ss_status ss_joined_pose(ss_sim *sim, double unit, ss_cp *problem, bool *posed, double *residual, ss_error *error) {
   ss_problem *p = &sim->trial.problem;
   ss_joined *s = &sim->solver.joined;
-  const int n = p->n, f = p->n_free, m = n - f;
+  const int n = p->n;
+  SS_TRY(reserve(sim, error));
+  *posed = s->condensed || !guess_holds(sim, residual);
+  if (!*posed) return SS_OK;
   *residual = HUGE_VAL;
-  ss_status status = reserve(sim, error);
-  if (status != SS_OK || (!s->condensed && guess_holds(sim, residual))) return status;
-  *residual = HUGE_VAL;
-  if (!s->condensed) status = condense(sim, error);
-  if (status != SS_OK || !s->condensed) return status;
-  const ss_lu *lu = ss_problem_lu(sim);
-  double *g = s->numbers + n, *y = g + n, *g_c = y + f, *off = g_c + m, *offset = off + n;
+  if (!s->condensed) SS_TRY(condense(sim, error));
+  *posed = s->condensed;
+  if (!*posed) return SS_OK;
+  double *g = s->numbers + n, *y = y_of(sim);
   for (int i = 0; i < n; i++) g[i] = p->g[i] * unit / p->scale[i];
-  ss_lu_solve(lu, g, y);
-  const ss_cp condensed = pose(sim, unit, g, y, g_c, offset);
-  status = ss_cp_solve(&condensed, options, true, p->z + f, sim->solver.cp, result, error);
-  if (status != SS_OK) return status;
+  ss_lu_solve(ss_problem_lu(sim), g, y);
+  *problem = pose(sim, unit, g, y, y + p->n_free, y + 2 * (ptrdiff_t)n);
+  return SS_OK;
+}
+
+double ss_joined_judge(ss_sim *sim, double unit) {
+  ss_problem *p = &sim->trial.problem;
+  const ss_joined *s = &sim->solver.joined;
+  const ss_lu *lu = ss_problem_lu(sim);
+  const int n = p->n, f = p->n_free, m = n - f;
+  double *y = y_of(sim), *off = y + n;
   for (int k = 0; k < f; k++) y[k] /= unit;
   for (int c = 0; c < m; c++) off[c] = p->scale[f + c] * p->z[f + c];
   for (int k = 0; k < f; k++) {
@@ -219,6 +229,5 @@ ss_status ss_solve_joined(ss_sim *sim, double unit, const ss_cp_options *options
   for (int k = 0; k < f; k++) off[k] = p->slack[k] / p->scale[k];
   ss_lu_solve(lu, off, off);
   for (int k = 0; k < f; k++) p->z[k] -= off[k] / p->scale[k];
-  *residual = judge(sim);
-  return SS_OK;
+  return judge(sim);
 }

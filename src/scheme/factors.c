@@ -3,19 +3,19 @@
  * Solvers that know the bodies move all contacts of a body together, by Newton steps in as many unknowns as there are velocities
  * (cp/body_newton.c). A wall of 55 bricks on which a ball falls has 565 contacts and 336 velocities: no solver comes below 5e-8
  * from G alone, from the factors it takes 0.4 s. They are given in natural units (solve.c): d J, A/alpha, d R d. */
+#include "core/words.h"
 #include "la/lu.h"
-#include "step/step.h"
+#include "scheme/scheme.h"
 
 #include <string.h>
 
 static ss_status reserve(const ss_sim *sim, ss_factors *f, int n, ss_error *error) {
   const int bodies = sim->model->n_bodies;
-  ss_status status = ss_grow((void **)&f->column, &f->body_capacity[0], 2 * bodies + 1, sizeof *f->column, error);
-  if (status == SS_OK) status = ss_grow((void **)&f->A, &f->body_capacity[1], 36 * bodies, sizeof *f->A, error);
-  if (status == SS_OK) status = ss_grow((void **)&f->start, &f->row_capacity[0], 2 * n + 2, sizeof *f->start, error);
-  if (status == SS_OK) status = ss_grow((void **)&f->col, &f->row_capacity[1], 12 * n, sizeof *f->col, error);
-  if (status == SS_OK) status = ss_grow((void **)&f->value, &f->row_capacity[2], 13 * n, sizeof *f->value, error);
-  return status;
+  SS_TRY(SS_GROW(f->column, f->body_capacity[0], 2 * bodies + 1, error));
+  SS_TRY(SS_GROW(f->A, f->body_capacity[1], 36 * bodies, error));
+  SS_TRY(SS_GROW(f->start, f->row_capacity[0], 2 * n + 2, error));
+  SS_TRY(SS_GROW(f->col, f->row_capacity[1], 12 * n, error));
+  return SS_GROW(f->value, f->row_capacity[2], 13 * n, error);
 }
 
 void ss_factors_free(ss_factors *f) {
