@@ -3,6 +3,8 @@
 #include "model/model.h"
 #include "scene_runner.h"
 
+#include <threads.h>
+
 enum { TEXT = 32768, MOST = 1000 };
 
 static void count(void *user, int worker, int first, int last) {
@@ -24,6 +26,32 @@ static void every_index_is_done_once(void **state) {
     }
     ss_threads_destroy(threads);
   }
+}
+
+typedef struct late {
+  ss_threads *threads;
+  double sums[64];
+} late;
+
+static void add_ones(void *user, int first, int last, double *parts) {
+  (void)user;
+  parts[0] += last - first;
+}
+
+/* Who is not the caller is still at work when the caller has none left, and asks for others then. */
+static void sum_late(void *user, int worker, int first, int last) {
+  late *l = user;
+  (void)thrd_sleep(&(struct timespec){.tv_nsec = worker ? 20000000 : 1000000}, NULL);
+  for (int k = first; k < last; k++) ss_threads_fold(l->threads, 5000, add_ones, NULL, &l->sums[k], 1, ss_sum_of_two);
+}
+
+static void pieces_may_ask_for_threads(void **state) {
+  (void)state;
+  late l = {0};
+  assert_int_equal(ss_threads_create(2, &l.threads, NULL), SS_OK);
+  for (int k = 0; k < 5; k++) ss_threads_for(l.threads, 64, 1, sum_late, &l);
+  for (int k = 0; k < 64; k++) assert_true(l.sums[k] == 5000);
+  ss_threads_destroy(l.threads);
 }
 
 static void add(char *text, const char *format, ...) {
@@ -89,8 +117,8 @@ static void none_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_index_is_done_once),
-                                     cmocka_unit_test(results_do_not_depend_on_their_number),
-                                     cmocka_unit_test(none_is_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_index_is_done_once), cmocka_unit_test(pieces_may_ask_for_threads),
+      cmocka_unit_test(results_do_not_depend_on_their_number), cmocka_unit_test(none_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* A pool of C11 threads. They live as long as the pool, and take the pieces of a range one after the other from a common counter.
  * Between ranges they look for the next one for some microseconds, then they sleep. The caller waits for pieces that are being
- * done, not for threads: who comes late finds the range closed.
+ * done, not for threads: who comes late finds the range closed. It, too, sleeps after some microseconds, and leaves its processor to those
+ * who work.
  *
  * The threads of C need no library beside libc, so that a program that links the static library needs none either; with
  * STICKSLIP_THREADS=OFF, or where the C library has no threads, everything is done by the caller. */
@@ -21,10 +22,12 @@ struct ss_threads {
   thrd_t *others;
   int started; /* of the others */
   mtx_t pool, user;
-  cnd_t begin;
+  cnd_t begin, end;
   atomic_long round; /* ranges so far, twice; odd: the present one may be joined */
   atomic_int inside; /* of the others: at the present range, or looking whether they may join it */
   atomic_int asleep; /* of the others: waiting for `begin` */
+  atomic_bool busy;  /* from before the present range until nobody is inside it */
+  atomic_bool waits; /* the caller, for `end`: the last one who leaves the range tells it */
   atomic_bool ends;
   ss_threads_work *work; /* of the present range */
   void *data;
@@ -50,15 +53,34 @@ static bool is_news(ss_threads *t, long seen) {
   return atomic_load(&t->ends) || (round % 2 != 0 && round != seen);
 }
 
+enum { LOOKS = 20000 }; /* before one sleeps */
+
 /* Until there is another range to join, or the end: at first awake, because the next one often follows at once. */
 static void await_news(ss_threads *t, long seen) {
-  enum { LOOKS = 20000 };
   for (int k = 0; k < LOOKS; k++)
     if (is_news(t, seen)) return;
   (void)mtx_lock(&t->pool);
   atomic_fetch_add(&t->asleep, 1);
   while (!is_news(t, seen)) (void)cnd_wait(&t->begin, &t->pool);
   atomic_fetch_sub(&t->asleep, 1);
+  (void)mtx_unlock(&t->pool);
+}
+
+static void leave(ss_threads *t) {
+  if (atomic_fetch_sub(&t->inside, 1) > 1 || !atomic_load(&t->waits)) return;
+  (void)mtx_lock(&t->pool);
+  (void)cnd_signal(&t->end);
+  (void)mtx_unlock(&t->pool);
+}
+
+/* Until nobody is inside any more. */
+static void await_others(ss_threads *t) {
+  for (int k = 0; k < LOOKS; k++)
+    if (atomic_load(&t->inside) == 0) return;
+  (void)mtx_lock(&t->pool);
+  atomic_store(&t->waits, true);
+  while (atomic_load(&t->inside) > 0) (void)cnd_wait(&t->end, &t->pool);
+  atomic_store(&t->waits, false);
   (void)mtx_unlock(&t->pool);
 }
 
@@ -72,7 +94,7 @@ static int run_worker(void *argument) {
     atomic_fetch_add(&t->inside, 1);
     seen = atomic_load(&t->round); /* the caller closes it before it looks who is inside */
     if (seen % 2 != 0) do_pieces(t, start.worker);
-    atomic_fetch_sub(&t->inside, 1);
+    leave(t);
   }
 }
 
@@ -102,11 +124,14 @@ ss_status ss_threads_create(int n, ss_threads **out, ss_error *error) {
   atomic_init(&t->round, 0);
   atomic_init(&t->inside, 0);
   atomic_init(&t->asleep, 0);
+  atomic_init(&t->busy, false);
+  atomic_init(&t->waits, false);
   atomic_init(&t->ends, false);
   atomic_init(&t->next, 0);
   (void)mtx_init(&t->pool, mtx_plain);
   (void)mtx_init(&t->user, mtx_plain);
   (void)cnd_init(&t->begin);
+  (void)cnd_init(&t->end);
   while (t->started < n - 1 && start_worker(t, t->started + 1)) t->started++;
   if (t->started < n - 1) {
     ss_threads_destroy(t);
@@ -124,6 +149,7 @@ void ss_threads_destroy(ss_threads *t) {
   (void)mtx_unlock(&t->pool);
   for (int k = 0; k < t->started; k++) (void)thrd_join(t->others[k], NULL);
   cnd_destroy(&t->begin);
+  cnd_destroy(&t->end);
   mtx_destroy(&t->pool);
   mtx_destroy(&t->user);
   ss_free(t->others);
@@ -139,10 +165,11 @@ static void wake_sleepers(ss_threads *t) {
   (void)mtx_unlock(&t->pool);
 }
 
-/* Within a piece there are no others to be had. */
-static bool may_share(ss_threads *t) { return t && atomic_load(&t->round) % 2 == 0; }
+/* Within a piece there are no others to be had, nor where the range is closed and others still work. */
+static bool may_share(ss_threads *t) { return t && !atomic_load(&t->busy); }
 
 static void share_pieces(ss_threads *t, int n, int piece, ss_threads_work *work, void *user) {
+  atomic_store(&t->busy, true);
   t->work = work;
   t->data = user;
   t->size = n;
@@ -152,7 +179,8 @@ static void share_pieces(ss_threads *t, int n, int piece, ss_threads_work *work,
   wake_sleepers(t);
   do_pieces(t, 0);
   atomic_fetch_add(&t->round, 1);
-  while (atomic_load(&t->inside) > 0) thrd_yield();
+  await_others(t);
+  atomic_store(&t->busy, false);
 }
 
 void ss_threads_lock(ss_threads *t) {

@@ -418,16 +418,21 @@ typedef struct body_system {
   int *start, *piece; /* [nodes + 1]; pieces that a node touches */
   size_t *at;         /* where the node's block of J is: rows of the node x velocities of the piece */
   double *J;          /* the blocks */
-  size_t *pair;       /* [nodes + 1] where the node's entries begin in `entry` */
-  double **entry;     /* blocks of H between the pieces of a node */
-  double *scale;      /* [n] unit of each velocity, about 1 / sqrt(A_ii) */
-  double *A;          /* the blocks of A in these units */
+  int *piece_start;   /* [pieces + 1] the nodes that touch each piece, */
+  struct touching {
+    int node, slot; /* slot: where the piece stands among the node's */
+  } * touching;
+  size_t *pair;   /* [nodes + 1] where the node's entries begin in `entry` */
+  double **entry; /* blocks of H between the pieces of a node */
+  double *scale;  /* [n] unit of each velocity, about 1 / sqrt(A_ii) */
+  double *A;      /* the blocks of A in these units */
   mass_block *mass;
   int n_mass;
   block_lu lu;
   double *right;                 /* [n] */
   double (*D)[SS_FRICTION_ROWS]; /* [rows] and stiffness of the factors; 0: there are none */
   double stiffness;
+  ss_threads *threads;
 } body_system;
 
 /* Velocities in pieces of at most BLOCK_ROWS; returns how many, and for every velocity its piece. */
@@ -483,6 +488,21 @@ static ss_status list_node_rows(body_system *b, const ss_cp_operator *o, const i
   return SS_OK;
 }
 
+/* The nodes by pieces, ascending. */
+static ss_status list_touching(body_system *b, ss_cp_workspace *w, ss_error *error) {
+  b->piece_start = SCRATCH(w, int, b->pieces + 2);
+  b->touching = SCRATCH(w, struct touching, b->start[b->nodes.count] + 1);
+  if (!b->piece_start || !b->touching) return out_of_memory(error);
+  int *next = b->piece_start + 1; /* moves on to the ends, which are the starts of the next */
+  memset(b->piece_start, 0, sizeof(int) * ((size_t)b->pieces + 2));
+  for (int t = 0; t < b->start[b->nodes.count]; t++)
+    if (b->piece[t] + 1 < b->pieces) next[b->piece[t] + 1]++;
+  for (int p = 1; p < b->pieces; p++) next[p] += next[p - 1];
+  for (int p = 0; p < b->nodes.count; p++)
+    for (int t = b->start[p]; t < b->start[p + 1]; t++) b->touching[next[b->piece[t]]++] = (struct touching){p, t};
+  return SS_OK;
+}
+
 /* Which pieces meet in H: those of a node, those of a body. */
 static ss_status list_meetings(const body_system *b, const ss_cp_operator *o, const int *piece_of, int **start,
                                int **col, ss_cp_workspace *w, ss_error *error) {
@@ -492,17 +512,10 @@ static ss_status list_meetings(const body_system *b, const ss_cp_operator *o, co
     const size_t t = (size_t)(b->start[p + 1] - b->start[p]);
     most += t * t;
   }
-  int *node_start = SCRATCH(w, int, pieces + 1), *node = SCRATCH(w, int, b->start[b->nodes.count] + 1),
-      *mark = SCRATCH(w, int, pieces + 1);
+  int *mark = SCRATCH(w, int, pieces + 1);
   *start = SCRATCH(w, int, pieces + 1);
   *col = SCRATCH(w, int, most + 1);
-  if (!node_start || !node || !mark || !*start || !*col) return out_of_memory(error);
-  for (int p = 0; p <= pieces; p++) node_start[p] = 0;
-  for (int t = 0; t < b->start[b->nodes.count]; t++) node_start[b->piece[t] + 1]++;
-  for (int p = 0; p < pieces; p++) node_start[p + 1] += node_start[p];
-  for (int p = 0; p < pieces; p++) mark[p] = node_start[p];
-  for (int p = 0; p < b->nodes.count; p++)
-    for (int t = b->start[p]; t < b->start[p + 1]; t++) node[mark[b->piece[t]]++] = p;
+  if (!mark || !*start || !*col) return out_of_memory(error);
   for (int p = 0; p < pieces; p++) mark[p] = -1;
   int count = 0, body = 0;
   for (int p = 0; p < pieces; p++) {
@@ -512,8 +525,8 @@ static ss_status list_meetings(const body_system *b, const ss_cp_operator *o, co
     (*col)[count++] = p;
     for (int q = piece_of[o->first[body]]; q < pieces && b->first[q] < o->first[body + 1]; q++)
       if (mark[q] != p) mark[q] = p, (*col)[count++] = q;
-    for (int e = node_start[p]; e < node_start[p + 1]; e++)
-      for (int t = b->start[node[e]]; t < b->start[node[e] + 1]; t++)
+    for (int e = b->piece_start[p]; e < b->piece_start[p + 1]; e++)
+      for (int t = b->start[b->touching[e].node]; t < b->start[b->touching[e].node + 1]; t++)
         if (mark[b->piece[t]] != p) mark[b->piece[t]] = p, (*col)[count++] = b->piece[t];
   }
   (*start)[pieces] = count;
@@ -582,32 +595,79 @@ static bool scale_bodies(body_system *b, const ss_cp_operator *o, ss_cp_workspac
   return true;
 }
 
-static void body_slack(const void *user, const double *y, double *w) {
-  const body_system *b = user;
-  for (int p = 0; p < b->nodes.count; p++) {
+/* Loops over nodes, or over pieces with the nodes that touch them: threads share them, and every number is added up in the order of the
+ * nodes by one of them. */
+enum { NODES_AT_A_TIME = 256, PIECES_AT_A_TIME = 64 };
+
+typedef struct body_job {
+  const body_system *b;
+  const double *in;
+  double *out, factor;
+} body_job;
+
+/* w += J u for a block of J. */
+static inline void multiply(const double *J, int size, int cols, const double *u, double *w) {
+  for (int i = 0; i < size; i++) {
+    double sum = w[i];
+    for (int c = 0; c < cols; c++) sum += J[i * cols + c] * u[c];
+    w[i] = sum;
+  }
+}
+
+static void slack_of_nodes(void *user, int worker, int from, int to) {
+  (void)worker;
+  const body_job *job = user;
+  const body_system *b = job->b;
+  for (int p = from; p < to; p++) {
     const int row = b->nodes.first[p], size = b->nodes.first[p + 1] - row;
-    for (int i = 0; i < size; i++) w[row + i] = 0;
+    double *w = job->out + row;
+    for (int i = 0; i < size; i++) w[i] = 0;
     for (int t = b->start[p]; t < b->start[p + 1]; t++) {
       const int piece = b->piece[t], cols = b->first[piece + 1] - b->first[piece];
-      const double *J = b->J + b->at[t], *u = y + b->first[piece];
-      for (int i = 0; i < size; i++)
-        for (int c = 0; c < cols; c++) w[row + i] += *J++ * u[c];
+      if (size == 3 && cols == 6)
+        multiply(b->J + b->at[t], 3, 6, job->in + b->first[piece], w);
+      else
+        multiply(b->J + b->at[t], size, cols, job->in + b->first[piece], w);
+    }
+  }
+}
+
+static void body_slack(const void *user, const double *y, double *w) {
+  const body_system *b = user;
+  body_job job = {b, y, w, 1};
+  ss_threads_for(b->threads, b->nodes.count, NODES_AT_A_TIME, slack_of_nodes, &job);
+}
+
+/* F += f J^T z for a block of J. */
+static inline void multiply_across(const double *J, int size, int cols, double factor, const double *z, double *F) {
+  for (int i = 0; i < size; i++) {
+    const double f = factor * z[i];
+    for (int c = 0; f != 0 && c < cols; c++) F[c] += J[i * cols + c] * f;
+  }
+}
+
+static void load_of_pieces(void *user, int worker, int from, int to) {
+  (void)worker;
+  const body_job *job = user;
+  const body_system *b = job->b;
+  for (int piece = from; piece < to; piece++) {
+    const int cols = b->first[piece + 1] - b->first[piece];
+    double *F = job->out + b->first[piece];
+    for (int e = b->piece_start[piece]; e < b->piece_start[piece + 1]; e++) {
+      const int p = b->touching[e].node, row = b->nodes.first[p], size = b->nodes.first[p + 1] - row;
+      const double *J = b->J + b->at[b->touching[e].slot];
+      if (size == 3 && cols == 6)
+        multiply_across(J, 3, 6, job->factor, job->in + row, F);
+      else
+        multiply_across(J, size, cols, job->factor, job->in + row, F);
     }
   }
 }
 
 /* F += factor J^T z */
-static void add_load(const body_system *b, double body_factor, const double *z, double *F) {
-  for (int p = 0; p < b->nodes.count; p++)
-    for (int t = b->start[p]; t < b->start[p + 1]; t++) {
-      const int piece = b->piece[t], cols = b->first[piece + 1] - b->first[piece];
-      const double *J = b->J + b->at[t];
-      double *to = F + b->first[piece];
-      for (int i = b->nodes.first[p]; i < b->nodes.first[p + 1]; i++, J += cols) {
-        const double f = body_factor * z[i];
-        for (int c = 0; f != 0 && c < cols; c++) to[c] += J[c] * f;
-      }
-    }
+static void add_load(const body_system *b, double factor, const double *z, double *F) {
+  body_job job = {b, z, F, factor};
+  ss_threads_for(b->threads, b->pieces, PIECES_AT_A_TIME, load_of_pieces, &job);
 }
 
 static void body_load(const void *user, const double *z, double *F) {
@@ -627,33 +687,46 @@ static void body_balance(const void *user, const double *y, const double *z, dou
   add_load(b, -1, z, F);
 }
 
-/* The springs of one node. */
-static void add_node(body_system *b, int p, const double (*D)[SS_FRICTION_ROWS], double stiffness) {
-  const int row = b->nodes.first[p], size = b->nodes.first[p + 1] - row, pieces = b->start[p + 1] - b->start[p];
-  bool any = false;
+/* H_st += stiffness J_s^T D J_t for a node and two of its pieces. */
+static inline void add_spring(const double *I, const double (*D)[SS_FRICTION_ROWS], const double *J, double stiffness,
+                              int size, int rows, int cols, double *H) {
+  double DJ[SQUARE];
   for (int i = 0; i < size; i++)
-    for (int j = 0; j < size; j++) any |= D[row + i][j] != 0;
-  for (int t = 0; any && t < pieces; t++) {
-    const int right = b->piece[b->start[p] + t], cols = b->first[right + 1] - b->first[right];
-    const double *J = b->J + b->at[b->start[p] + t];
-    double DJ[SQUARE];
+    for (int c = 0; c < cols; c++) {
+      double sum = 0;
+      for (int j = 0; j < size; j++) sum += D[i][j] * J[j * cols + c];
+      DJ[i * cols + c] = stiffness * sum;
+    }
+  for (int l = 0; l < rows; l++)
     for (int i = 0; i < size; i++)
-      for (int c = 0; c < cols; c++) {
-        double sum = 0;
-        for (int j = 0; j < size; j++) sum += D[row + i][j] * J[j * cols + c];
-        DJ[i * cols + c] = stiffness * sum;
-      }
-    for (int s = 0; s < pieces; s++) {
-      const int left = b->piece[b->start[p] + s], rows = b->first[left + 1] - b->first[left];
-      const double *I = b->J + b->at[b->start[p] + s];
-      double *entry = b->entry[b->pair[p] + (size_t)(s * pieces + t)];
-      for (int i = 0; i < size; i++)
-        for (int l = 0; l < rows; l++) {
-          const double f = I[i * rows + l];
-          for (int c = 0; c < cols; c++) entry[l * cols + c] += f * DJ[i * cols + c];
-        }
+      for (int c = 0; c < cols; c++) H[l * cols + c] += I[i * rows + l] * DJ[i * cols + c];
+}
+
+/* The springs of the nodes that touch a piece, in its rows of H. */
+WIDE static void springs_of_piece(const body_system *b, int piece) {
+  const int rows = b->first[piece + 1] - b->first[piece];
+  for (int e = b->piece_start[piece]; e < b->piece_start[piece + 1]; e++) {
+    const int p = b->touching[e].node, row = b->nodes.first[p], size = b->nodes.first[p + 1] - row;
+    const int pieces = b->start[p + 1] - b->start[p], own = b->touching[e].slot - b->start[p];
+    const double(*D)[SS_FRICTION_ROWS] = (const double(*)[SS_FRICTION_ROWS])(b->D + row);
+    bool any = false;
+    for (int i = 0; i < size; i++)
+      for (int j = 0; j < size; j++) any |= D[i][j] != 0;
+    for (int t = 0; any && t < pieces; t++) {
+      const int other = b->piece[b->start[p] + t], cols = b->first[other + 1] - b->first[other];
+      const double *I = b->J + b->at[b->touching[e].slot], *J = b->J + b->at[b->start[p] + t];
+      double *H = b->entry[b->pair[p] + (size_t)(own * pieces + t)];
+      if (size == 3 && rows == 6 && cols == 6)
+        add_spring(I, D, J, b->stiffness, 3, 6, 6, H);
+      else
+        add_spring(I, D, J, b->stiffness, size, rows, cols, H);
     }
   }
+}
+
+static void springs_of_pieces(void *user, int worker, int from, int to) {
+  (void)worker;
+  for (int piece = from; piece < to; piece++) springs_of_piece(user, piece);
 }
 
 static bool body_factor(void *user, const double (*D)[SS_FRICTION_ROWS], double stiffness) {
@@ -673,7 +746,7 @@ static bool body_factor(void *user, const double (*D)[SS_FRICTION_ROWS], double 
     for (int i = 0; i < block->rows; i++)
       for (int j = 0; j < block->cols; j++) block->entry[i * block->cols + j] = block->A[i * block->stride + j];
   }
-  for (int p = 0; p < b->nodes.count; p++) add_node(b, p, D, stiffness);
+  ss_threads_for(b->threads, b->pieces, PIECES_AT_A_TIME, springs_of_pieces, b);
   return block_lu_factor(&b->lu);
 }
 
@@ -690,7 +763,7 @@ ss_status body_system_create(const ss_cp_operator *o, const node_list *nodes, co
   body_system *b = SCRATCH(w, body_system, 1);
   *admitted = false;
   if (!b) return out_of_memory(error);
-  *b = (body_system){.nodes = *nodes, .row_scale = scale, .n = o->J.cols};
+  *b = (body_system){.nodes = *nodes, .row_scale = scale, .n = o->J.cols, .threads = w->threads};
   int *piece_of = SCRATCH(w, int, b->n + 1), *start, *col;
   b->first = SCRATCH(w, int, b->n + 1);
   if (!piece_of || !b->first) return out_of_memory(error);
@@ -699,6 +772,7 @@ ss_status body_system_create(const ss_cp_operator *o, const node_list *nodes, co
   if (!size || !scale_bodies(b, o, w)) return out_of_memory(error);
   for (int p = 0; p < b->pieces; p++) size[p] = b->first[p + 1] - b->first[p];
   ss_status status = list_node_rows(b, o, piece_of, w, error);
+  if (!status) status = list_touching(b, w, error);
   if (!status) status = list_meetings(b, o, piece_of, &start, &col, w, error);
   if (!status) status = block_lu_analyse(&b->lu, b->pieces, size, start, col, FAST * most, w, admitted, error);
   if (!status && *admitted) status = find_entries(b, o, piece_of, w, error);

@@ -2,6 +2,8 @@
 #ifndef SS_CP_WORKSPACE_H
 #define SS_CP_WORKSPACE_H
 
+#include "core/threads.h"
+
 #include <stickslip/cp.h>
 
 typedef struct scratch_chunk {
@@ -21,7 +23,8 @@ struct ss_cp_workspace {
   scratch_chunk *first, *current;
   size_t used; /* bytes of the current chunk */
   direction_table *tables;
-  long growths; /* allocations so far, for the test that repeated solves make none */
+  long growths;        /* allocations so far, for the test that repeated solves make none */
+  ss_threads *threads; /* that a solver may share its work with; NULL: none */
 };
 
 typedef struct scratch_mark {

@@ -7,10 +7,12 @@
 #include "core/sets.h"
 #include "step/step.h"
 
+#include "cp/workspace.h"
+
 #include <string.h>
 
-/* rows: from which an island's matrix is listed; up to which an island is always solved, which is more exact */
-enum { LARGE = 200, FEW = 64 };
+/* rows: from which an island's matrix is listed; up to which an island is always solved, which is more exact; from which it is a crowd */
+enum { LARGE = 200, FEW = 64, CROWD = 1000 };
 
 /* Numbers the islands in the order of their first blocks; returns how many there are. */
 static int number_islands(const ss_sim *sim, ss_islands *s) {
@@ -159,6 +161,7 @@ ss_status ss_sim_use_threads(ss_sim *sim, int threads, ss_error *error) {
   SS_TRY(ss_threads_create(sim->system ? 1 : threads, &pool, error)); /* a system's functions have one memory */
   ss_threads_destroy(sim->threads);
   sim->threads = pool;
+  sim->solver.cp->threads = pool;
   return ss_islands_prepare(sim, error);
 }
 
@@ -213,13 +216,18 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
   gather(p, &sim->solver.islands, k, s, &island);
   double *z = s->g + p->n, *w = z + p->n;
   ss_cp_result own = {0};
+  /* Of a crowd most operations are those of factors in dense panels, which take a small part of the time of others and grow with the
+   * square of its size. */
+  const double cheap = fmax(1, island.n / (double)CROWD);
+  ss_cp_options mine = *options;
+  mine.total *= cheap;
   ss_status status = assemble(sim, s, &island, error);
   if (status == SS_OK) status = ss_add_factors(sim, &s->factors, s->row, &island, error);
-  if (status == SS_OK) status = ss_cp_solve(&island, options, ss_has_guess(z, island.n), z, s->cp, &own, error);
+  if (status == SS_OK) status = ss_cp_solve(&island, &mine, ss_has_guess(z, island.n), z, s->cp, &own, error);
   if (status != SS_OK) return status;
   s->iterations += own.iterations;
   s->fallbacks += own.fallbacks;
-  s->operations += (long long)own.operations;
+  s->operations += (long long)(own.operations / cheap);
   sim->solver.islands.residual[k] = ss_cp_judge(&island, z, w);
   if (own.iterations > 1 && ss_judges_selection(sim))
     s->uneven = fmax(s->uneven, ss_cp_judge_selection(&island, z, s->cp));
@@ -233,6 +241,7 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
 typedef struct island_job {
   ss_sim *sim;
   const ss_cp_options *options;
+  int shared; /* the island that all threads have solved together; -1: none */
 } island_job;
 
 static void solve_some(void *user, int worker, int from, int to) {
@@ -240,10 +249,38 @@ static void solve_some(void *user, int worker, int from, int to) {
   const ss_islands *s = &job->sim->solver.islands;
   ss_island_work *w = &s->workers[worker];
   for (int k = from; k < to && w->failed < 0; k++) {
-    if (s->residual[k] <= job->options->tolerance) continue;
+    if (k == job->shared || s->residual[k] <= job->options->tolerance) continue;
     w->status = solve_island(job->sim, k, job->options, w, &w->error);
     if (w->status != SS_OK) w->failed = k;
   }
+}
+
+/* An island that is larger than all others together, with enough rows for threads to share its solver's loops; -1: none. */
+static int find_shared(const ss_sim *sim, double tolerance) {
+  enum { WORTH_IT = 600 };
+  const ss_islands *s = &sim->solver.islands;
+  const int *start = s->order + sim->trial.problem.n_blocks;
+  int largest = -1, blocks = 0, all = 0, rows = 0;
+  for (int k = 0; k < s->count; k++) {
+    if (s->residual[k] <= tolerance) continue;
+    const int own = start[k + 1] - start[k];
+    all += own;
+    if (own <= blocks) continue;
+    blocks = own;
+    largest = k;
+  }
+  for (int at = largest < 0 ? 0 : start[largest]; largest >= 0 && at < start[largest + 1]; at++)
+    rows += sim->trial.problem.blocks[s->order[at]].size;
+  return 2 * blocks > all && rows >= WORTH_IT ? largest : -1;
+}
+
+static ss_status solve_shared(const island_job *job, ss_error *error) {
+  ss_sim *sim = job->sim;
+  ss_island_work *w = &sim->solver.islands.workers[0];
+  w->cp->threads = sim->threads;
+  const ss_status status = solve_island(sim, job->shared, job->options, w, error);
+  w->cp->threads = NULL;
+  return status;
 }
 
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
@@ -263,7 +300,11 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
     w->uneven = 0;
     w->failed = -1;
   }
-  island_job job = {sim, options};
+  island_job job = {sim, options, find_shared(sim, options->tolerance)};
+  if (job.shared >= 0) {
+    const ss_status status = solve_shared(&job, error);
+    if (status != SS_OK) return status;
+  }
   ss_threads_for(sim->threads, s->count, 1, solve_some, &job);
   const ss_island_work *first = NULL; /* of those that failed, the one of the first island */
   for (int k = 0; k < s->n_workers; k++) {
