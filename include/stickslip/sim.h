@@ -317,6 +317,12 @@ typedef struct ss_steps {
   double smallest, largest;
 } ss_steps;
 
+/* How many steps are audited follows from what audits and steps take, predicted from counts, in nanoseconds of a usual machine: all
+ * audits, all steps, the last audit and its part for meshes and height fields. */
+typedef struct ss_audit_account {
+  double audits, steps, last, surfaces;
+} ss_audit_account;
+
 typedef struct ss_report {
   ss_certificate certificate;
   ss_steps steps;
@@ -338,9 +344,10 @@ typedef struct ss_report {
   double created_by_impacts; /* energy: the sum over all impacts after which there was more than before */
   double created_by_forces;  /* energy: largest excess so far over start and work, losses counted back */
   long audits;               /* steps whose positions were audited (docs/verdict.md) */
-  ss_event overlap;          /* the worst overlap that an audit found: when, between which bodies */
-  double energy_scale;       /* largest energy of the motion so far, and largest work, without what was created */
-  double potential_start;    /* at t = 0 */
+  ss_audit_account audit_work;
+  ss_event overlap;       /* the worst overlap that an audit found: when, between which bodies */
+  double energy_scale;    /* largest energy of the motion so far, and largest work, without what was created */
+  double potential_start; /* at t = 0 */
   double worst_penetration, worst_drift; /* as the certificate's, with angles as lengths: times body_size */
   double body_size;                      /* of the smallest body: the smallest width of its thickest shape */
   double patch_filling;     /* compliant schemes: largest radius of a contact over half the width of its patch */
