@@ -72,6 +72,37 @@ static void test_not_finite(void **state) {
 }
 
 /* A pendulum of two links that nothing holds onto its joints. */
+/* Who says that it was the force, and when. */
+static void test_force_not_finite(void **state) {
+  (void)state;
+  write_text("pushed.yaml", "bodies: [{name: a, mass: 1, freedom: [x], position: [0, 0, 0]}]\n"
+                            "forces: [{type: applied, on: a, force: ['sqrt(0.505 - t)', 0, 0]}]\n"
+                            "simulation: {step: 0.01, duration: 1}\n");
+  free(expect("run pushed.yaml", 1, "the force on 'a' is not finite shortly after t = 0.50"));
+}
+
+/* A body moves on by less than the last digits of where it is. */
+static void test_rounding(void **state) {
+  (void)state;
+  write_text("far.yaml", "parameters: {where: 0}\n"
+                         "world: {shapes: [{type: half-space, normal: [0, 0, 1]}]}\n"
+                         "bodies: [{name: a, mass: 1, position: [where, 0, 0.1], velocity: [1, 0, 0],\n"
+                         "          shapes: [{type: sphere, radius: 0.1}]}]\n"
+                         "simulation: {step: 0.01, duration: 1}\n");
+  for (int k = 0; k < 6; k++) {
+    static const char *const where[] = {"0", "1e6", "-1e9", "1e12", "-1e14", "1e17"};
+    char command[128];
+    (void)snprintf(command, sizeof command, "run far.yaml --json --set where=%s", where[k]);
+    json_t *root = expect_json(command, 0, NULL);
+    const json_t *body = json_object_get(json_object_get(json_object_get(root, "final"), "bodies"), "a");
+    const double x = json_number_value(json_array_get(json_object_get(body, "position"), 0));
+    const double missed = fabs(x - strtod(where[k], NULL) - 1);
+    assert_true(is_sound(root) == (k < 3));
+    assert_true(k < 3 ? missed < 1e-5 : missed <= doubt(root, "rounding"));
+    json_decref(root);
+  }
+}
+
 static void test_joint_drift(void **state) {
   (void)state;
   write_text("drift.yaml",
@@ -151,9 +182,9 @@ static int prepare(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy),         cmocka_unit_test(test_not_finite),
-                                     cmocka_unit_test(test_joint_drift),    cmocka_unit_test(test_rest),
-                                     cmocka_unit_test(test_time_limit),     cmocka_unit_test(test_work),
-                                     cmocka_unit_test(test_number_of_steps)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_energy),     cmocka_unit_test(test_not_finite),  cmocka_unit_test(test_force_not_finite),
+      cmocka_unit_test(test_rounding),   cmocka_unit_test(test_joint_drift), cmocka_unit_test(test_rest),
+      cmocka_unit_test(test_time_limit), cmocka_unit_test(test_work),        cmocka_unit_test(test_number_of_steps)};
   return cmocka_run_group_tests(tests, prepare, remove_directory);
 }

@@ -236,6 +236,7 @@ typedef enum ss_doubt {
   SS_DOUBT_JOINT_DRIFT, /* joints have come apart by more than that: length */
   SS_DOUBT_ENERGY,      /* more than a share of the run's energy came from nowhere: energy */
   SS_DOUBT_PATCH,       /* a compliant contact is larger than its patch: its radius over half the patch's width */
+  SS_DOUBT_ROUNDING,    /* bodies so far away that steps are lost in the last digits of their positions: length */
   SS_DOUBT_NOT_FINITE,  /* the next state would not be finite: its time */
   SS_DOUBTS
 } ss_doubt;
@@ -350,6 +351,7 @@ typedef struct ss_report {
   double potential_start; /* at t = 0 */
   double worst_penetration, worst_drift; /* as the certificate's, with angles as lengths: times body_size */
   double body_size;                      /* of the smallest body: the smallest width of its thickest shape */
+  double rounded;                        /* length: what positions may have been rounded by so far, at most */
   double patch_filling;     /* compliant schemes: largest radius of a contact over half the width of its patch */
   double patch_rolled;      /* scheme compliant: way by which rolling has pressed outer elements in, added up... */
   double patch_deformation; /* ... and the largest normal deformation of an element */

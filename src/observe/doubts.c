@@ -6,6 +6,8 @@
  *                                 count as lengths at that distance
  *     energy                      above ENERGY_SHARE of the run's energy scale, what forces and what impacts created apart
  *     patch                       the radius of Hertz's contact under a patch's load is larger than half its width
+ *     rounding                    half the last digit of the farthest position, added up over all steps, is above LENGTH_SHARE of the
+ *                                 smallest body's size
  *     not-finite                  the next state is not finite; it was not applied
  *
  * The energy scale is the largest energy of the motion (kinetic, elastic, and what potential energy differs from the start's)
@@ -32,6 +34,9 @@ static const ss_doubt_info table[SS_DOUBTS + 1] = {
                          "try a smaller step, a linearly implicit scheme, or restitution: poisson"},
     [SS_DOUBT_PATCH] = {"patch", "radius of a contact (Hertz) over half the width of its patch, above 1",
                         "give the patch more elements, or a larger spacing"},
+    [SS_DOUBT_ROUNDING] = {"rounding",
+                           "what rounding may have moved far bodies by, above 5 % of the smallest body's size",
+                           "put the scene's origin near its bodies, or take larger steps"},
     [SS_DOUBT_NOT_FINITE] = {"not-finite", "time of the first state that is not finite, which was not applied",
                              "try a smaller step, or a linearly implicit scheme for stiff springs and dampers"},
 };
@@ -121,6 +126,14 @@ static void measure_energy(ss_sim *sim) {
   r->energy_scale = fmax(r->energy_scale, scale);
 }
 
+/* Largest coordinate of a body's position. */
+static double farthest(const ss_sim *sim) {
+  double most = 0;
+  for (int k = 0; k < sim->model->n_bodies; k++)
+    for (int i = 0; i < 3; i++) most = fmax(most, fabs(sim->state.q[7 * (size_t)k + (size_t)i]));
+  return most;
+}
+
 void ss_doubts_update(ss_sim *sim) {
   ss_certificate *c = &sim->report.certificate;
   const ss_report *r = &sim->report;
@@ -128,6 +141,8 @@ void ss_doubts_update(ss_sim *sim) {
   const double length = LENGTH_SHARE * r->body_size, created = fmax(r->created_by_forces, r->created_by_impacts);
   if (r->worst_penetration > length) c->doubts[SS_DOUBT_PENETRATION] = r->worst_penetration;
   if (r->worst_drift > length) c->doubts[SS_DOUBT_JOINT_DRIFT] = r->worst_drift;
+  if (!sim->system && sim->crowd.slept == 0) sim->report.rounded += 0x1p-53 * farthest(sim);
+  if (r->rounded > length) c->doubts[SS_DOUBT_ROUNDING] = r->rounded;
   if (r->patch_filling > 1) c->doubts[SS_DOUBT_PATCH] = r->patch_filling;
   /* as it is now: the scale of a motion that has just begun is small */
   const double scale = r->energy_scale + resting_scale(sim);
