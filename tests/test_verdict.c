@@ -81,6 +81,23 @@ static void test_force_not_finite(void **state) {
   free(expect("run pushed.yaml", 1, "the force on 'a' is not finite shortly after t = 0.50"));
 }
 
+/* Numbers with which nothing can be computed are refused where they stand. */
+static void test_too_large_and_too_small(void **state) {
+  (void)state;
+  static const char *const bodies[][2] = {
+      {"mass: 1e151, freedom: [x]", "its mass 1e+151 or its inertia is too large"},
+      {"mass: 1e-308, freedom: [x]", "its mass 1e-308 or its inertia is too small"},
+      {"mass: 1, inertia: [1, 1, 1], velocity: [0, 1e200, 0]", "velocity"},
+      {"mass: 1, inertia: [1, 1, 1], angular_velocity: [0, -1e200, 0]", "velocity"}};
+  for (int i = 0; i < 4; i++) {
+    char text[256];
+    (void)snprintf(text, sizeof text, "bodies: [{name: a, %s}]\nsimulation: {step: 0.1, duration: 1}\n", bodies[i][0]);
+    write_text("numbers.yaml", text);
+    free(expect("run numbers.yaml", 2, "numbers.yaml:1:10: body 'a': its"));
+    free(expect("run numbers.yaml", 2, bodies[i][1]));
+  }
+}
+
 /* A body moves on by less than the last digits of where it is. */
 static void test_rounding(void **state) {
   (void)state;
@@ -182,9 +199,15 @@ static int prepare(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_energy),     cmocka_unit_test(test_not_finite),  cmocka_unit_test(test_force_not_finite),
-      cmocka_unit_test(test_rounding),   cmocka_unit_test(test_joint_drift), cmocka_unit_test(test_rest),
-      cmocka_unit_test(test_time_limit), cmocka_unit_test(test_work),        cmocka_unit_test(test_number_of_steps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy),
+                                     cmocka_unit_test(test_not_finite),
+                                     cmocka_unit_test(test_force_not_finite),
+                                     cmocka_unit_test(test_too_large_and_too_small),
+                                     cmocka_unit_test(test_rounding),
+                                     cmocka_unit_test(test_joint_drift),
+                                     cmocka_unit_test(test_rest),
+                                     cmocka_unit_test(test_time_limit),
+                                     cmocka_unit_test(test_work),
+                                     cmocka_unit_test(test_number_of_steps)};
   return cmocka_run_group_tests(tests, prepare, remove_directory);
 }
