@@ -236,8 +236,9 @@ typedef enum ss_doubt {
   SS_DOUBT_JOINT_DRIFT, /* joints have come apart by more than that: length */
   SS_DOUBT_ENERGY,      /* more than a share of the run's energy came from nowhere: energy */
   SS_DOUBT_PATCH,       /* a compliant contact is larger than its patch: its radius over half the patch's width */
-  SS_DOUBT_ROUNDING,    /* bodies so far away that steps are lost in the last digits of their positions: length */
-  SS_DOUBT_NOT_FINITE,  /* the next state would not be finite: its time */
+  SS_DOUBT_PRESSED_IN, /* compliant bodies give so much that nothing keeps them from passing through each other: length */
+  SS_DOUBT_ROUNDING,   /* bodies so far away that steps are lost in the last digits of their positions: length */
+  SS_DOUBT_NOT_FINITE, /* the next state would not be finite: its time */
   SS_DOUBTS
 } ss_doubt;
 typedef struct ss_doubt_info {
