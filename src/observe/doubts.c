@@ -92,7 +92,7 @@ static double resting_scale(const ss_sim *sim) {
   const double noise = digit * sim->model->length / h;
   double mass = 0;
   for (int k = 0; k < sim->model->n_bodies; k++) mass += sim->model->bodies[k].mass;
-  return mass * (v3_norm(sim->model->gravity) * sim->report.body_size + noise * noise);
+  return mass * (v3_norm(sim->model->gravity) * sim->report.body_size + noise * noise / ENERGY_SHARE);
 }
 
 void ss_doubts_start(ss_sim *sim) {
