@@ -1,6 +1,8 @@
 /* What the commands write: never over what they read, never two things into one file, nothing half-done under its name. */
 #include "cli_runner.h"
 
+#include <math.h>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -72,6 +74,32 @@ static void test_signals_are_recorded(void **state) {
   free(expect("plot arm.h5 --y height --y pin.position --y pin.fy -o arm.svg", 0, NULL));
   refuse("plot arm.h5 --y pin.fq -o arm.svg", "JOINT.position");
   refuse("run arm.yaml --set raise=5", "declared: lift");
+}
+
+/* Divisions by zero are no numbers: nothing is written where there is none. */
+static void test_outputs_without_a_value(void **state) {
+  (void)state;
+  write_text("quotient.yaml",
+             "bodies: [{name: a, mass: 1, freedom: [x, z], position: [0, 0, 0], velocity: [1, 0, 0]}]\n"
+             "outputs: [{name: q, value: 1/a.x}, {name: r, value: 1/(t - 0.2)}]\n"
+             "simulation: {step: 0.1, duration: 0.2}\n");
+  json_t *json =
+      expect_json("run quotient.yaml --json -o quotient.h5 --csv quotient.csv --html quotient.html", 0, NULL);
+  assert_true(fabs(number(json_object_get(json, "outputs"), "q") - 5) < 1e-9);
+  assert_true(json_is_null(json_object_get(json_object_get(json, "outputs"), "r")));
+  json_decref(json);
+  free(expect("export quotient.h5 --to csv -o again.csv", 0, NULL));
+  char *csv = read_text("quotient.csv"), *again = read_text("again.csv");
+  assert_string_equal(csv, again);
+  assert_null(strstr(csv, "inf"));
+  assert_null(strstr(csv, "nan"));
+  assert_non_null(strstr(csv, ",,-5\n")); /* at t = 0 */
+  assert_string_equal(csv + strlen(csv) - 2, ",\n");
+  free(csv);
+  free(again);
+  char *out = expect("run quotient.yaml", 0, NULL);
+  assert_non_null(strstr(out, "r has no value"));
+  free(out);
 }
 
 static void test_two_outputs_are_two_files(void **state) {
@@ -224,13 +252,10 @@ static int prepare(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inputs_are_kept),
-      cmocka_unit_test(test_signals_are_recorded),
-      cmocka_unit_test(test_two_outputs_are_two_files),
-      cmocka_unit_test(test_nothing_half_done),
-      cmocka_unit_test(test_dumped_problems),
-      cmocka_unit_test(test_dumped_patches),
-      cmocka_unit_test(test_hangup),
+      cmocka_unit_test(test_inputs_are_kept),         cmocka_unit_test(test_signals_are_recorded),
+      cmocka_unit_test(test_outputs_without_a_value), cmocka_unit_test(test_two_outputs_are_two_files),
+      cmocka_unit_test(test_nothing_half_done),       cmocka_unit_test(test_dumped_problems),
+      cmocka_unit_test(test_dumped_patches),          cmocka_unit_test(test_hangup),
       cmocka_unit_test(test_names_of_outputs),
   };
   return cmocka_run_group_tests(tests, prepare, remove_directory);

@@ -4,6 +4,30 @@
 
 static const double h = 0.01, gravity = 10;
 
+/* ---- speeds ---- */
+
+/* A speed that is no number is larger than all others, wherever it is; so is that of a body which turns without end. */
+static void test_speeds_without_end(void **state) {
+  (void)state;
+  run r;
+  run_parse(&r,
+            "bodies:\n"
+            "  - {name: a, mass: 1, inertia: [1, 1, 1], position: [0, 0, 0], shapes: [{type: sphere, radius: 2}]}\n"
+            "  - {name: b, mass: 1, inertia: [1, 1, 1], position: [9, 0, 0], shapes: [{type: point}]}\n"
+            "simulation: {scheme: moreau, step: 0.01, duration: 1}\n",
+            NULL);
+  for (int i = 0; i < 12; i++) {
+    double v[12] = {0};
+    v[i] = 3;
+    check_near(ss_largest_speed_of_bodies(r.sim, v), i < 3 ? 3 : i < 6 ? 6 : i < 9 ? 3 : 0, 1e-14, "speed");
+    v[i] = NAN;
+    assert_false(isfinite(ss_largest_speed_of_bodies(r.sim, v)));
+    v[i] = INFINITY;
+    assert_false(isfinite(ss_largest_speed_of_bodies(r.sim, v)));
+  }
+  run_close(&r);
+}
+
 /* ---- bounces that accumulate ---- */
 
 /* A point falls on the floor at the speed v; up: acceleration by a force against gravity. How often it collides before it rests. */
@@ -733,7 +757,8 @@ static void test_trials_that_are_not_accepted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounces_end_in_rest),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_speeds_without_end),
+                                     cmocka_unit_test(test_bounces_end_in_rest),
                                      cmocka_unit_test(test_many_bounces_end_sooner),
                                      cmocka_unit_test(test_oblique_blows),
                                      cmocka_unit_test(test_velocity_along_the_path),

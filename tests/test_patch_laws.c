@@ -38,8 +38,32 @@ static void matrices_are_checked(void **state) {
   check_refused(with("compliance: {stiffness: [[2e4, 1], [-1, 1e4]]}\n", text), "must be symmetric");
   check_refused(with("compliance: {stiffness: [1e4, 1e4], damping: [[40, 50], [50, 40]]}\n", text),
                 "'damping' is not positive semidefinite: its smallest eigenvalue is -10");
+  check_refused(with("compliance: {stiffness: [1e4, 1e4], damping: {rayleigh: [-1, 0]}}\n", text),
+                "'rayleigh' must not be negative, but is [-1, 0]");
   check_refused(with("compliance: {stiffness: [1e4, 1e4], friction: [0.1, 0.2]}\n", text), "a list of 1 numbers");
   check_refused(with("compliance: {stiffness: [1e4, 1e4], delta: [0]}\n", text), "'delta' must be 2 numbers");
+}
+
+/* Nothing bears a ball on a floor that gives too much: it falls through, and no problem of a step can tell. */
+static void what_is_pressed_in_is_told(void **state) {
+  (void)state;
+  static const struct {
+    const char *young;
+    bool sound;
+  } floors[] = {{"1e6", true}, {"1e5", true}, {"1", false}, {"1e-20", false}};
+  for (int i = 0; i < 4; i++) {
+    char text[2048], more[128];
+    run r;
+    (void)snprintf(more, sizeof more, "compliance: {young: %s, spacing: 0.01}\n", floors[i].young);
+    run_parse(&r, with(more, text), NULL);
+    while (!ss_sim_done(r.sim)) run_step(&r);
+    const ss_certificate *c = &ss_sim_report(r.sim)->certificate;
+    assert_true(c->certified);
+    assert_int_equal(c->sound, floors[i].sound);
+    assert_true((c->doubts[SS_DOUBT_PRESSED_IN] > 0.1) == !floors[i].sound);
+    assert_true((run_position(&r, 0).y > 0) == floors[i].sound);
+    run_close(&r);
+  }
 }
 
 /* A body on two elements is pulled: each bears half of the weight, its own coefficient limits its friction. */
@@ -165,9 +189,10 @@ static void stiffness_of_the_place(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(matrices_are_checked), cmocka_unit_test(friction_per_element),
-      cmocka_unit_test(begins_pressed_in),    cmocka_unit_test(given_deformations),
-      cmocka_unit_test(final_deformations),   cmocka_unit_test(stiffness_of_the_place),
+      cmocka_unit_test(matrices_are_checked),   cmocka_unit_test(what_is_pressed_in_is_told),
+      cmocka_unit_test(friction_per_element),   cmocka_unit_test(begins_pressed_in),
+      cmocka_unit_test(given_deformations),     cmocka_unit_test(final_deformations),
+      cmocka_unit_test(stiffness_of_the_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

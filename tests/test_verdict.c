@@ -72,6 +72,54 @@ static void test_not_finite(void **state) {
 }
 
 /* A pendulum of two links that nothing holds onto its joints. */
+/* Who says that it was the force, and when. */
+static void test_force_not_finite(void **state) {
+  (void)state;
+  write_text("pushed.yaml", "bodies: [{name: a, mass: 1, freedom: [x], position: [0, 0, 0]}]\n"
+                            "forces: [{type: applied, on: a, force: ['sqrt(0.505 - t)', 0, 0]}]\n"
+                            "simulation: {step: 0.01, duration: 1}\n");
+  free(expect("run pushed.yaml", 1, "the force on 'a' is not finite shortly after t = 0.50"));
+}
+
+/* Numbers with which nothing can be computed are refused where they stand. */
+static void test_too_large_and_too_small(void **state) {
+  (void)state;
+  static const char *const bodies[][2] = {
+      {"mass: 1e151, freedom: [x]", "its mass 1e+151 or its inertia is too large"},
+      {"mass: 1e-308, freedom: [x]", "its mass 1e-308 or its inertia is too small"},
+      {"mass: 1, inertia: [1, 1, 1], velocity: [0, 1e200, 0]", "velocity"},
+      {"mass: 1, inertia: [1, 1, 1], angular_velocity: [0, -1e200, 0]", "velocity"}};
+  for (int i = 0; i < 4; i++) {
+    char text[256];
+    (void)snprintf(text, sizeof text, "bodies: [{name: a, %s}]\nsimulation: {step: 0.1, duration: 1}\n", bodies[i][0]);
+    write_text("numbers.yaml", text);
+    free(expect("run numbers.yaml", 2, "numbers.yaml:1:10: body 'a': its"));
+    free(expect("run numbers.yaml", 2, bodies[i][1]));
+  }
+}
+
+/* A body moves on by less than the last digits of where it is. */
+static void test_rounding(void **state) {
+  (void)state;
+  write_text("far.yaml", "parameters: {where: 0}\n"
+                         "world: {shapes: [{type: half-space, normal: [0, 0, 1]}]}\n"
+                         "bodies: [{name: a, mass: 1, position: [where, 0, 0.1], velocity: [1, 0, 0],\n"
+                         "          shapes: [{type: sphere, radius: 0.1}]}]\n"
+                         "simulation: {step: 0.01, duration: 1}\n");
+  for (int k = 0; k < 6; k++) {
+    static const char *const where[] = {"0", "1e6", "-1e9", "1e12", "-1e14", "1e17"};
+    char command[128];
+    (void)snprintf(command, sizeof command, "run far.yaml --json --set where=%s", where[k]);
+    json_t *root = expect_json(command, 0, NULL);
+    const json_t *body = json_object_get(json_object_get(json_object_get(root, "final"), "bodies"), "a");
+    const double x = json_number_value(json_array_get(json_object_get(body, "position"), 0));
+    const double missed = fabs(x - strtod(where[k], NULL) - 1);
+    assert_true(is_sound(root) == (k < 3));
+    assert_true(k < 3 ? missed < 1e-5 : missed <= doubt(root, "rounding"));
+    json_decref(root);
+  }
+}
+
 static void test_joint_drift(void **state) {
   (void)state;
   write_text("drift.yaml",
@@ -100,6 +148,28 @@ static void test_rest(void **state) {
   assert_null(strstr(out, "DOUBTFUL"));
   free(out);
   free(expect("run rest.yaml --strict --set z=1e6", 0, NULL));
+  /* Without gravity: what rounding errors of joints move is no motion. */
+  write_text("rest.yaml",
+             "gravity: [0, 0, -0]\n"
+             "materials: [{name: default, friction: 0.1, restitution: 0}]\n"
+             "bodies:\n"
+             "  - {name: b0, mass: 0.28875200270669504, position: [-0.0054908883570620615, -0.0053019398243528389, "
+             "0.017788461007786933], orientation: {rpy: [2.7627041411567888, 0.71904845922050953, "
+             "-1.3386606879937468]}, velocity: [0, 0, -0], angular_velocity: [0, 0, -0], shapes: [{type: cylinder, "
+             "radius: 0.0044471152519467332, length: 0.0088942305038934664, axis: x}]}\n"
+             "  - {name: b1, mass: 0.29209629197429682, position: [0.0062976465469500994, -0.0062946577450439583, "
+             "0.046694710145440702], orientation: {rpy: [-1.9471401075841839, 1.0173316504481114, "
+             "0.37415016595456185]}, velocity: [-0, 0, 0], angular_velocity: [0, -0, -0], shapes: [{type: box, size: "
+             "[0.0085115402096973113, 0.0074942063177936228, 0.010274262049604356]}]}\n"
+             "joints:\n"
+             "  - {type: prismatic, between: [b0, b1], at: [0, 0, 0.032241585576613815], axis: z}\n"
+             "simulation:\n"
+             "  scheme: stewart-trinkle-implicit\n"
+             "  duration: 0.14878789573840109\n"
+             "  step: 0.00070715537574436444\n"
+             "  friction: {cone: polyhedral}\n"
+             "  restitution: newton\n");
+  free(expect("run rest.yaml --strict", 0, NULL));
 }
 
 static void test_time_limit(void **state) {
@@ -151,9 +221,15 @@ static int prepare(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy),         cmocka_unit_test(test_not_finite),
-                                     cmocka_unit_test(test_joint_drift),    cmocka_unit_test(test_rest),
-                                     cmocka_unit_test(test_time_limit),     cmocka_unit_test(test_work),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy),
+                                     cmocka_unit_test(test_not_finite),
+                                     cmocka_unit_test(test_force_not_finite),
+                                     cmocka_unit_test(test_too_large_and_too_small),
+                                     cmocka_unit_test(test_rounding),
+                                     cmocka_unit_test(test_joint_drift),
+                                     cmocka_unit_test(test_rest),
+                                     cmocka_unit_test(test_time_limit),
+                                     cmocka_unit_test(test_work),
                                      cmocka_unit_test(test_number_of_steps)};
   return cmocka_run_group_tests(tests, prepare, remove_directory);
 }

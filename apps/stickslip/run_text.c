@@ -196,9 +196,11 @@ static void print_events(const run_result *r) {
 
 static void print_outputs(const ss_sim *sim) {
   const ss_model *model = ss_sim_model(sim);
-  for (int i = 0; i < ss_model_outputs(model); i++)
-    (void)printf("  %s %s = %.6g\n", i ? "         " : "outputs  ", ss_model_output_name(model, i),
-                 ss_sim_output(sim, i));
+  for (int i = 0; i < ss_model_outputs(model); i++) {
+    const double value = ss_sim_output(sim, i);
+    (void)printf("  %s %s", i ? "         " : "outputs  ", ss_model_output_name(model, i));
+    (void)(isfinite(value) ? printf(" = %.6g\n", value) : printf(" has no value\n"));
+  }
 }
 
 static void print_timings(const double *seconds) {

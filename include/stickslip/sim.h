@@ -236,7 +236,9 @@ typedef enum ss_doubt {
   SS_DOUBT_JOINT_DRIFT, /* joints have come apart by more than that: length */
   SS_DOUBT_ENERGY,      /* more than a share of the run's energy came from nowhere: energy */
   SS_DOUBT_PATCH,       /* a compliant contact is larger than its patch: its radius over half the patch's width */
-  SS_DOUBT_NOT_FINITE,  /* the next state would not be finite: its time */
+  SS_DOUBT_PRESSED_IN, /* compliant bodies give so much that nothing keeps them from passing through each other: length */
+  SS_DOUBT_ROUNDING,   /* bodies so far away that steps are lost in the last digits of their positions: length */
+  SS_DOUBT_NOT_FINITE, /* the next state would not be finite: its time */
   SS_DOUBTS
 } ss_doubt;
 typedef struct ss_doubt_info {
@@ -317,6 +319,12 @@ typedef struct ss_steps {
   double smallest, largest;
 } ss_steps;
 
+/* How many steps are audited follows from what audits and steps take, predicted from counts, in nanoseconds of a usual machine: all
+ * audits, all steps, the last audit and its part for meshes and height fields. */
+typedef struct ss_audit_account {
+  double audits, steps, last, surfaces;
+} ss_audit_account;
+
 typedef struct ss_report {
   ss_certificate certificate;
   ss_steps steps;
@@ -338,11 +346,13 @@ typedef struct ss_report {
   double created_by_impacts; /* energy: the sum over all impacts after which there was more than before */
   double created_by_forces;  /* energy: largest excess so far over start and work, losses counted back */
   long audits;               /* steps whose positions were audited (docs/verdict.md) */
-  ss_event overlap;          /* the worst overlap that an audit found: when, between which bodies */
-  double energy_scale;       /* largest energy of the motion so far, and largest work, without what was created */
-  double potential_start;    /* at t = 0 */
+  ss_audit_account audit_work;
+  ss_event overlap;       /* the worst overlap that an audit found: when, between which bodies */
+  double energy_scale;    /* largest energy of the motion so far, and largest work, without what was created */
+  double potential_start; /* at t = 0 */
   double worst_penetration, worst_drift; /* as the certificate's, with angles as lengths: times body_size */
   double body_size;                      /* of the smallest body: the smallest width of its thickest shape */
+  double rounded;                        /* length: what positions may have been rounded by so far, at most */
   double patch_filling;     /* compliant schemes: largest radius of a contact over half the width of its patch */
   double patch_rolled;      /* scheme compliant: way by which rolling has pressed outer elements in, added up... */
   double patch_deformation; /* ... and the largest normal deformation of an element */

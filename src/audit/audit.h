@@ -35,8 +35,8 @@ double ss_half_space_overlap(const ss_probe *half_space, const ss_probe *other);
 /* Triangles of a mesh or height field, ordered along an axis. */
 typedef struct ss_audited_surface ss_audited_surface;
 ss_audited_surface *ss_surface_create(ss_arena *arena, const ss_shape *shape); /* NULL: out of memory */
-/* Largest depth of sampled points of the convex shape behind the surface; 0: none is. */
-double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mesh, const ss_probe *other);
+/* Largest depth of sampled points of the convex shape behind the surface; 0: none is. Adds to the work, see ss_audit_work. */
+double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mesh, const ss_probe *other, double *work);
 
 /* Least width of a shape; 0 for points, surfaces and half-spaces. */
 double ss_shape_width(const ss_shape *shape);
@@ -51,8 +51,12 @@ double ss_surface_passage(const ss_audited_surface *surface, const ss_pose mesh[
 typedef struct ss_audit ss_audit;
 ss_status ss_audit_create(const ss_model *model, ss_arena *arena, ss_audit **out, ss_error *error);
 void ss_audit_free(ss_audit *audit);
-/* Steps between two audits. */
-long ss_audit_stride(const ss_audit *audit);
+/* What has been done so far: nanoseconds of a usual machine, from counts. The same on every machine, and for a run that was resumed. */
+typedef struct ss_audit_work {
+  double all;
+  double surfaces; /* part of it: triangles */
+} ss_audit_work;
+ss_audit_work ss_audit_work_of(const ss_audit *audit);
 
 /* What the search for contacts knows of a pair's depth at the present positions; 0: nothing. */
 typedef double (*ss_known_depth)(void *user, int shape_a, int shape_b);

@@ -73,6 +73,9 @@ static int first_from(const ss_audited_surface *s, double x) {
 
 enum { DIRECTIONS = 26, MOST_POINTS = DIRECTIONS + 40 };
 
+/* Nanoseconds (ss_audit_work): of a point, of a triangle that may be near, of a point and a triangle that is. */
+static const double POINT_WORK = 15, TRIANGLE_WORK = 10, NEAR_WORK = 6;
+
 typedef struct sample {
   ss_vec3 point;    /* in the surface's frame */
   double distance2; /* of the nearest triangle so far */
@@ -125,16 +128,19 @@ static void measure(sample *s, ss_vec3 a, ss_vec3 b, ss_vec3 c, ss_vec3 n) {
   s->depth = over ? -height : -1;
 }
 
-double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mesh, const ss_probe *other) {
+double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mesh, const ss_probe *other,
+                          double *work) {
   const struct ss_mesh *m = surface->mesh;
   sample samples[MOST_POINTS + 8];
   const int n = take_samples(mesh, other, samples);
   const double reach = 1.5 * other->shape->reach;
+  *work += POINT_WORK * n;
   const ss_vec3 center = mat3_tmul(&mesh->turn, v3_sub(other->center, mesh->center));
   const double x = v3_get(center, surface->axis);
   for (int i = first_from(surface, x - reach - surface->widest); i < m->n_triangles; i++) {
     const span *own = &surface->spans[i];
     if (own->low > x + reach) break;
+    *work += TRIANGLE_WORK;
     const ss_triangle *t = &m->triangle[own->triangle];
     const ss_vec3 a = m->vertex[t->corner[0]], b = m->vertex[t->corner[1]], c = m->vertex[t->corner[2]];
     bool near = true;
@@ -146,6 +152,7 @@ double ss_surface_overlap(const ss_audited_surface *surface, const ss_probe *mes
     if (!near) continue;
     const ss_vec3 normal = v3_normalize(v3_cross(v3_sub(b, a), v3_sub(c, a)));
     for (int k = 0; k < n; k++) measure(&samples[k], a, b, c, normal);
+    *work += NEAR_WORK * n;
   }
   double depth = 0;
   for (int k = 0; k < n; k++) depth = fmax(depth, samples[k].depth);

@@ -143,11 +143,15 @@ static ss_status mass_blocks(ss_body *body, const ss_body_def *def, const ss_sce
       if (ci >= 3 && cj >= 3) value = body->inertia.m[ci - 3][cj - 3];
       body->m[i * body->n + j] = value;
     }
-  double largest = 0;
-  for (int i = 0; i < body->n; i++) largest = fmax(largest, fabs(body->m[i * body->n + i]));
-  if (!(largest < 1e150))
+  double largest = 0, least = HUGE_VAL;
+  for (int i = 0; i < body->n; i++) {
+    largest = fmax(largest, fabs(body->m[i * body->n + i]));
+    least = fmin(least, fabs(body->m[i * body->n + i]));
+  }
+  if (!(largest < 1e150) || (least > 0 && least < 1e-150))
     return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark,
-                         "body '%s': its mass %.3g or its inertia is too large to compute with", def->name, body->mass);
+                         "body '%s': its mass %.3g or its inertia is too %s to compute with", def->name, body->mass,
+                         largest < 1e150 ? "small" : "large");
   if (!invert_spd(body->m, body->n, body->minv))
     return ss_fail_place(error, SS_ERROR_INPUT, scene->file, def->mark, "body '%s': inertia must be positive definite",
                          def->name);
@@ -158,14 +162,23 @@ static ss_status mass_blocks(ss_body *body, const ss_body_def *def, const ss_sce
   return SS_OK;
 }
 
-static void start(ss_model *model, ss_body *body, const ss_body_def *def) {
+static ss_status start(ss_model *model, ss_body *body, const ss_body_def *def, ss_error *error) {
   const ss_quat orientation = quat_normalize(def->pose.orientation);
   const ss_vec3 arm = quat_rotate(orientation, body->com);
   body->pose = (ss_pose){v3_add(def->pose.position, arm), orientation};
   const ss_vec3 linear = v3_add(def->velocity, v3_cross(def->angular_velocity, arm));
   const ss_vec3 angular = quat_rotate(quat_conjugate(orientation), def->angular_velocity);
   const double c[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
-  for (int i = 0; i < body->n; i++) model->v0[body->first + i] = c[body->coordinate[i]];
+  double energy = 0;
+  for (int i = 0; i < body->n; i++) {
+    model->v0[body->first + i] = c[body->coordinate[i]];
+    for (int j = 0; j < body->n; j++)
+      energy += fabs(body->m[i * body->n + j] * c[body->coordinate[i]] * c[body->coordinate[j]]);
+  }
+  if (!(energy < 1e300))
+    return ss_fail_place(error, SS_ERROR_INPUT, model->file, def->mark,
+                         "body '%s': its velocity at the start is too large to compute with", def->name);
+  return SS_OK;
 }
 
 static ss_status compile_shapes(ss_model *model, const ss_shape_def *defs, int n, int body, const ss_scene *scene,
@@ -215,8 +228,7 @@ static ss_status compile_body(ss_model *model, const ss_scene *scene, int index,
   }
   body->first = model->n_v;
   model->n_v += body->n;
-  start(model, body, def);
-  return SS_OK;
+  return start(model, body, def, error);
 }
 
 /* Keys of contacts with meshes (contact/candidates.c) have 12 bits for the mesh and 18 for the other shape. */

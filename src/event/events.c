@@ -80,6 +80,10 @@ static ss_status cut(ss_sim *sim, ss_error *error) {
   if (++sim->part.cuts <= MOST_CUTS) return SS_OK;
   if (sim->trial.problem.divided && ss_assemble(sim, error) != SS_OK)
     return SS_ERROR_MEMORY; /* for whoever wants to see it */
+  const int pushed = ss_pushed_without_end(sim, sim->state.t, sim->state.t + sim->part.asked.h);
+  if (pushed >= 0)
+    return ss_fail(error, SS_ERROR_UNCERTIFIED, "the force on '%s' is not finite shortly after t = %.17g",
+                   sim->model->bodies[pushed].name, sim->state.t);
   return ss_fail(error, SS_ERROR_UNCERTIFIED, "no certified step at t = %.17g, even with h = %.3g%s", sim->state.t,
                  sim->part.asked.h, sim->step.not_finite ? ": velocities are not finite" : "");
 }

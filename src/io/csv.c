@@ -2,6 +2,7 @@
 
 #include "io/recorder.h"
 
+#include <math.h>
 #include <string.h>
 
 bool ss_csv_header_start(FILE *stream) { return fputs("t", stream) != EOF; }
@@ -34,6 +35,7 @@ bool ss_csv_header_signal(FILE *stream, const ss_signal_set *set) {
 }
 
 bool ss_csv_number(FILE *stream, double value, bool first) {
+  if (!isfinite(value)) return first || putc(',', stream) != EOF; /* what has no value: an empty field */
   return fprintf(stream, first ? "%.17g" : ",%.17g", value) > 0;
 }
 

@@ -69,7 +69,11 @@ static ss_status read_stiffness(ss_reader *reader, const ss_yaml *node, void *ob
 }
 
 static ss_status read_rayleigh(ss_reader *reader, const ss_yaml *node, void *factors) {
-  return ss_read_numbers(reader, node, 2, factors);
+  const double *c = factors;
+  SS_TRY(ss_read_numbers(reader, node, 2, factors));
+  if (c[0] >= 0 && c[1] >= 0) return SS_OK;
+  return SS_READ_FAIL(reader, node, "'rayleigh' must not be negative, but is [%g, %g]: it would give energy", c[0],
+                      c[1]);
 }
 
 static const ss_key damping_keys[] = {

@@ -2,6 +2,7 @@
 
 #include "core/arena.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_SETS = 5 }; /* of a joint */
@@ -42,7 +43,11 @@ ss_status ss_signals_read(ss_signals *s, const ss_sim *sim, ss_error *error) {
   const ss_status status = ss_sim_joints(sim, s->joints, s->n_joints, error);
   if (status) return status;
   double *next = s->values;
-  for (int i = 0; i < s->n_outputs; i++) *next++ = ss_sim_output(sim, i);
+  for (int i = 0; i < s->n_outputs; i++) {
+    const double value = ss_sim_output(sim, i);
+    *next++ =
+        isfinite(value) ? value : (double)NAN; /* no value: a quotient of contact forces where there is no contact */
+  }
   for (int k = 0; k < s->n_joints; k++) {
     const ss_joint_report *j = &s->joints[k];
     if (ss_model_joint_has_position(model, k)) *next++ = j->position;

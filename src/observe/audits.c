@@ -1,5 +1,8 @@
 /* Audits: at the ends of steps, and wherever a step is recorded, the auditor looks at the positions (audit/audit.h). Shapes that
- * overlap and of which the contacts of the step know nothing are a doubt. */
+ * overlap and of which the contacts of the step know nothing are a doubt.
+ *
+ * Steps that are not recorded are audited, beside every 32nd, as long as all audits take no more than a share of the run: of the time that its steps
+ * take. Both are predicted from counts, so that the same steps are audited on every machine. */
 #include "audit/audit.h"
 #include "observe/observe.h"
 
@@ -26,8 +29,21 @@ static double known_depth(void *user, int shape_a, int shape_b) {
   return 0;
 }
 
+/* What the step has taken, in nanoseconds of a usual machine, rather too little: fitted to the scenes of scenes/, of most of which it
+ * gives between a half and all. The search looks at the triangles of surfaces, too, and no less closely than the last audit did. */
+static double step_work(const ss_sim *sim) {
+  const ss_solves *now = &sim->report.solves, *before = &sim->saved.report.solves;
+  const double solves = (double)(now->count - before->count), rows = (double)(now->rows - before->rows);
+  return 150 + 20.0 * sim->model->n_v + 600 * fmax(0, solves) + 120 * fmax(0, rows) +
+         0.5 * (double)sim->step.operations + 80.0 * sim->trial.n_contacts + 2 * sim->report.audit_work.surfaces;
+}
+
 static bool is_due(const ss_sim *sim) {
-  if (sim->state.step % ss_audit_stride(sim->watch.audit) == 0 || ss_sim_done(sim)) return true;
+  static const double SHARE = 0.05;
+  enum { MOST_APART = 32 }; /* steps; ways of fast bodies may use up the share */
+  const ss_audit_account *work = &sim->report.audit_work;
+  if (work->audits + work->last <= SHARE * work->steps || sim->state.step % MOST_APART == 0) return true;
+  if (sim->crowd.slept == 1 || ss_sim_done(sim)) return true;
   for (int i = 0; i < sim->watch.n_observers; i++)
     if (sim->watch.observers[i].keeps && sim->watch.observers[i].keeps(sim->watch.observers[i].user, sim)) return true;
   return false;
@@ -44,8 +60,11 @@ static void tell(ss_sim *sim, const ss_overlap *found) {
 
 ss_status ss_audit_step(ss_sim *sim, ss_error *error) {
   ss_audit *audit = sim->watch.audit;
-  if (!audit || sim->crowd.slept > ss_audit_stride(audit)) return SS_OK; /* what sleeps has been looked at */
+  if (!audit || sim->crowd.slept > 1) return SS_OK; /* what sleeps has been looked at */
+  ss_audit_account *work = &sim->report.audit_work;
+  if (sim->crowd.slept == 0) work->steps += step_work(sim);
   const bool due = is_due(sim);
+  const ss_audit_work before = ss_audit_work_of(audit);
   ss_overlap worst;
   ss_status status = SS_OK;
   if (due) {
@@ -53,10 +72,14 @@ ss_status ss_audit_step(ss_sim *sim, ss_error *error) {
     if (status != SS_OK) return status;
     sim->report.audits++;
     tell(sim, &worst);
+    const ss_audit_work after = ss_audit_work_of(audit);
+    work->last = after.all - before.all;
+    work->surfaces = after.surfaces - before.surfaces;
   }
   if (due || ss_audit_every_way(audit)) {
     status = ss_audit_ways(audit, sim->saved.state.q, sim->state.q, &worst, error);
     if (status == SS_OK) tell(sim, &worst);
   }
+  work->audits += ss_audit_work_of(audit).all - before.all;
   return status;
 }

@@ -6,6 +6,10 @@
  *                                 count as lengths at that distance
  *     energy                      above ENERGY_SHARE of the run's energy scale, what forces and what impacts created apart
  *     patch                       the radius of Hertz's contact under a patch's load is larger than half its width
+ *     pressed-in                  elements give by more than HALF of the smallest body's size: linear springs stand for no contact then, and
+ *                                 what is pressed in so far comes out on the other side
+ *     rounding                    half the last digit of the farthest position, added up over all steps, is above LENGTH_SHARE of the
+ *                                 smallest body's size
  *     not-finite                  the next state is not finite; it was not applied
  *
  * The energy scale is the largest energy of the motion (kinetic, elastic, and what potential energy differs from the start's)
@@ -18,7 +22,7 @@
  * How to add a doubt: a value in ss_doubt, a row in the table, a line in ss_doubts_update. */
 #include "observe/observe.h"
 
-static const double LENGTH_SHARE = 0.05, ENERGY_SHARE = 0.02, ROUNDING = 1e-9;
+static const double LENGTH_SHARE = 0.05, HALF = 0.5, ENERGY_SHARE = 0.02, ROUNDING = 1e-9;
 
 static const ss_doubt_info table[SS_DOUBTS + 1] = {
     [SS_DOUBT_OVERLAP] = {"overlap", "depth of shapes that overlap and that no contact held",
@@ -32,6 +36,11 @@ static const ss_doubt_info table[SS_DOUBTS + 1] = {
                          "try a smaller step, a linearly implicit scheme, or restitution: poisson"},
     [SS_DOUBT_PATCH] = {"patch", "radius of a contact (Hertz) over half the width of its patch, above 1",
                         "give the patch more elements, or a larger spacing"},
+    [SS_DOUBT_PRESSED_IN] = {"pressed-in", "depth to which compliant bodies give, above half the smallest body's size",
+                             "make contacts stiffer (compliance): so soft ones let bodies pass through each other"},
+    [SS_DOUBT_ROUNDING] = {"rounding",
+                           "what rounding may have moved far bodies by, above 5 % of the smallest body's size",
+                           "put the scene's origin near its bodies, or take larger steps"},
     [SS_DOUBT_NOT_FINITE] = {"not-finite", "time of the first state that is not finite, which was not applied",
                              "try a smaller step, or a linearly implicit scheme for stiff springs and dampers"},
 };
@@ -83,7 +92,7 @@ static double resting_scale(const ss_sim *sim) {
   const double noise = digit * sim->model->length / h;
   double mass = 0;
   for (int k = 0; k < sim->model->n_bodies; k++) mass += sim->model->bodies[k].mass;
-  return mass * (v3_norm(sim->model->gravity) * sim->report.body_size + noise * noise);
+  return mass * (v3_norm(sim->model->gravity) * sim->report.body_size + noise * noise / ENERGY_SHARE);
 }
 
 void ss_doubts_start(ss_sim *sim) {
@@ -121,6 +130,14 @@ static void measure_energy(ss_sim *sim) {
   r->energy_scale = fmax(r->energy_scale, scale);
 }
 
+/* Largest coordinate of a body's position. */
+static double farthest(const ss_sim *sim) {
+  double most = 0;
+  for (int k = 0; k < sim->model->n_bodies; k++)
+    for (int i = 0; i < 3; i++) most = fmax(most, fabs(sim->state.q[7 * (size_t)k + (size_t)i]));
+  return most;
+}
+
 void ss_doubts_update(ss_sim *sim) {
   ss_certificate *c = &sim->report.certificate;
   const ss_report *r = &sim->report;
@@ -128,6 +145,9 @@ void ss_doubts_update(ss_sim *sim) {
   const double length = LENGTH_SHARE * r->body_size, created = fmax(r->created_by_forces, r->created_by_impacts);
   if (r->worst_penetration > length) c->doubts[SS_DOUBT_PENETRATION] = r->worst_penetration;
   if (r->worst_drift > length) c->doubts[SS_DOUBT_JOINT_DRIFT] = r->worst_drift;
+  if (!sim->system && sim->crowd.slept == 0) sim->report.rounded += 0x1p-53 * farthest(sim);
+  if (r->rounded > length) c->doubts[SS_DOUBT_ROUNDING] = r->rounded;
+  if (r->patch_deformation > HALF * r->body_size) c->doubts[SS_DOUBT_PRESSED_IN] = r->patch_deformation;
   if (r->patch_filling > 1) c->doubts[SS_DOUBT_PATCH] = r->patch_filling;
   /* as it is now: the scale of a motion that has just begun is small */
   const double scale = r->energy_scale + resting_scale(sim);

@@ -355,6 +355,8 @@ ss_status ss_hold_signals(ss_sim *sim, ss_error *error);
  * what depends on the state is held. */
 double ss_signal_value(const ss_sim *sim, const ss_expression *expression, double t);
 double ss_force_component(const ss_sim *sim, const ss_force *force, int i, double t);
+/* A body on which an applied force is not finite at one of the times; -1: there is none. */
+int ss_pushed_without_end(const ss_sim *sim, double from, double to);
 /* The last step's length: what impulses over it are divided by. */
 double ss_last_step(const ss_sim *sim);
 /* Adds the multipliers of the solved problem, of joints (joint_impulses.c) and of motors, to those of the step. */

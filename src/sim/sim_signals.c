@@ -88,6 +88,15 @@ double ss_force_component(const ss_sim *sim, const ss_force *force, int i, doubl
   return force->held[i] >= 0 ? sim->inputs.held[force->held[i]] : ss_signal_value(sim, e, t);
 }
 
+int ss_pushed_without_end(const ss_sim *sim, double from, double to) {
+  for (int k = 0; k < sim->model->n_forces; k++) {
+    const ss_force *force = &sim->model->forces[k];
+    for (int i = 0; i < 12 && force->type == SS_FORCE_APPLIED; i++)
+      if (!isfinite(ss_force_component(sim, force, i % 6, i < 6 ? from : to))) return force->body[0];
+  }
+  return -1;
+}
+
 ss_status ss_hold_signals(ss_sim *sim, ss_error *error) {
   const ss_model *model = sim->model;
   for (int i = 0; i < model->n_held; i++) {

@@ -193,11 +193,17 @@ static ss_status observe(ss_sim *sim, bool collided, ss_error *error) {
 }
 
 ss_status ss_fail_of_work(const ss_sim *sim, ss_error *error) {
+  const double energy = sim->mechanics->kinetic_energy(sim, sim->state.v);
+  if (!isfinite(energy))
+    return ss_fail(
+        error, SS_ERROR_UNCERTIFIED,
+        "step %ld has used up its work at t = %.9g: speeds have grown until they are not finite; try a smaller "
+        "step, or a linearly implicit scheme for springs",
+        sim->state.step + 1, sim->state.t);
   return ss_fail(error, SS_ERROR_UNCERTIFIED,
                  "step %ld has used up its work at t = %.9g: speeds have grown to %.2g, and nearly all of the energy "
                  "(%.2g) came from nowhere; try a smaller step, or a linearly implicit scheme for springs",
-                 sim->state.step + 1, sim->state.t, sim->mechanics->largest_speed(sim, sim->state.v),
-                 sim->mechanics->kinetic_energy(sim, sim->state.v));
+                 sim->state.step + 1, sim->state.t, sim->mechanics->largest_speed(sim, sim->state.v), energy);
 }
 
 ss_status ss_fail_of_solving(const ss_sim *sim, ss_error *error) {
