@@ -136,7 +136,8 @@ double ss_body_speed(const ss_model *model, int body, const double *v) {
   ss_vec3 linear, angular;
   ss_twist_of(model, v, body, &linear, &angular);
   const double turn = v3_norm(angular);
-  return v3_norm(linear) + (turn != 0 ? turn * model->bodies[body].reach : 0); /* NaN stays NaN; reaches may be infinite */
+  return v3_norm(linear) +
+         (turn != 0 ? turn * model->bodies[body].reach : 0); /* NaN stays NaN; reaches may be infinite */
 }
 
 typedef struct speed_job {
