@@ -531,20 +531,15 @@ static ss_status create_sets(interior *p, ss_cp_workspace *w, ss_error *error) {
 
 static ss_status interior_create(interior *p, const ss_cp *problem, const ss_cp_options *options, ss_cp_workspace *w,
                                  bool *admitted, ss_error *error) {
-  enum { FEWEST = 20 }; /* steps worth beginning */
+  enum { FEWEST = 20, VECTORS = 6, ROWS = 5, INNERS = 4 }; /* steps worth beginning; what there is memory for */
   const double most = options->work > 0 ? options->work / FEWEST : HUGE_VAL;
   ss_status status = compliant_create(&p->k, problem, most, w, admitted, error);
   if (!status && *admitted) status = create_sets(p, w, error);
   if (status || !*admitted) return status;
   const size_t n = (size_t)problem->n, m = (size_t)p->k.space.m, nodes = (size_t)p->k.nodes.count;
-  interior_vector *const vectors[] = {&p->at, &p->d, &p->tangent, &p->along, &p->safe, &p->start};
-  double **const rows[] = {&p->z, &p->w, &p->b, &p->change, &p->best},
-                 **const inners[] = {&p->r, &p->r0, &p->f, &p->predicted};
-  enum {
-    VECTORS = sizeof vectors / sizeof *vectors,
-    ROWS = sizeof rows / sizeof *rows,
-    INNERS = sizeof inners / sizeof *inners
-  };
+  interior_vector *const vectors[VECTORS] = {&p->at, &p->d, &p->tangent, &p->along, &p->safe, &p->start};
+  double **const rows[ROWS] = {&p->z, &p->w, &p->b, &p->change, &p->best};
+  double **const inners[INNERS] = {&p->r, &p->r0, &p->f, &p->predicted};
   p->size = 2 * p->inner + m;
   p->inverse = SCRATCH(w, double, nodes *SQUARE + 1);
   double *memory = SCRATCH(w, double, VECTORS * p->size + ROWS * n + INNERS * p->inner + 2 * m + 1);
