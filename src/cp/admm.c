@@ -124,7 +124,7 @@ static ss_status admm_create(admm *a, const ss_cp *problem, const ss_cp_options 
 /* Passes until the tolerance, the limit, or the end of the work. */
 static ss_status iterate(admm *a, const ss_cp_options *options, int *passes, double *spent, ss_error *error) {
   const int limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_PASSES;
-  *spent = a->k.space.operations;
+  *spent += a->k.space.operations;
   bool going = factor(a);
   for (*passes = 1; going && *passes <= limit; ++*passes) {
     pass(a);
@@ -146,6 +146,7 @@ ss_status solve_admm(const ss_cp *problem, const ss_cp_options *options, bool wa
   if (!cones_admitted(problem)) return SS_OK;
   ss_status status = admm_create(&a, problem, options, w, &admitted, error);
   if (!admitted && options->work > 0) result->outcome = SS_LIMIT; /* with more work, perhaps */
+  result->operations = a.k.space.creation;
   if (status || !admitted) return status;
   start(&a, warm ? z : NULL);
   status = iterate(&a, options, &result->iterations, &result->operations, error);

@@ -565,6 +565,7 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
   if (!is_admitted(problem)) return SS_OK;
   const ss_status status = interior_create(&p, problem, options, w, &admitted, error);
   if (!status && !admitted && options->work > 0) result->outcome = SS_LIMIT; /* with more work, perhaps */
+  result->operations += p.k.space.creation;
   if (status || !admitted) return status;
   if (warm && start_near(&p, z)) {
     (void)descend(&p);

@@ -310,15 +310,12 @@ ss_status solve_proximal_newton(const ss_cp *problem, const ss_cp_options *optio
   bool admitted;
   result->outcome = SS_NOT_ADMITTED;
   const ss_status status = search_create(&s, problem, options, w, &admitted, error);
-  if (!admitted && options->work > 0) { /* with more work, perhaps */
-    result->outcome = SS_LIMIT;
-    const double most = options->work / FEWEST; /* of a factorisation: what looking for the range of G has taken */
-    result->operations = problem->factors ? 0 : fmin(problem->n * cbrt(most * most), most);
-  }
+  if (!admitted && options->work > 0) result->outcome = SS_LIMIT; /* with more work, perhaps */
+  result->operations = s.k.space.creation;
   if (status || !admitted) return status;
   if (warm) begin(&s, z);
   if (!warm || !select_from_best(&s)) find(&s);
-  result->operations = s.k.step.newtons * s.k.space.operations;
+  result->operations += s.k.step.newtons * s.k.space.operations;
   if (s.k.step.stopped) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
   report(&s, z, result);
   return SS_OK;
@@ -331,6 +328,7 @@ ss_status select_solution(const ss_cp *problem, const ss_cp_options *options, do
   search s;
   bool admitted;
   ss_status status = search_create(&s, problem, options, w, &admitted, error);
+  result->operations += s.k.space.creation;
   if (!status && admitted) {
     begin(&s, z);
     if (!select_from_best(&s) && follow_from_soft(&s, end_share[0] * s.k.typical)) (void)finish_path(&s);

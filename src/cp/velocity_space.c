@@ -83,11 +83,13 @@ static double diagonal(const source *s, int i) {
 /* The column of pivot row i. Rows that have been pivots are complete: their d is NAN. Returns false where U = L, but G turns
  * out not to be symmetric; rows that are no pivots depend on those that are. */
 static bool add_column(range *r, source *s, double *d, int i) {
+  enum { EACH = 20 }; /* operations of an entry besides its sum */
   const size_t stride = (size_t)r->stride;
   const int c = r->rank++;
   const double root = sqrt(d[i]), inverse = 1 / root;
   const double *Li = r->L + (size_t)i * stride, *Ui = r->U + (size_t)i * stride;
   bool symmetric = true;
+  r->operations += r->n;
   load_pivot(s, i);
   for (int j = 0; j < r->n && symmetric; j++) {
     if (isnan(d[j]) || j == i) continue;
@@ -96,6 +98,7 @@ static bool add_column(range *r, source *s, double *d, int i) {
     const int end = r->end[i] < r->end[j] ? r->end[i] : r->end[j];
     const int first = r->first[i] > r->first[j] ? r->first[i] : r->first[j];
     if (in == 0 && out == 0 && first >= end) continue;
+    r->operations += EACH + (first < end ? end - first : 0) * (r->L == r->U ? 1 : 2);
     const double l = inverse * rest(r->L + (size_t)j * stride, Ui, first, end, out);
     const double u = r->L == r->U ? l : inverse * rest(Li, r->U + (size_t)j * stride, first, end, in);
     if (fabs(l) < fill && fabs(u) < fill) continue;
@@ -381,8 +384,10 @@ ss_status range_system_create(const ss_cp *scaled, const node_list *nodes, doubl
   /* what finds the range takes n rank^2 */
   const double rank = fmin(cbrt(most), sqrt(most / (scaled->n + 1)));
   const ss_status status = range_system_build(s, scaled, (int)fmin(scaled->n, rank), w, admitted, error);
+  out->creation = s->range.operations;
   if (status || !*admitted) return status;
   *out = (velocity_space){.m = s->range.rank,
+                          .creation = out->creation,
                           .user = s,
                           .slack = range_slack,
                           .collect = range_balance,

@@ -12,6 +12,7 @@ struct velocity_space {
   /* Operations, counted as those of sweeps that take as long: of one factorisation, of what precedes it where all of D is new, of one
    * solution. */
   double operations, assembly, solution;
+  double creation; /* what making it has taken, or trying to */
   void *user;
   void (*slack)(const void *user, const double *y, double *w);                       /* w = J y */
   void (*collect)(const void *user, const double *y, const double *z, double *F);    /* F = A y - J^T z */
@@ -45,6 +46,7 @@ typedef struct range {
   int n, rank, stride;
   double *L, *U; /* [n][stride], of which the columns below the rank count */
   int *first, *end;
+  double operations; /* that finding them has taken */
 } range;
 
 /* Columns come in the order of the pattern's places where the pivots are good. *admitted is false where the symmetric part

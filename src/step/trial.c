@@ -197,7 +197,7 @@ static bool solve_linear(ss_sim *sim, const ss_solving *how) {
 /* Operations that the contact solvers may still take in this step: some fifteen seconds. A solve of 500 rows that goes well takes 1e7 to 1e8; a
  * step that needs so many is one of thousands of parts, or one whose problems no method solves. */
 static double work_left(const ss_sim *sim) {
-  static const double most = 3.5e10, per_row = 1e6;
+  static const double most = 2e10, per_row = 1e6;
   return most + per_row * sim->trial.problem.n - (double)sim->step.operations;
 }
 
