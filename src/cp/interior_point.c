@@ -30,11 +30,10 @@
 #include "cp/compliant.h"
 #include "cp/solver.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
-enum { DEFAULT_STEPS = 2000, SQUARE = BARRIER_ROWS * BARRIER_ROWS };
+enum { DEFAULT_STEPS = 1500, SQUARE = BARRIER_ROWS * BARRIER_ROWS };
 static const double hard = 1e-9;  /* compliance of a free row in a step, over that of the problem */
 static const double close = 1e-4; /* residual from which the states may be right */
 static const double near = 1e-2;  /* what a given z is moved inside by */
@@ -552,7 +551,7 @@ static ss_status interior_create(interior *p, const ss_cp *problem, const ss_cp_
   p->F0 = memory + m;
   p->k.step.caller = options;
   p->lowest = p->finished = HUGE_VAL;
-  p->limit = options->iteration_limit > 0 ? options->iteration_limit : options->work > 0 ? INT_MAX : DEFAULT_STEPS;
+  p->limit = options->iteration_limit > 0 ? options->iteration_limit : DEFAULT_STEPS;
   p->options = options;
   return SS_OK;
 }
@@ -578,6 +577,7 @@ ss_status solve_interior_point(const ss_cp *problem, const ss_cp_options *option
   if (options->stop && options->stop(options->stop_user)) return ss_fail(error, SS_ERROR_STOPPED, "stopped");
   if (p.lowest < HUGE_VAL) compliant_finish(&p.k, p.best, z);
   result->residual = p.lowest < HUGE_VAL ? p.lowest : -1;
-  result->outcome = p.lowest <= options->tolerance ? SS_SOLVED : SS_LIMIT;
+  const bool spent = options->work > 0 && result->operations > options->work;
+  result->outcome = p.lowest <= options->tolerance ? SS_SOLVED : options->work > 0 && !spent ? SS_STALLED : SS_LIMIT;
   return SS_OK;
 }

@@ -46,6 +46,7 @@ cp_solve_function solve_nsgs_sparse; /* large_solve.c */
 cp_solve_function solve_nsgs_accelerated;
 cp_solve_function solve_admm;
 cp_solve_function solve_interior_point;
+cp_solve_function solve_wedged; /* wedged.c: contacts that are wedged taken for joints, else not admitted */
 
 /* "auto" from nothing, before everything else: true where z solves the problem to rounding errors; z and *result are spoiled
  * otherwise. */

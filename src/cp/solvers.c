@@ -12,6 +12,7 @@ static const solver_row rows[] = {
     {"alart-curnier", solve_alart_curnier},
     {"nsgs", solve_nsgs},
     {"nsgs-newton", solve_nsgs_newton},
+    {"wedged", solve_wedged},
     {"enumeration", solve_enumeration},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
@@ -41,6 +42,7 @@ static const ss_cp_solver_info infos[] = {
     {"nsgs", "Gauss-Seidel sweeps over the blocks, each solved exactly; all cones"},
     {"nsgs-newton", "Gauss-Seidel sweeps and damped Newton steps in turn; all cones"},
     {"proximal-newton", "the limit of vanishing compliance, by Newton's method from the soft side; all cones"},
+    {"wedged", "contacts that are wedged between each other taken for joints, the rest by auto; all cones"},
     {"enumeration", "all combinations of contact states; small problems, not for the quadratic cone in 3D"},
     {"large", "contacts that hang together through no body, one island after the other, each by auto"},
     {"friction-form", "contacts found in a plain LCP, posed as friction blocks and solved by auto"},

@@ -22,7 +22,7 @@ enum trait {
   FLAT = 32,    /* polygons, pyramids and intervals only: pivots can solve it */
   SPARSE = 64,  /* large and sparse: a row for any form of the matrix */
   FINE = 256,   /* the last digits are wanted, or cost little */
-  NEW = 512,    /* no starting guess */
+  MIDDLE = 512, /* friction without a starting guess, or a large sparse LCP: the middle of the cones is a start */
 };
 
 /* Where a row starts. */
@@ -64,8 +64,8 @@ static const strategy_row strategy[] = {
     {{"lemke", solve_lemke},                         FLAT,             DENSE, NOTHING, {0, ALL},          3000,      TURNS},
     {{"interior-point", solve_interior_point},       WARM|FRICTION|FINE, ANY, GIVEN,   {0, ALL},          ALL,       TURNS},
     {{"proximal-newton", solve_proximal_newton},     COLD | FINE,      ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
-    {{"interior-point", solve_interior_point},       NEW|FRICTION|FINE,  ANY, NOTHING, {0, ALL},          ALL,       TURNS},
-    {{"interior-point", solve_interior_point},       PLAIN|SPARSE|FINE,  ANY, NOTHING, {0, ALL},          ALL,       TURNS},
+    {{"wedged", solve_wedged},                       FRICTION,         DENSE, NOTHING, {0, 199},          ALL,       TURNS},
+    {{"interior-point", solve_interior_point},       MIDDLE | FINE,    ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
     {{"admm", solve_admm},                           FRICTION|SPARSE,  ANY,   BEST,    {0, ALL},          ALL,       TURNS},
     {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       TURNS},
     {{"lemke-restarted", solve_lemke_restarted},     PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      ONCE},
@@ -80,8 +80,8 @@ const char *ss_cp_strategy_row(int row) { return row >= 0 && row < N_ROWS ? stra
 
 static unsigned traits_of(const ss_cp *problem, const ss_cp_options *options, bool warm) {
   const bool friction = has_friction(problem), disc = has_disc(problem), sparse = is_large_and_sparse(problem);
-  return (warm ? WARM : COLD | NEW) | (friction ? FRICTION : PLAIN) | (disc ? DISC : FLAT) | (sparse ? SPARSE : 0U) |
-         (sparse && is_coarse(options) ? 0U : FINE);
+  return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : FLAT) | (sparse ? SPARSE : 0U) |
+         (sparse && is_coarse(options) ? 0U : FINE) | ((friction ? !warm : sparse) ? MIDDLE : 0U);
 }
 
 static bool is_admitted(const climb *c, const strategy_row *r, unsigned traits, int variables) {
