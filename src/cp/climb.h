@@ -21,6 +21,12 @@ static const double polish_below = 1e-2; /* residuals above say that the active 
 /* A caller with such a tolerance wants an answer soon, not its last digits. */
 static inline bool is_coarse(const ss_cp_options *options) { return options->tolerance > nearly_solved; }
 
+/* Few digits are wanted of more than a few contacts: no factorisations unless sweeps fail, no selection. */
+static inline bool is_rough(const ss_cp *problem, const ss_cp_options *options) {
+  enum { FEW_ROWS = 64 };
+  return is_coarse(options) && problem->n > FEW_ROWS;
+}
+
 /* What one method may do, and where it starts. */
 typedef struct attempt {
   const solver_row *row; /* NULL: nothing more is to be tried */

@@ -233,13 +233,14 @@ ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, doubl
   const size_t n = (size_t)problem->n;
   *l = (large){.original = problem, .cp = {.n = problem->n, .n_blocks = problem->n_blocks}};
   ss_block *blocks = SCRATCH(w, ss_block, problem->n_blocks);
-  l->g = SCRATCH(w, double, 5 * n);
+  l->g = SCRATCH(w, double, 6 * n);
   l->site = SCRATCH(w, int, n);
   if (!blocks || !l->g || !l->site) return out_of_memory(error);
   l->scale = l->g + n;
   l->diagonal = l->scale + n;
   l->x = l->diagonal + n;
   l->w = l->x + n;
+  l->best = l->w + n;
   *admitted = choose_scales(l, G);
   if (!*admitted) return SS_OK;
   ss_status status = nodes_create(problem, G, l->scale, w, &l->G, error);
@@ -258,11 +259,12 @@ ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, doubl
 
 void large_start(large *l, const double *z) {
   for (int i = 0; i < l->cp.n; i++) l->x[i] = z ? z[i] / (l->scale[i] * l->amplitude) : 0;
-  l->residual = large_judge(l, l->x, l->w);
+  l->lowest = l->residual = large_judge(l, l->x, l->w);
+  memcpy(l->best, l->x, sizeof(double) * (size_t)l->cp.n);
 }
 
 void large_finish(const large *l, double *z) {
-  for (int i = 0; i < l->cp.n; i++) z[i] = l->x[i] * l->scale[i] * l->amplitude;
+  for (int i = 0; i < l->cp.n; i++) z[i] = l->best[i] * l->scale[i] * l->amplitude;
 }
 
 double large_sweep_operations(const large *l) { return 4.0 * (double)l->G.at[l->G.start[l->G.nodes] - 1]; }

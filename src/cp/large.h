@@ -40,6 +40,8 @@ typedef struct large {
   int *site;        /* [nodes] of the set, -1: a free row */
   double *x, *w;    /* [n] the present point and G x + g */
   double residual;  /* of x, scaled problem */
+  double *best;     /* [n] the best point so far */
+  double lowest;    /* its residual */
   double goal;      /* residual at which to end */
   double tolerance; /* of the original problem */
   int iterations;
@@ -62,12 +64,12 @@ ss_status large_goes_on(const large *l, ss_error *error);
 /* Rows whose diagonal is not positive (saddle-point problems) are not admitted: *admitted is false then. */
 ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, double tolerance, ss_cp_workspace *w,
                        bool *admitted, ss_error *error);
-void large_start(large *l, const double *z); /* x from the original z; NULL: 0 */
-void large_finish(const large *l, double *z);
+void large_start(large *l, const double *z);              /* x from the original z; NULL: 0 */
+void large_finish(const large *l, double *z);             /* the best point as the original z */
 double large_judge(large *l, const double *x, double *w); /* residual of the scaled problem; w = G x + g */
 
 /* Gauss-Seidel sweeps from l->x until the goal, `limit` of them, or `patience` of them in which the residual is not halved;
- * accelerated or plain (relax.c). */
+ * accelerated or plain (relax.c). l->x is where they end then: what they lead away from is not gone back to, unless they went far off. */
 ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_workspace *w, ss_error *error);
 
 #endif

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_SWEEPS = 1500, MOST_PLAIN = 10000, PATIENCE = 200, LONG_PATIENCE = 2000 /* sweeps without progress */ };
+enum { MOST_SWEEPS = 1500, MOST_PLAIN = 10000, PATIENCE = 80, LONG_PATIENCE = 2000 /* sweeps without progress */ };
 
 /* Runs `method` on the problem. */
 typedef ss_status large_method(large *l, const double *z, ss_cp_workspace *w, ss_error *error);
@@ -35,7 +35,7 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
     status = method(&l, warm ? z : NULL, w, error);
     result->iterations = l.iterations;
     result->operations = l.spent;
-    result->outcome = l.residual <= l.goal ? SS_SOLVED : l.stalled ? SS_STALLED : SS_LIMIT;
+    result->outcome = l.lowest <= l.goal ? SS_SOLVED : l.stalled ? SS_STALLED : SS_LIMIT;
     large_finish(&l, z);
   }
   scratch_release(w, mark);
@@ -44,14 +44,14 @@ static ss_status run(const ss_cp *problem, const ss_cp_options *options, large_m
 
 /* Where accelerated sweeps stagnate, plain ones lead away, more of them each time; until the work is used up, or nothing changes any more. */
 static ss_status begin_again(large *l, ss_cp_workspace *w, ss_error *error) {
-  enum { FEWEST = 30, LITTLE_PATIENCE = 80, MOST_VAIN = 6 };
+  enum { FEWEST = 30, MOST_VAIN = 6 };
   ss_status status = SS_OK;
-  for (int vain = 0, plain = FEWEST; !status && l->residual > l->goal && !large_spent(l) && vain < MOST_VAIN;) {
-    const double before = l->residual;
+  for (int vain = 0, plain = FEWEST; !status && l->lowest > l->goal && !large_spent(l) && vain < MOST_VAIN;) {
+    const double before = l->lowest;
     status = large_goes_on(l, error);
     if (!status) status = large_relax(l, false, plain, LONG_PATIENCE, w, error);
-    if (!status) status = large_relax(l, true, MOST_SWEEPS, LITTLE_PATIENCE, w, error);
-    vain = l->residual < 0.5 * before ? 0 : vain + 1;
+    if (!status) status = large_relax(l, true, MOST_SWEEPS, PATIENCE, w, error);
+    vain = l->lowest < 0.5 * before ? 0 : vain + 1;
     if (vain) plain = plain < MOST_PLAIN / 3 ? 3 * plain : MOST_PLAIN;
   }
   return status;

@@ -202,22 +202,24 @@ static bool relaxation_create(relaxation *h, large *l, bool accelerate, ss_cp_wo
 }
 
 ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_workspace *w, ss_error *error) {
+  static const double far_off = 10; /* times the lowest residual of these sweeps */
   const scratch_mark mark = scratch_now(w);
   const size_t bytes = sizeof(double) * (size_t)l->cp.n;
   relaxation h;
-  double *best = SCRATCH(w, double, l->cp.n);
-  if (!best || !relaxation_create(&h, l, accelerate, w)) return out_of_memory(error);
-  memcpy(best, l->x, bytes);
-  double lowest = l->residual, milestone = lowest, quarter = lowest;
+  double *own = SCRATCH(w, double, l->cp.n); /* the best of these sweeps */
+  if (!own || !relaxation_create(&h, l, accelerate, w)) return out_of_memory(error);
+  memcpy(own, l->x, bytes);
+  double lowest = l->residual, residual = lowest, milestone = lowest, quarter = lowest;
   const double operations = large_sweep_operations(l);
   for (int k = 1, since = 0; k <= limit && lowest > l->goal && !large_spent(l); k++, l->iterations++) {
     l->spent += operations;
     advance(&h, accelerate);
     if (k % CHECK && k < limit) continue;
-    const double residual = large_judge(l, h.s, l->w);
+    residual = large_judge(l, h.s, l->w);
+    memcpy(l->x, h.s, bytes);
     if (residual < lowest) {
       lowest = residual;
-      memcpy(best, h.s, bytes);
+      memcpy(own, h.s, bytes);
     }
     if (4 * k <= limit) quarter = lowest;
     if (limit <= SHORT && k == limit / 2 && lowest * pow(lowest / quarter, hope) > l->goal) break;
@@ -228,8 +230,15 @@ ss_status large_relax(large *l, bool accelerate, int limit, int patience, ss_cp_
       break;
     }
   }
-  memcpy(l->x, best, bytes);
-  l->residual = large_judge(l, l->x, l->w);
+  l->residual = residual;
+  if (!(residual <= far_off * lowest)) {
+    memcpy(l->x, own, bytes);
+    l->residual = lowest;
+  }
+  if (lowest < l->lowest) {
+    memcpy(l->best, own, bytes);
+    l->lowest = lowest;
+  }
   scratch_release(w, mark);
   return SS_OK;
 }

@@ -125,8 +125,8 @@ static ss_status select(const ss_cp *problem, const ss_cp_options *options, doub
   if (problem->compliance_matrix) result->selected = false; /* by the diagonal of it alone */
   result->selected = result->selected || is_determined(problem, z, workspace);
   if (result->selected) return sharpen(problem, options, z, workspace, result, error);
-  if (is_large_and_sparse(problem) && (is_coarse(options) || strcmp(result->solver, "proximal-newton") == 0))
-    return SS_OK;
+  if (is_rough(problem, options)) return SS_OK;
+  if (is_large_and_sparse(problem) && strcmp(result->solver, "proximal-newton") == 0) return SS_OK;
   const scratch_mark mark = scratch_now(workspace);
   double *x = SCRATCH(workspace, double, problem->n);
   if (!x) return out_of_memory(error);

@@ -66,8 +66,8 @@ static const strategy_row strategy[] = {
     {{"proximal-newton", solve_proximal_newton},     COLD | FINE,      ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
     {{"wedged", solve_wedged},                       FRICTION,         DENSE, NOTHING, {0, 199},          ALL,       TURNS},
     {{"interior-point", solve_interior_point},       MIDDLE | FINE,    ANY,   NOTHING, {0, ALL},          ALL,       TURNS},
-    {{"admm", solve_admm},                           FRICTION|SPARSE,  ANY,   BEST,    {0, ALL},          ALL,       TURNS},
     {{"nsgs-accelerated", solve_nsgs_accelerated},   SPARSE,           ANY,   BEST,    {0, ALL},          ALL,       TURNS},
+    {{"admm", solve_admm},                           FRICTION|SPARSE,  ANY,   BEST,    {0, ALL},          ALL,       TURNS},
     {{"lemke-restarted", solve_lemke_restarted},     PLAIN,            DENSE, NOTHING, {0, ALL},          3000,      ONCE},
     {{"ray", solve_refuted},                         COLD,             DENSE, NOTHING, {0, ALL},          ALL,       ONCE},
     {{"nsgs-newton", solve_nsgs_newton},             COLD,             DENSE, BEST,    {0, 600},          ALL,       20},
@@ -79,9 +79,10 @@ enum { N_ROWS = sizeof strategy / sizeof *strategy };
 const char *ss_cp_strategy_row(int row) { return row >= 0 && row < N_ROWS ? strategy[row].row.name : NULL; }
 
 static unsigned traits_of(const ss_cp *problem, const ss_cp_options *options, bool warm) {
-  const bool friction = has_friction(problem), disc = has_disc(problem), sparse = is_large_and_sparse(problem);
+  const bool friction = has_friction(problem), disc = has_disc(problem), large = is_large_and_sparse(problem),
+             rough = is_rough(problem, options), sparse = large || (rough && friction);
   return (warm ? WARM : COLD) | (friction ? FRICTION : PLAIN) | (disc ? DISC : FLAT) | (sparse ? SPARSE : 0U) |
-         (sparse && is_coarse(options) ? 0U : FINE) | ((friction ? !warm : sparse) ? MIDDLE : 0U);
+         (sparse && rough ? 0U : FINE) | ((friction ? !warm : sparse) ? MIDDLE : 0U);
 }
 
 static bool is_admitted(const climb *c, const strategy_row *r, unsigned traits, int variables) {
@@ -228,6 +229,13 @@ static bool goes_on(climb *c) {
   return true;
 }
 
+/* The rows that take turns and need `trait`. */
+static unsigned long turns_for(unsigned trait) {
+  unsigned long rows = 0;
+  for (int k = 0; k < N_ROWS; k++) rows |= strategy[k].limit == TURNS && strategy[k].needs & trait ? 1UL << k : 0;
+  return rows;
+}
+
 /* The next round; false: there is none. The outcome of a failure is that of the first row that gave a reason: a ray of Lemke's method
  * says more than the iteration limit of the others. */
 static bool next_round(climb *c) {
@@ -238,7 +246,11 @@ static bool next_round(climb *c) {
     c->result->outcome = SS_STALLED;
     return false;
   }
-  if (++s->round < ROUNDS) return true;
+  if (++s->round == ROUNDS - 1 && !(s->traits & FINE) && c->problem->n <= DENSE_ROWS) { /* what was to be spared */
+    s->unfinished |= turns_for(FINE);
+    s->traits |= FINE;
+  }
+  if (s->round < ROUNDS) return true;
   if (s->first != SS_SOLVED) c->result->outcome = s->first;
   if (s->first == SS_RAY && c->result->residual < nearly_solved) c->result->outcome = SS_STALLED; /* then it was none */
   return false;
