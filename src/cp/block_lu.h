@@ -6,24 +6,61 @@
 
 enum { BLOCK_ROWS = SS_FRICTION_ROWS };
 
+/* Columns that have, below them, nonzeros in the same rows: their part of the factors is one dense panel. Rows, like columns, are
+ * those of the order of elimination. */
+typedef struct supernode {
+  int first, width;
+  const int *row; /* [rows] below them, ascending; the same to the right of them */
+  int rows;
+  ptrdiff_t stride; /* of l and u */
+  double *d;        /* [width][width] the diagonal block, then its LU factors, rows exchanged */
+  double *l;        /* [width][stride] by columns */
+  double *u;        /* [width][stride] by rows */
+  int *pivot;       /* [width] row that each was exchanged with, */
+  int *end;         /* [width] before the end of its node */
+  int update_first; /* its updates, */
+  int updates;      /* in the order of the elimination */
+  int entry_first;  /* blocks of the matrix that stand in it */
+  int level;        /* 0: nothing updates it; else one more than those that do */
+  bool finite;
+} supernode;
+
+/* Rows first .. end - 1 of supernode `from`, which are columns of the one that is updated. */
+typedef struct supernode_update {
+  int from, first, end;
+} supernode_update;
+
+/* Where a block of the matrix goes. */
+typedef struct block_entry {
+  const double *from; /* rows x cols, row-major */
+  double *to;
+  ptrdiff_t down, right; /* from row to row, and from column to column */
+  int rows, cols;
+} block_entry;
+
 typedef struct block_lu {
   int n, nodes;
-  int *order;       /* [nodes] node at each place of the elimination */
-  int *place;       /* [nodes] */
-  int *size;        /* [nodes] by place */
-  int *first;       /* [nodes + 1] by place: first row */
-  int *upper_start; /* [nodes + 1] by place */
-  int *upper;       /* places after, ascending */
-  size_t *upper_at; /* where the block's numbers are in u */
-  int *lower_start; /* the same for the places before; their numbers in l */
-  int *lower;
-  size_t *lower_at;
-  double *u, *l;     /* before the factorisation the matrix, after it U and L */
-  double *d;         /* [nodes][BLOCK_ROWS^2] diagonal blocks, then their LU factors */
-  int *pivot;        /* [nodes][BLOCK_ROWS] */
-  size_t numbers;    /* of u, and of l */
-  double operations; /* of one factorisation */
-  double *row;       /* [n] columns of the row that is being eliminated; zero between calls */
+  int *order; /* [nodes] node at each place of the elimination */
+  int *place; /* [nodes] */
+  int *size;  /* [nodes] by place */
+  int *first; /* [nodes + 1] by place: first row */
+  int *start; /* [nodes + 1] by node: the matrix, */
+  int *col;   /* nodes, ascending */
+  size_t *at; /* and where the block's numbers are */
+  double *a;
+  size_t numbers; /* of a */
+  supernode *super;
+  int supers;
+  supernode_update *update;
+  block_entry *entry;
+  int levels, *level_start, *by_level; /* supernodes by levels */
+  int *tile_start;                     /* [levels + 1] their tiles; in `tiles` pairs of supernode and tile */
+  int *tiles;
+  double operations; /* of one factorisation, */
+  double solution;   /* and of one solution */
+  double *row;       /* [n] the right side by place */
+  double *room;      /* for each thread */
+  ss_threads *threads;
 } block_lu;
 
 /* Pattern: node i meets col[start[i]] .. col[start[i + 1] - 1], and they meet i. size[i]: rows of a node, 1 to BLOCK_ROWS. Without
@@ -33,11 +70,10 @@ ss_status block_lu_analyse(block_lu *lu, int nodes, const int *size, const int *
 
 void block_lu_clear(block_lu *lu);                        /* the matrix becomes 0 */
 double *block_lu_entry(const block_lu *lu, int i, int j); /* block of nodes i, j: size_i x size_j, row-major */
-bool block_lu_factor(block_lu *lu);                       /* in place; false where a number is not finite */
+bool block_lu_factor(block_lu *lu);                       /* the matrix stays; false where a number is not finite */
 int block_lu_sign(const block_lu *lu);                    /* of the determinant, after that */
-void block_lu_solve(block_lu *lu, const double *b,
-                    double *x); /* by node: row k of node i at start of i + k; see below */
 
-/* Row of the vectors b and x at which node i starts: nodes stand in their own order, one after the other. */
+/* By node: row k of node i at start of i + k; nodes stand in their own order, one after the other. */
+void block_lu_solve(block_lu *lu, const double *b, double *x);
 
 #endif
