@@ -7,8 +7,8 @@
  *     D_s = P^-1 L U,   L_s := L_s U^-1,   U_s := L^-1 P U_s.
  *
  * A chain of columns becomes one supernode even where that stores some zeros; wide ones are cut, so that panels stay in the cache.
- * Supernodes of one level of the elimination tree do not depend on each other, and neither do the tiles of a panel: threads share
- * both. Every number is made by the same operations in the same order, whoever does so.
+ * Threads share subtrees of the elimination tree, and the panels of the supernodes above them, piece by piece. Every number is made by
+ * the same operations in the same order, whoever does so.
  *
  * Rows are exchanged inside diagonal blocks only; a pivot at rounding level is replaced by a small one. Callers add enough to the
  * diagonal for that to be harmless, and refine. */
@@ -23,10 +23,13 @@
 #include <string.h>
 
 enum {
-  MOST_WIDTH = 48,   /* of a supernode */
-  TILE = 96,         /* rows of a panel that are updated together */
-  LANES = 8,         /* numbers of a vector */
-  WORTH_IT = 500000, /* operations that threads are shared for */
+  MOST_WIDTH = 48,       /* of a supernode */
+  TILE = 96,             /* rows of a panel that are updated together */
+  LANES = 8,             /* numbers of a vector */
+  HALF = MOST_WIDTH / 2, /* rows of a diagonal block that are updated together */
+  SUBTREES = 16,         /* the largest of them takes such a part of the work */
+  WORTH_IT = 500000,     /* operations of a factorisation that threads share, */
+  WORTH_A_LEVEL = 10000, /* and numbers of a level that they share in a solution */
 };
 
 /* ---- pattern ---- */
@@ -210,7 +213,7 @@ static ss_status make_panels(block_lu *lu, const symbolic *s, const int *end, in
   return SS_OK;
 }
 
-/* Counts the updates of each supernode, or lists them; and the levels. */
+/* Counts the updates of each supernode, or lists them. */
 static int list_updates(block_lu *lu, const int *of_row, bool list) {
   int count = 0;
   for (int k = 0; k < lu->supers; k++) {
@@ -226,7 +229,6 @@ static int list_updates(block_lu *lu, const int *of_row, bool list) {
       while (end < d->rows && d->row[end] < s->first + s->width) end++;
       if (list) lu->update[s->update_first + s->updates] = (supernode_update){k, i, end};
       s->updates++;
-      if (s->level <= d->level) s->level = d->level + 1;
     }
   }
   return count;
@@ -248,7 +250,7 @@ static ss_status make_entries(block_lu *lu, const int *of_row, ss_cp_workspace *
   lu->entry = SCRATCH(w, block_entry, count + 1);
   lu->a = SCRATCH(w, double, lu->numbers + 1);
   if (!lu->entry || !lu->a) return out_of_memory(error);
-  int *next = lu->by_level; /* for now: entries of each supernode */
+  int *next = lu->schedule.by_level; /* for now: entries of each supernode */
   memset(next, 0, sizeof(int) * (size_t)lu->supers);
   for (int pass = 0; pass < 2; pass++) {
     for (int k = 0, sum = 0; pass && k < lu->supers; k++) {
@@ -286,35 +288,99 @@ static ss_status make_entries(block_lu *lu, const int *of_row, ss_cp_workspace *
   return SS_OK;
 }
 
-static int tiles_of(const supernode *s) { return (s->rows + TILE - 1) / TILE; }
+/* ---- who does what ---- */
 
-static ss_status make_levels(block_lu *lu, ss_cp_workspace *w, ss_error *error) {
-  int tiles = 0;
-  lu->levels = 0;
+static double numbers_of(const supernode *s) { return (double)s->width * (s->width + 2 * s->rows); }
+
+/* What a supernode takes from those before it, and gives to those after it, in a solution. */
+static double numbers_of_solution(const block_lu *lu, const supernode *s) {
+  double sum = (double)s->width * s->rows;
+  for (int k = s->update_first; k < s->update_first + s->updates; k++)
+    sum += (double)lu->super[lu->update[k].from].width * (lu->update[k].end - lu->update[k].first);
+  return sum;
+}
+
+/* The subtree of each supernode, numbered from 0 on; -1 - level of those above them. */
+static void cut_tree(lu_schedule *c, const block_lu *lu, const int *of_row, double *load, int *place) {
+  double all = 0;
+  for (int k = 0; k < lu->supers; k++) load[k] = place[k] = 0;
   for (int k = 0; k < lu->supers; k++) {
-    tiles += tiles_of(&lu->super[k]);
-    if (lu->super[k].level >= lu->levels) lu->levels = lu->super[k].level + 1;
+    const supernode *s = &lu->super[k];
+    load[k] += numbers_of(s);
+    all += numbers_of(s);
+    if (s->rows) load[of_row[s->row[0]]] += load[k];
   }
-  lu->level_start = SCRATCH(w, int, 2 * (size_t)lu->levels + 2);
-  lu->tiles = SCRATCH(w, int, 2 * (size_t)tiles + 1);
-  if (!lu->level_start || !lu->tiles) return out_of_memory(error);
-  lu->tile_start = lu->level_start + lu->levels + 1;
-  memset(lu->level_start, 0, sizeof(int) * ((size_t)lu->levels + 1));
-  for (int k = 0; k < lu->supers; k++) lu->level_start[lu->super[k].level + 1]++;
-  for (int l = 0; l < lu->levels; l++) lu->level_start[l + 1] += lu->level_start[l];
-  for (int k = 0; k < lu->supers; k++) lu->by_level[lu->level_start[lu->super[k].level]++] = k;
-  for (int l = lu->levels; l > 0; l--) lu->level_start[l] = lu->level_start[l - 1];
-  lu->level_start[0] = 0;
-  tiles = 0;
-  for (int l = 0; l < lu->levels; l++) {
-    lu->tile_start[l] = tiles;
-    for (int m = lu->level_start[l]; m < lu->level_start[l + 1]; m++)
-      for (int t = 0; t < tiles_of(&lu->super[lu->by_level[m]]); t++, tiles++) {
-        lu->tiles[2 * tiles] = lu->by_level[m];
-        lu->tiles[2 * tiles + 1] = t;
+  for (int k = 0; k < lu->supers; k++) {
+    const supernode *s = &lu->super[k];
+    if (SUBTREES * load[k] <= all) continue;
+    const int level = -(place[k] = place[k] < 0 ? place[k] : -1), parent = s->rows ? of_row[s->row[0]] : -1;
+    if (level > c->levels) c->levels = level;
+    if (parent >= 0 && place[parent] > -level - 1) place[parent] = -level - 1;
+  }
+  for (int k = lu->supers - 1; k >= 0; k--) {
+    const supernode *s = &lu->super[k];
+    if (place[k] < 0) continue;
+    const int parent = s->rows ? place[of_row[s->row[0]]] : -1;
+    place[k] = parent >= 0 ? parent : c->subtrees++;
+  }
+}
+
+/* Lists of supernodes, ascending, by a number from 0 on; who has a negative one is left out. */
+static void sort_by(const int *number, int supers, int count, int *start, int *list) {
+  memset(start, 0, sizeof(int) * ((size_t)count + 1));
+  for (int k = 0; k < supers; k++)
+    if (number[k] >= 0) start[number[k] + 1]++;
+  for (int l = 0; l < count; l++) start[l + 1] += start[l];
+  for (int k = 0; k < supers; k++)
+    if (number[k] >= 0) list[start[number[k]]++] = k;
+  for (int l = count; l > 0; l--) start[l] = start[l - 1];
+  start[0] = 0;
+}
+
+/* Counts the pieces of all levels, or lists them. */
+static int list_pieces(lu_schedule *c, const block_lu *lu, lu_piece *piece) {
+  int count = 0;
+  for (int l = 0; l < c->levels; l++)
+    for (int below = 0; below < 2; below++) {
+      const int size = below ? TILE : HALF;
+      *(below ? &c->below[l] : &c->diagonal[l]) = count;
+      for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++) {
+        const supernode *s = &lu->super[c->by_level[m]];
+        const int rows = below ? s->rows : s->width;
+        for (int i = 0; i < rows; i += size, count++)
+          if (piece) piece[count] = (lu_piece){c->by_level[m], i, i + size < rows ? i + size : rows};
       }
+    }
+  c->diagonal[c->levels] = count;
+  return count;
+}
+
+static ss_status make_schedule(block_lu *lu, const int *of_row, ss_cp_workspace *w, ss_error *error) {
+  lu_schedule *c = &lu->schedule;
+  double *load = SCRATCH(w, double, lu->supers + 1);
+  int *place = SCRATCH(w, int, lu->supers + 1);
+  if (!load || !place) return out_of_memory(error);
+  cut_tree(c, lu, of_row, load, place);
+  const size_t levels = (size_t)c->levels;
+  c->subtree_start = SCRATCH(w, int, c->subtrees + 1);
+  c->by_subtree = SCRATCH(w, int, lu->supers + 1);
+  c->level_start = SCRATCH(w, int, 3 * levels + 2);
+  c->worth_it = SCRATCH(w, bool, levels + 1);
+  if (!c->subtree_start || !c->by_subtree || !c->level_start || !c->worth_it) return out_of_memory(error);
+  c->diagonal = c->level_start + levels + 1;
+  c->below = c->diagonal + levels + 1;
+  sort_by(place, lu->supers, c->subtrees, c->subtree_start, c->by_subtree);
+  for (int k = 0; k < lu->supers; k++) place[k] = -1 - place[k];
+  sort_by(place, lu->supers, c->levels, c->level_start, c->by_level);
+  c->piece = SCRATCH(w, lu_piece, list_pieces(c, lu, NULL) + 1);
+  if (!c->piece) return out_of_memory(error);
+  (void)list_pieces(c, lu, c->piece);
+  for (int l = 0; l < c->levels; l++) {
+    double sum = 0;
+    for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++)
+      sum += numbers_of_solution(lu, &lu->super[c->by_level[m]]);
+    c->worth_it[l] = sum > WORTH_A_LEVEL;
   }
-  lu->tile_start[lu->levels] = tiles;
   return SS_OK;
 }
 
@@ -323,12 +389,12 @@ static ss_status make_supernodes(block_lu *lu, const symbolic *s, ss_cp_workspac
   if (!end || !of_row) return out_of_memory(error);
   lu->supers = gather_nodes(lu, s, end);
   lu->super = SCRATCH(w, supernode, lu->supers + 1);
-  lu->by_level = SCRATCH(w, int, lu->supers + 1);
-  if (!lu->super || !lu->by_level) return out_of_memory(error);
+  lu->schedule.by_level = SCRATCH(w, int, lu->supers + 1);
+  if (!lu->super || !lu->schedule.by_level) return out_of_memory(error);
   ss_status status = make_panels(lu, s, end, of_row, w, error);
   if (!status) status = make_updates(lu, of_row, w, error);
   if (!status) status = make_entries(lu, of_row, w, error);
-  if (!status) status = make_levels(lu, w, error);
+  if (!status) status = make_schedule(lu, of_row, w, error);
   return status;
 }
 
@@ -442,17 +508,22 @@ static void load(const block_lu *lu, supernode *s) {
   }
 }
 
-/* The diagonal block: updated, then factored. */
-WIDEST static void factor_diagonal(const block_lu *lu, supernode *s, double *C) {
-  int to[MOST_WIDTH];
+/* Rows from .. to - 1 of the diagonal block, updated. */
+WIDEST static void update_diagonal(const block_lu *lu, const supernode *s, int from, int to, double *C) {
+  int place[MOST_WIDTH];
   for (int k = s->update_first; k < s->update_first + s->updates; k++) {
     const supernode_update *p = &lu->update[k];
     const supernode *d = &lu->super[p->from];
+    const int first = find(d->row, p->first, p->end, s->first + from), end = find(d->row, first, p->end, s->first + to);
     const int *row = d->row + p->first, count = p->end - p->first;
-    for (int j = 0; j < count; j++) to[j] = row[j] - s->first;
-    product(d->l + p->first, count, d->u + p->first, count, d->width, d->stride, C);
-    subtract(C, row, s->first, count, to, count, s->d, s->width);
+    if (first == end) continue;
+    for (int j = 0; j < count; j++) place[j] = row[j] - s->first;
+    product(d->l + first, end - first, d->u + p->first, count, d->width, d->stride, C);
+    subtract(C, d->row + first, s->first, end - first, place, count, s->d, s->width);
   }
+}
+
+static void factor_diagonal(supernode *s) {
   factor_block(s->d, s->width, s->end, s->pivot);
   double finite = 0;
   for (int i = 0; i < s->width * s->width; i++) finite += 0 * s->d[i];
@@ -490,9 +561,8 @@ static inline void divide_lower(const supernode *s, int from, int to) {
     }
 }
 
-/* A tile of L and U: updated, then divided by the diagonal block. */
-WIDEST static void factor_tile(const block_lu *lu, const supernode *s, int tile, double *C) {
-  const int from = tile * TILE, to = from + TILE < s->rows ? from + TILE : s->rows;
+/* Rows from .. to - 1 of L and columns of U, at most TILE of them, updated. */
+WIDEST static void update_below(const block_lu *lu, const supernode *s, int from, int to, double *C) {
   int place[TILE];
   for (int k = s->update_first; k < s->update_first + s->updates; k++) {
     const supernode_update *p = &lu->update[k];
@@ -510,49 +580,86 @@ WIDEST static void factor_tile(const block_lu *lu, const supernode *s, int tile,
     product(d->l + p->first, cols, d->u + first, end - first, d->width, d->stride, C);
     subtract(C, col, s->first, cols, place, end - first, s->u, s->stride);
   }
+}
+
+WIDEST static void divide(const supernode *s, int from, int to) {
   divide_upper(s, from, to);
   divide_lower(s, from, to);
 }
 
-typedef struct factor_job {
+static void factor_supernode(const block_lu *lu, supernode *s, double *C) {
+  load(lu, s);
+  update_diagonal(lu, s, 0, s->width, C);
+  factor_diagonal(s);
+  for (int from = 0; from < s->rows; from += TILE) {
+    const int to = from + TILE < s->rows ? from + TILE : s->rows;
+    update_below(lu, s, from, to, C);
+    divide(s, from, to);
+  }
+}
+
+typedef struct lu_job {
   const block_lu *lu;
   size_t room;
   int level;
-} factor_job;
+} lu_job;
 
-static void factor_some(void *user, int worker, int from, int to) {
-  const factor_job *job = user;
-  double *C = job->lu->room + (size_t)worker * job->room;
-  for (int m = from; m < to; m++) {
-    supernode *s = &job->lu->super[job->lu->by_level[job->lu->level_start[job->level] + m]];
-    load(job->lu, s);
-    factor_diagonal(job->lu, s, C);
+static double *room_of_worker(const lu_job *job, int worker) { return job->lu->room + (size_t)worker * job->room; }
+
+/* The subtrees; and the matrix into the panels above them. */
+static void factor_subtrees(void *user, int worker, int from, int to) {
+  const lu_job *job = user;
+  const block_lu *lu = job->lu;
+  const lu_schedule *c = &lu->schedule;
+  for (int t = from; t < to; t++)
+    if (t >= c->subtrees)
+      load(lu, &lu->super[c->by_level[t - c->subtrees]]);
+    else
+      for (int m = c->subtree_start[t]; m < c->subtree_start[t + 1]; m++)
+        factor_supernode(lu, &lu->super[c->by_subtree[m]], room_of_worker(job, worker));
+}
+
+static void update_pieces(void *user, int worker, int from, int to) {
+  const lu_job *job = user;
+  const lu_schedule *c = &job->lu->schedule;
+  for (int m = c->diagonal[job->level] + from; m < c->diagonal[job->level] + to; m++) {
+    const lu_piece *p = &c->piece[m];
+    if (m < c->below[job->level])
+      update_diagonal(job->lu, &job->lu->super[p->super], p->first, p->end, room_of_worker(job, worker));
+    else
+      update_below(job->lu, &job->lu->super[p->super], p->first, p->end, room_of_worker(job, worker));
   }
 }
 
-static void factor_tiles(void *user, int worker, int from, int to) {
-  const factor_job *job = user;
-  double *C = job->lu->room + (size_t)worker * job->room;
-  for (int m = from; m < to; m++) {
-    const int *tile = job->lu->tiles + 2 * (job->lu->tile_start[job->level] + m);
-    factor_tile(job->lu, &job->lu->super[tile[0]], tile[1], C);
-  }
+static void factor_diagonals(void *user, int worker, int from, int to) {
+  (void)worker;
+  const lu_job *job = user;
+  const int *list = job->lu->schedule.by_level + job->lu->schedule.level_start[job->level];
+  for (int m = from; m < to; m++) factor_diagonal(&job->lu->super[list[m]]);
+}
+
+static void divide_pieces(void *user, int worker, int from, int to) {
+  (void)worker;
+  const lu_job *job = user;
+  const lu_piece *p = job->lu->schedule.piece + job->lu->schedule.below[job->level];
+  for (int m = from; m < to; m++) divide(&job->lu->super[p[m].super], p[m].first, p[m].end);
 }
 
 bool block_lu_factor(block_lu *lu) {
-  factor_job job = {lu, room_of(lu), 0};
-  for (int k = 0; k < lu->supers && !lu->threads; k++) { /* in their order, which is better for the cache */
-    supernode *s = &lu->super[k];
-    load(lu, s);
-    factor_diagonal(lu, s, lu->room);
-    for (int t = 0; t < tiles_of(s); t++) factor_tile(lu, s, t, lu->room);
-  }
-  for (; job.level < lu->levels && lu->threads; job.level++) {
-    const int l = job.level;
-    ss_threads_for(lu->threads, lu->level_start[l + 1] - lu->level_start[l], 1, factor_some, &job);
-    ss_threads_for(lu->threads, lu->tile_start[l + 1] - lu->tile_start[l], 1, factor_tiles, &job);
-  }
+  lu_job job = {lu, room_of(lu), 0};
+  const lu_schedule *c = &lu->schedule;
   bool finite = true;
+  if (lu->threads) {
+    ss_threads_for(lu->threads, c->subtrees + c->level_start[c->levels], 1, factor_subtrees, &job);
+    for (; job.level < c->levels; job.level++) {
+      const int l = job.level;
+      ss_threads_for(lu->threads, c->diagonal[l + 1] - c->diagonal[l], 1, update_pieces, &job);
+      ss_threads_for(lu->threads, c->level_start[l + 1] - c->level_start[l], 1, factor_diagonals, &job);
+      ss_threads_for(lu->threads, c->diagonal[l + 1] - c->below[l], 1, divide_pieces, &job);
+    }
+  } else {
+    for (int k = 0; k < lu->supers; k++) factor_supernode(lu, &lu->super[k], lu->room); /* better for the cache */
+  }
   for (int k = 0; k < lu->supers; k++) finite = finite && lu->super[k].finite;
   return finite;
 }
@@ -567,19 +674,26 @@ int block_lu_sign(const block_lu *lu) {
   return sign;
 }
 
-/* The part of x of one supernode: less what those before it make of theirs, and divided by L. */
-WIDEST static void solve_lower(const block_lu *lu, const supernode *s, double *x) {
+/* Rows from .. to - 1 of the part of x of one supernode, less what those before it make of theirs. */
+WIDEST static void gather_lower(const block_lu *lu, const supernode *s, int from, int to, double *x) {
   for (int k = s->update_first; k < s->update_first + s->updates; k++) {
     const supernode_update *p = &lu->update[k];
     const supernode *d = &lu->super[p->from];
-    const double *from = x + d->first;
-    for (int j = p->first; j < p->end; j += LANES) {
+    const bool whole = from == 0 && to == s->width;
+    const int first = whole ? p->first : find(d->row, p->first, p->end, s->first + from);
+    const int end = whole ? p->end : find(d->row, first, p->end, s->first + to);
+    const double *before = x + d->first;
+    for (int j = first; j < end; j += LANES) {
       const double *l = d->l + j;
       ss_eight sum = {0};
-      for (int m = 0; m < d->width; m++, l += d->stride) sum += *(const ss_eight *)l * from[m];
-      for (int i = 0; i < LANES && j + i < p->end; i++) x[d->row[j + i]] -= sum[i];
+      for (int m = 0; m < d->width; m++, l += d->stride) sum += *(const ss_eight *)l * before[m];
+      for (int i = 0; i < LANES && j + i < end; i++) x[d->row[j + i]] -= sum[i];
     }
   }
+}
+
+/* Divided by L. */
+WIDE static void solve_lower(const supernode *s, double *x) {
   double *own = x + s->first;
   for (int c = 0; c < s->width; c++) {
     const double keep = own[c];
@@ -599,41 +713,76 @@ static inline double long_dot(const double *a, const double *b, int n) {
   return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) + rest;
 }
 
-/* Less what those after it make of theirs, and divided by U. */
-WIDEST static void solve_upper(const supernode *s, double *x, double *after) {
+/* Rows from .. to - 1 less what those after it make of theirs. */
+WIDEST static void gather_upper(const supernode *s, int from, int to, double *x, double *after) {
+  for (int i = 0; i < s->rows; i++) after[i] = x[s->row[i]];
+  for (int i = from; i < to; i++) x[s->first + i] -= long_dot(s->u + i * s->stride, after, s->rows);
+}
+
+/* Divided by U. */
+WIDE static void solve_upper(const supernode *s, double *x) {
   double *own = x + s->first;
   const int n = s->width;
-  for (int i = 0; i < s->rows; i++) after[i] = x[s->row[i]];
   for (int i = n - 1; i >= 0; i--) {
-    own[i] -= long_dot(s->u + i * s->stride, after, s->rows);
     own[i] -= row_dot(s->d + (ptrdiff_t)i * n + i + 1, own + i + 1, n - 1 - i);
     own[i] /= s->d[i * (n + 1)];
   }
 }
 
-static void lower_some(void *user, int worker, int from, int to) {
+static void lower_subtrees(void *user, int worker, int from, int to) {
   (void)worker;
-  const factor_job *job = user;
-  const int *list = job->lu->by_level + job->lu->level_start[job->level];
-  for (int m = from; m < to; m++) solve_lower(job->lu, &job->lu->super[list[m]], job->lu->row);
+  const lu_job *job = user;
+  const block_lu *lu = job->lu;
+  const lu_schedule *c = &lu->schedule;
+  for (int m = c->subtree_start[from]; m < c->subtree_start[to]; m++) {
+    const supernode *s = &lu->super[c->by_subtree[m]];
+    gather_lower(lu, s, 0, s->width, lu->row);
+    solve_lower(s, lu->row);
+  }
 }
 
-static void upper_some(void *user, int worker, int from, int to) {
-  const factor_job *job = user;
-  const int *list = job->lu->by_level + job->lu->level_start[job->level];
+static void lower_pieces(void *user, int worker, int from, int to) {
+  (void)worker;
+  const lu_job *job = user;
+  const block_lu *lu = job->lu;
+  const lu_piece *p = lu->schedule.piece + lu->schedule.diagonal[job->level];
+  for (int m = from; m < to; m++) gather_lower(lu, &lu->super[p[m].super], p[m].first, p[m].end, lu->row);
+}
+
+static void upper_pieces(void *user, int worker, int from, int to) {
+  const lu_job *job = user;
+  const block_lu *lu = job->lu;
+  const lu_piece *p = lu->schedule.piece + lu->schedule.diagonal[job->level];
   for (int m = from; m < to; m++)
-    solve_upper(&job->lu->super[list[m]], job->lu->row, job->lu->room + (size_t)worker * job->room);
+    gather_upper(&lu->super[p[m].super], p[m].first, p[m].end, lu->row, room_of_worker(job, worker));
+}
+
+static void upper_subtrees(void *user, int worker, int from, int to) {
+  const lu_job *job = user;
+  const block_lu *lu = job->lu;
+  const lu_schedule *c = &lu->schedule;
+  for (int m = c->subtree_start[to] - 1; m >= c->subtree_start[from]; m--) {
+    const supernode *s = &lu->super[c->by_subtree[m]];
+    gather_upper(s, 0, s->width, lu->row, room_of_worker(job, worker));
+    solve_upper(s, lu->row);
+  }
 }
 
 static void solve_places(const block_lu *lu) {
-  enum { TOGETHER = 4 };
-  factor_job job = {lu, room_of(lu), 0};
-  for (; job.level < lu->levels; job.level++)
-    ss_threads_for(lu->threads, lu->level_start[job.level + 1] - lu->level_start[job.level], TOGETHER, lower_some,
-                   &job);
-  while (job.level-- > 0)
-    ss_threads_for(lu->threads, lu->level_start[job.level + 1] - lu->level_start[job.level], TOGETHER, upper_some,
-                   &job);
+  lu_job job = {lu, room_of(lu), 0};
+  const lu_schedule *c = &lu->schedule;
+  ss_threads_for(lu->threads, c->subtrees, 1, lower_subtrees, &job);
+  for (; job.level < c->levels; job.level++) {
+    const int l = job.level;
+    ss_threads_for(c->worth_it[l] ? lu->threads : NULL, c->below[l] - c->diagonal[l], 1, lower_pieces, &job);
+    for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++) solve_lower(&lu->super[c->by_level[m]], lu->row);
+  }
+  while (job.level-- > 0) {
+    const int l = job.level;
+    ss_threads_for(c->worth_it[l] ? lu->threads : NULL, c->below[l] - c->diagonal[l], 1, upper_pieces, &job);
+    for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++) solve_upper(&lu->super[c->by_level[m]], lu->row);
+  }
+  ss_threads_for(lu->threads, c->subtrees, 1, upper_subtrees, &job);
 }
 
 void block_lu_solve(block_lu *lu, const double *b, double *x) {

@@ -21,7 +21,6 @@ typedef struct supernode {
   int update_first; /* its updates, */
   int updates;      /* in the order of the elimination */
   int entry_first;  /* blocks of the matrix that stand in it */
-  int level;        /* 0: nothing updates it; else one more than those that do */
   bool finite;
 } supernode;
 
@@ -38,6 +37,22 @@ typedef struct block_entry {
   int rows, cols;
 } block_entry;
 
+/* Rows first .. end - 1 of a supernode's diagonal block, or of its rows below. */
+typedef struct lu_piece {
+  int super, first, end;
+} lu_piece;
+
+/* Who does what. Subtrees of the elimination tree do not depend on each other; above them stand supernodes by levels, and those of one
+ * level are shared piece by piece. */
+typedef struct lu_schedule {
+  int subtrees, *subtree_start, *by_subtree; /* supernodes of each, ascending */
+  int levels, *level_start, *by_level;
+  lu_piece *piece; /* of each level those of diagonal blocks, then those below: */
+  int *diagonal;   /* [levels + 1] where they begin, */
+  int *below;      /* [levels] */
+  bool *worth_it;  /* [levels] to be shared for a solution */
+} lu_schedule;
+
 typedef struct block_lu {
   int n, nodes;
   int *order; /* [nodes] node at each place of the elimination */
@@ -53,9 +68,7 @@ typedef struct block_lu {
   int supers;
   supernode_update *update;
   block_entry *entry;
-  int levels, *level_start, *by_level; /* supernodes by levels */
-  int *tile_start;                     /* [levels + 1] their tiles; in `tiles` pairs of supernode and tile */
-  int *tiles;
+  lu_schedule schedule;
   double operations; /* of one factorisation, */
   double solution;   /* and of one solution */
   double *row;       /* [n] the right side by place */
