@@ -213,7 +213,7 @@ static void islands_keep_their_bodies(void **state) {
 /* Each island has a tolerance of its own; where they all meet theirs, the whole meets its. */
 static void islands_meet_the_tolerance_of_the_whole(void **state) {
   (void)state;
-  static const double large = 2000; /* the right side is much larger than the 1 that the judge adds to it */
+  static const double amplitude = 2000; /* the right side is much larger than the 1 that the judge adds to it */
   for (uint64_t seed = 7; seed <= 8; seed++)
     for (double tolerance = 1e-3; tolerance > 1e-5; tolerance /= 2) {
       packing p;
@@ -222,7 +222,7 @@ static void islands_meet_the_tolerance_of_the_whole(void **state) {
       ss_cp_workspace *w = new_workspace();
       ss_cp_result result;
       assert_true(heap_create(&p, &spec));
-      for (int i = 0; i < p.cp.n; i++) p.g[i] *= large;
+      for (int i = 0; i < p.cp.n; i++) p.g[i] *= amplitude;
       assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, w, &result, NULL), SS_OK);
       assert_int_equal(result.outcome, SS_SOLVED);
       ss_cp_workspace_destroy(w);
