@@ -27,7 +27,7 @@ enum {
   TILE = 96,             /* rows of a panel that are updated together */
   LANES = 8,             /* numbers of a vector */
   HALF = MOST_WIDTH / 2, /* rows of a diagonal block that are updated together */
-  SUBTREES = 16,         /* the largest of them takes such a part of the work */
+  GROUPS = 16,           /* of subtrees: each takes at most such a part of the work */
   WORTH_IT = 500000,     /* operations of a factorisation that threads share, */
   WORTH_A_LEVEL = 10000, /* and numbers of a level that they share in a solution */
 };
@@ -214,7 +214,7 @@ static ss_status make_panels(block_lu *lu, const symbolic *s, const int *end, in
 }
 
 /* Counts the updates of each supernode, or lists them. */
-static int list_updates(block_lu *lu, const int *of_row, bool list) {
+static int list_updates(block_lu *lu, const int *of_row, const int *place, bool list) {
   int count = 0;
   for (int k = 0; k < lu->supers; k++) {
     supernode *d = &lu->super[k];
@@ -222,25 +222,27 @@ static int list_updates(block_lu *lu, const int *of_row, bool list) {
     count += d->updates;
     if (list) d->updates = 0;
   }
-  for (int k = 0; k < lu->supers; k++) {
-    const supernode *d = &lu->super[k];
-    for (int i = 0, end = 0; i < d->rows; i = end) {
-      supernode *s = &lu->super[of_row[d->row[i]]];
-      while (end < d->rows && d->row[end] < s->first + s->width) end++;
-      if (list) lu->update[s->update_first + s->updates] = (supernode_update){k, i, end};
-      s->updates++;
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = 0; k < lu->supers; k++) {
+      const supernode *d = &lu->super[k];
+      for (int i = 0, end = 0; i < d->rows && (place[k] < 0) == (pass > 0); i = end) {
+        supernode *s = &lu->super[of_row[d->row[i]]];
+        while (end < d->rows && d->row[end] < s->first + s->width) end++;
+        if (list) lu->update[s->update_first + s->updates] = (supernode_update){k, i, end};
+        s->updates++;
+        if (list && !pass) s->from_subtrees++;
+      }
     }
-  }
   return count;
 }
 
-static ss_status make_updates(block_lu *lu, const int *of_row, ss_cp_workspace *w, ss_error *error) {
-  (void)list_updates(lu, of_row, false);
+static ss_status make_updates(block_lu *lu, const int *of_row, const int *place, ss_cp_workspace *w, ss_error *error) {
+  (void)list_updates(lu, of_row, place, false);
   int count = 0;
   for (int k = 0; k < lu->supers; k++) count += lu->super[k].updates;
   lu->update = SCRATCH(w, supernode_update, count + 1);
   if (!lu->update) return out_of_memory(error);
-  (void)list_updates(lu, of_row, true);
+  (void)list_updates(lu, of_row, place, true);
   return SS_OK;
 }
 
@@ -292,17 +294,9 @@ static ss_status make_entries(block_lu *lu, const int *of_row, ss_cp_workspace *
 
 static double numbers_of(const supernode *s) { return (double)s->width * (s->width + 2 * s->rows); }
 
-/* What a supernode takes from those before it, and gives to those after it, in a solution. */
-static double numbers_of_solution(const block_lu *lu, const supernode *s) {
-  double sum = (double)s->width * s->rows;
-  for (int k = s->update_first; k < s->update_first + s->updates; k++)
-    sum += (double)lu->super[lu->update[k].from].width * (lu->update[k].end - lu->update[k].first);
-  return sum;
-}
-
-/* The subtree of each supernode, numbered from 0 on; -1 - level of those above them. */
+/* The group of each supernode, numbered from 0 on; -1 - level of those above the subtrees. A small matrix is one group. */
 static void cut_tree(lu_schedule *c, const block_lu *lu, const int *of_row, double *load, int *place) {
-  double all = 0;
+  double all = 0, own = 0;
   for (int k = 0; k < lu->supers; k++) load[k] = place[k] = 0;
   for (int k = 0; k < lu->supers; k++) {
     const supernode *s = &lu->super[k];
@@ -310,18 +304,24 @@ static void cut_tree(lu_schedule *c, const block_lu *lu, const int *of_row, doub
     all += numbers_of(s);
     if (s->rows) load[of_row[s->row[0]]] += load[k];
   }
+  const double most = lu->operations > WORTH_IT ? all / GROUPS : all;
   for (int k = 0; k < lu->supers; k++) {
     const supernode *s = &lu->super[k];
-    if (SUBTREES * load[k] <= all) continue;
+    if (load[k] <= most) continue;
     const int level = -(place[k] = place[k] < 0 ? place[k] : -1), parent = s->rows ? of_row[s->row[0]] : -1;
     if (level > c->levels) c->levels = level;
     if (parent >= 0 && place[parent] > -level - 1) place[parent] = -level - 1;
   }
   for (int k = lu->supers - 1; k >= 0; k--) {
     const supernode *s = &lu->super[k];
-    if (place[k] < 0) continue;
     const int parent = s->rows ? place[of_row[s->row[0]]] : -1;
-    place[k] = parent >= 0 ? parent : c->subtrees++;
+    if (place[k] < 0) continue;
+    if (parent < 0 && (c->groups == 0 || own + load[k] > most)) {
+      c->groups++;
+      own = 0;
+    }
+    if (parent < 0) own += load[k];
+    place[k] = parent >= 0 ? parent : c->groups - 1;
   }
 }
 
@@ -355,21 +355,22 @@ static int list_pieces(lu_schedule *c, const block_lu *lu, lu_piece *piece) {
   return count;
 }
 
-static ss_status make_schedule(block_lu *lu, const int *of_row, ss_cp_workspace *w, ss_error *error) {
+static ss_status make_schedule(block_lu *lu, const int *of_row, int *place, ss_cp_workspace *w, ss_error *error) {
   lu_schedule *c = &lu->schedule;
-  double *load = SCRATCH(w, double, lu->supers + 1);
-  int *place = SCRATCH(w, int, lu->supers + 1);
-  if (!load || !place) return out_of_memory(error);
-  cut_tree(c, lu, of_row, load, place);
   const size_t levels = (size_t)c->levels;
-  c->subtree_start = SCRATCH(w, int, c->subtrees + 1);
-  c->by_subtree = SCRATCH(w, int, lu->supers + 1);
+  c->group_start = SCRATCH(w, int, c->groups + 1);
+  c->by_group = SCRATCH(w, int, lu->supers + 1);
   c->level_start = SCRATCH(w, int, 3 * levels + 2);
   c->worth_it = SCRATCH(w, bool, levels + 1);
-  if (!c->subtree_start || !c->by_subtree || !c->level_start || !c->worth_it) return out_of_memory(error);
+  c->load = SCRATCH(w, double, levels ? (size_t)c->groups *(size_t)lu->n : 1);
+  if (!c->group_start || !c->by_group || !c->level_start || !c->worth_it || !c->load) return out_of_memory(error);
   c->diagonal = c->level_start + levels + 1;
   c->below = c->diagonal + levels + 1;
-  sort_by(place, lu->supers, c->subtrees, c->subtree_start, c->by_subtree);
+  sort_by(place, lu->supers, c->groups, c->group_start, c->by_group);
+  for (int k = 0; k < lu->supers; k++) {
+    supernode *s = &lu->super[k];
+    while (s->inside < s->rows && place[of_row[s->row[s->inside]]] >= 0) s->inside++;
+  }
   for (int k = 0; k < lu->supers; k++) place[k] = -1 - place[k];
   sort_by(place, lu->supers, c->levels, c->level_start, c->by_level);
   c->piece = SCRATCH(w, lu_piece, list_pieces(c, lu, NULL) + 1);
@@ -377,8 +378,12 @@ static ss_status make_schedule(block_lu *lu, const int *of_row, ss_cp_workspace 
   (void)list_pieces(c, lu, c->piece);
   for (int l = 0; l < c->levels; l++) {
     double sum = 0;
-    for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++)
-      sum += numbers_of_solution(lu, &lu->super[c->by_level[m]]);
+    for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++) {
+      supernode *s = &lu->super[c->by_level[m]];
+      sum += (double)s->width * s->rows;
+      s->y = SCRATCH(w, double, s->rows + LANES);
+      if (!s->y) return out_of_memory(error);
+    }
     c->worth_it[l] = sum > WORTH_A_LEVEL;
   }
   return SS_OK;
@@ -391,10 +396,15 @@ static ss_status make_supernodes(block_lu *lu, const symbolic *s, ss_cp_workspac
   lu->super = SCRATCH(w, supernode, lu->supers + 1);
   lu->schedule.by_level = SCRATCH(w, int, lu->supers + 1);
   if (!lu->super || !lu->schedule.by_level) return out_of_memory(error);
+  double *load = SCRATCH(w, double, lu->supers + 1);
+  int *place = SCRATCH(w, int, lu->supers + 1);
   ss_status status = make_panels(lu, s, end, of_row, w, error);
-  if (!status) status = make_updates(lu, of_row, w, error);
+  if (status) return status;
+  if (!load || !place) return out_of_memory(error);
+  cut_tree(&lu->schedule, lu, of_row, load, place);
+  status = make_updates(lu, of_row, place, w, error);
   if (!status) status = make_entries(lu, of_row, w, error);
-  if (!status) status = make_schedule(lu, of_row, w, error);
+  if (!status) status = make_schedule(lu, of_row, place, w, error);
   return status;
 }
 
@@ -607,16 +617,16 @@ typedef struct lu_job {
 static double *room_of_worker(const lu_job *job, int worker) { return job->lu->room + (size_t)worker * job->room; }
 
 /* The subtrees; and the matrix into the panels above them. */
-static void factor_subtrees(void *user, int worker, int from, int to) {
+static void factor_groups(void *user, int worker, int from, int to) {
   const lu_job *job = user;
   const block_lu *lu = job->lu;
   const lu_schedule *c = &lu->schedule;
   for (int t = from; t < to; t++)
-    if (t >= c->subtrees)
-      load(lu, &lu->super[c->by_level[t - c->subtrees]]);
+    if (t >= c->groups)
+      load(lu, &lu->super[c->by_level[t - c->groups]]);
     else
-      for (int m = c->subtree_start[t]; m < c->subtree_start[t + 1]; m++)
-        factor_supernode(lu, &lu->super[c->by_subtree[m]], room_of_worker(job, worker));
+      for (int m = c->group_start[t]; m < c->group_start[t + 1]; m++)
+        factor_supernode(lu, &lu->super[c->by_group[m]], room_of_worker(job, worker));
 }
 
 static void update_pieces(void *user, int worker, int from, int to) {
@@ -650,7 +660,7 @@ bool block_lu_factor(block_lu *lu) {
   const lu_schedule *c = &lu->schedule;
   bool finite = true;
   if (lu->threads) {
-    ss_threads_for(lu->threads, c->subtrees + c->level_start[c->levels], 1, factor_subtrees, &job);
+    ss_threads_for(lu->threads, c->groups + c->level_start[c->levels], 1, factor_groups, &job);
     for (; job.level < c->levels; job.level++) {
       const int l = job.level;
       ss_threads_for(lu->threads, c->diagonal[l + 1] - c->diagonal[l], 1, update_pieces, &job);
@@ -674,21 +684,45 @@ int block_lu_sign(const block_lu *lu) {
   return sign;
 }
 
-/* Rows from .. to - 1 of the part of x of one supernode, less what those before it make of theirs. */
-WIDEST static void gather_lower(const block_lu *lu, const supernode *s, int from, int to, double *x) {
-  for (int k = s->update_first; k < s->update_first + s->updates; k++) {
+/* y = L x for rows of L, by columns, which is the way through the memory; with some rows more than there are, up to full vectors. */
+WIDEST static void multiply_rows(const double *l, ptrdiff_t stride, const double *x, int inner, int rows, double *y) {
+  int m = inner % 4;
+  for (int j = 0; j < rows; j += LANES) {
+    ss_eight sum = {0};
+    for (int c = 0; c < m; c++) sum += *(const ss_eight *)(l + c * stride + j) * x[c];
+    *(ss_eight *)(y + j) = sum;
+  }
+  for (; m < inner; m += 4) {
+    const double *a = l + m * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+    for (int j = 0; j < rows; j += LANES) {
+      ss_eight sum = *(ss_eight *)(y + j);
+      sum += *(const ss_eight *)(a + j) * x[m];
+      sum += *(const ss_eight *)(b + j) * x[m + 1];
+      sum += *(const ss_eight *)(c + j) * x[m + 2];
+      sum += *(const ss_eight *)(d + j) * x[m + 3];
+      *(ss_eight *)(y + j) = sum;
+    }
+  }
+}
+
+/* What a supernode of a subtree makes of its part of x: taken from x in the subtree, and from `load` above it. */
+static void spread_lower(const supernode *s, double *x, double *load, double *y) {
+  multiply_rows(s->l, s->stride, x + s->first, s->width, s->rows, y);
+  for (int i = 0; i < s->inside; i++) x[s->row[i]] -= y[i];
+  for (int i = s->inside; i < s->rows; i++) load[s->row[i]] -= y[i];
+}
+
+/* The part of x of a supernode above the subtrees, less what all before it have made of theirs. */
+static void gather_lower(const block_lu *lu, const supernode *s, double *x) {
+  double *own = x + s->first;
+  for (int g = 0; g < lu->schedule.groups; g++) {
+    const double *load = lu->schedule.load + (size_t)g * (size_t)lu->n + s->first;
+    for (int i = 0; i < s->width; i++) own[i] += load[i];
+  }
+  for (int k = s->update_first + s->from_subtrees; k < s->update_first + s->updates; k++) {
     const supernode_update *p = &lu->update[k];
     const supernode *d = &lu->super[p->from];
-    const bool whole = from == 0 && to == s->width;
-    const int first = whole ? p->first : find(d->row, p->first, p->end, s->first + from);
-    const int end = whole ? p->end : find(d->row, first, p->end, s->first + to);
-    const double *before = x + d->first;
-    for (int j = first; j < end; j += LANES) {
-      const double *l = d->l + j;
-      ss_eight sum = {0};
-      for (int m = 0; m < d->width; m++, l += d->stride) sum += *(const ss_eight *)l * before[m];
-      for (int i = 0; i < LANES && j + i < end; i++) x[d->row[j + i]] -= sum[i];
-    }
+    for (int i = p->first; i < p->end; i++) x[d->row[i]] -= d->y[i];
   }
 }
 
@@ -729,24 +763,33 @@ WIDE static void solve_upper(const supernode *s, double *x) {
   }
 }
 
-static void lower_subtrees(void *user, int worker, int from, int to) {
-  (void)worker;
+static void lower_groups(void *user, int worker, int from, int to) {
   const lu_job *job = user;
   const block_lu *lu = job->lu;
   const lu_schedule *c = &lu->schedule;
-  for (int m = c->subtree_start[from]; m < c->subtree_start[to]; m++) {
-    const supernode *s = &lu->super[c->by_subtree[m]];
-    gather_lower(lu, s, 0, s->width, lu->row);
-    solve_lower(s, lu->row);
+  for (int g = from; g < to; g++) {
+    double *load = c->load + (c->levels ? (size_t)g * (size_t)lu->n : 0);
+    for (int m = 0; m < c->level_start[c->levels]; m++) {
+      const supernode *s = &lu->super[c->by_level[m]];
+      memset(load + s->first, 0, sizeof *load * (size_t)s->width);
+    }
+    for (int m = c->group_start[g]; m < c->group_start[g + 1]; m++) {
+      const supernode *s = &lu->super[c->by_group[m]];
+      solve_lower(s, lu->row);
+      spread_lower(s, lu->row, load, room_of_worker(job, worker));
+    }
   }
 }
 
 static void lower_pieces(void *user, int worker, int from, int to) {
   (void)worker;
   const lu_job *job = user;
-  const block_lu *lu = job->lu;
-  const lu_piece *p = lu->schedule.piece + lu->schedule.diagonal[job->level];
-  for (int m = from; m < to; m++) gather_lower(lu, &lu->super[p[m].super], p[m].first, p[m].end, lu->row);
+  const lu_piece *p = job->lu->schedule.piece + job->lu->schedule.below[job->level];
+  for (int m = from; m < to; m++) {
+    const supernode *s = &job->lu->super[p[m].super];
+    multiply_rows(s->l + p[m].first, s->stride, job->lu->row + s->first, s->width, p[m].end - p[m].first,
+                  s->y + p[m].first);
+  }
 }
 
 static void upper_pieces(void *user, int worker, int from, int to) {
@@ -757,12 +800,12 @@ static void upper_pieces(void *user, int worker, int from, int to) {
     gather_upper(&lu->super[p[m].super], p[m].first, p[m].end, lu->row, room_of_worker(job, worker));
 }
 
-static void upper_subtrees(void *user, int worker, int from, int to) {
+static void upper_groups(void *user, int worker, int from, int to) {
   const lu_job *job = user;
   const block_lu *lu = job->lu;
   const lu_schedule *c = &lu->schedule;
-  for (int m = c->subtree_start[to] - 1; m >= c->subtree_start[from]; m--) {
-    const supernode *s = &lu->super[c->by_subtree[m]];
+  for (int m = c->group_start[to] - 1; m >= c->group_start[from]; m--) {
+    const supernode *s = &lu->super[c->by_group[m]];
     gather_upper(s, 0, s->width, lu->row, room_of_worker(job, worker));
     solve_upper(s, lu->row);
   }
@@ -771,18 +814,22 @@ static void upper_subtrees(void *user, int worker, int from, int to) {
 static void solve_places(const block_lu *lu) {
   lu_job job = {lu, room_of(lu), 0};
   const lu_schedule *c = &lu->schedule;
-  ss_threads_for(lu->threads, c->subtrees, 1, lower_subtrees, &job);
+  ss_threads_for(lu->threads, c->groups, 1, lower_groups, &job);
   for (; job.level < c->levels; job.level++) {
     const int l = job.level;
-    ss_threads_for(c->worth_it[l] ? lu->threads : NULL, c->below[l] - c->diagonal[l], 1, lower_pieces, &job);
-    for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++) solve_lower(&lu->super[c->by_level[m]], lu->row);
+    for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++) {
+      const supernode *s = &lu->super[c->by_level[m]];
+      gather_lower(lu, s, lu->row);
+      solve_lower(s, lu->row);
+    }
+    ss_threads_for(c->worth_it[l] ? lu->threads : NULL, c->diagonal[l + 1] - c->below[l], 1, lower_pieces, &job);
   }
   while (job.level-- > 0) {
     const int l = job.level;
     ss_threads_for(c->worth_it[l] ? lu->threads : NULL, c->below[l] - c->diagonal[l], 1, upper_pieces, &job);
     for (int m = c->level_start[l]; m < c->level_start[l + 1]; m++) solve_upper(&lu->super[c->by_level[m]], lu->row);
   }
-  ss_threads_for(lu->threads, c->subtrees, 1, upper_subtrees, &job);
+  ss_threads_for(lu->threads, c->groups, 1, upper_groups, &job);
 }
 
 void block_lu_solve(block_lu *lu, const double *b, double *x) {

@@ -10,17 +10,19 @@ enum { BLOCK_ROWS = SS_FRICTION_ROWS };
  * those of the order of elimination. */
 typedef struct supernode {
   int first, width;
-  const int *row; /* [rows] below them, ascending; the same to the right of them */
-  int rows;
+  const int *row;   /* [rows] below them, ascending; the same to the right of them */
+  int rows, inside; /* how many; those of its subtree come first, so many */
   ptrdiff_t stride; /* of l and u */
   double *d;        /* [width][width] the diagonal block, then its LU factors, rows exchanged */
   double *l;        /* [width][stride] by columns */
   double *u;        /* [width][stride] by rows */
+  double *y;        /* [rows] above the subtrees: L x, in a solution */
   int *pivot;       /* [width] row that each was exchanged with, */
   int *end;         /* [width] before the end of its node */
   int update_first; /* its updates, */
-  int updates;      /* in the order of the elimination */
-  int entry_first;  /* blocks of the matrix that stand in it */
+  int updates;      /* in the order of the elimination: first those from subtrees */
+  int from_subtrees;
+  int entry_first; /* blocks of the matrix that stand in it */
   bool finite;
 } supernode;
 
@@ -42,15 +44,16 @@ typedef struct lu_piece {
   int super, first, end;
 } lu_piece;
 
-/* Who does what. Subtrees of the elimination tree do not depend on each other; above them stand supernodes by levels, and those of one
- * level are shared piece by piece. */
+/* Who does what. Subtrees of the elimination tree do not depend on each other, and are gathered to groups of some size; above them stand
+ * supernodes by levels, and those of one level are shared piece by piece. */
 typedef struct lu_schedule {
-  int subtrees, *subtree_start, *by_subtree; /* supernodes of each, ascending */
+  int groups, *group_start, *by_group; /* supernodes of each, ascending */
   int levels, *level_start, *by_level;
   lu_piece *piece; /* of each level those of diagonal blocks, then those below: */
   int *diagonal;   /* [levels + 1] where they begin, */
   int *below;      /* [levels] */
   bool *worth_it;  /* [levels] to be shared for a solution */
+  double *load;    /* [groups][n] what a group takes from the rows above, in a solution */
 } lu_schedule;
 
 typedef struct block_lu {
