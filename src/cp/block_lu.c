@@ -737,20 +737,32 @@ WIDE static void solve_lower(const supernode *s, double *x) {
   for (int i = 1; i < s->width; i++) own[i] -= row_dot(s->d + (ptrdiff_t)i * s->width, own, i);
 }
 
-/* a . b in eight sums. */
-static inline double long_dot(const double *a, const double *b, int n) {
-  ss_eight sum = {0};
-  int j = 0;
-  for (; j + LANES <= n; j += LANES) sum += *(const ss_eight *)(a + j) * *(const ss_eight *)(b + j);
-  double rest = 0;
-  for (; j < n; j++) rest += a[j] * b[j];
-  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])) + rest;
-}
+static inline double sum_of(ss_eight v) { return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7])); }
 
-/* Rows from .. to - 1 less what those after it make of theirs. */
+/* Rows from .. to - 1 less what those after it make of theirs, two at a time. Behind its rows a panel has zeros. */
 WIDEST static void gather_upper(const supernode *s, int from, int to, double *x, double *after) {
+  const int n = (s->rows + LANES - 1) / LANES * LANES;
   for (int i = 0; i < s->rows; i++) after[i] = x[s->row[i]];
-  for (int i = from; i < to; i++) x[s->first + i] -= long_dot(s->u + i * s->stride, after, s->rows);
+  for (int i = s->rows; i < n; i++) after[i] = 0;
+  x += s->first;
+  int i = from;
+  for (; i + 2 <= to; i += 2) {
+    const double *a = s->u + i * s->stride, *b = a + s->stride;
+    ss_eight sum = {0}, next = {0};
+    for (int j = 0; j < n; j += LANES) {
+      const ss_eight v = *(const ss_eight *)(after + j);
+      sum += *(const ss_eight *)(a + j) * v;
+      next += *(const ss_eight *)(b + j) * v;
+    }
+    x[i] -= sum_of(sum);
+    x[i + 1] -= sum_of(next);
+  }
+  if (i < to) {
+    const double *a = s->u + i * s->stride;
+    ss_eight sum = {0};
+    for (int j = 0; j < n; j += LANES) sum += *(const ss_eight *)(a + j) * *(const ss_eight *)(after + j);
+    x[i] -= sum_of(sum);
+  }
 }
 
 /* Divided by U. */
