@@ -210,6 +210,26 @@ static void islands_keep_their_bodies(void **state) {
   packing_free(&p);
 }
 
+/* Each island has a tolerance of its own; where they all meet theirs, the whole meets its. */
+static void islands_meet_the_tolerance_of_the_whole(void **state) {
+  (void)state;
+  static const double amplitude = 2000; /* the right side is much larger than the 1 that the judge adds to it */
+  for (uint64_t seed = 7; seed <= 8; seed++)
+    for (double tolerance = 1e-3; tolerance > 1e-5; tolerance /= 2) {
+      packing p;
+      const heap_spec spec = spec_of(70, 0.4, 1, 1.2, seed);
+      const ss_cp_options options = {.solver = "large", .tolerance = tolerance};
+      ss_cp_workspace *w = new_workspace();
+      ss_cp_result result;
+      assert_true(heap_create(&p, &spec));
+      for (int i = 0; i < p.cp.n; i++) p.g[i] *= amplitude;
+      assert_int_equal(ss_cp_solve(&p.cp, &options, false, p.z, w, &result, NULL), SS_OK);
+      assert_int_equal(result.outcome, SS_SOLVED);
+      ss_cp_workspace_destroy(w);
+      packing_free(&p);
+    }
+}
+
 static void at_rest(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= 4; seed++)
@@ -227,6 +247,7 @@ int main(void) {
                                      cmocka_unit_test(shaken_as_strongly_as_gravity),
                                      cmocka_unit_test(sweeps_in_other_coordinates),
                                      cmocka_unit_test(islands_keep_their_bodies),
+                                     cmocka_unit_test(islands_meet_the_tolerance_of_the_whole),
                                      cmocka_unit_test(at_rest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

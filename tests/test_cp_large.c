@@ -245,56 +245,101 @@ static void memory_reused(void **state) {
   ss_cp_workspace_destroy(w);
 }
 
-/* A grid of blocks of different sizes, not symmetric: A x = b to rounding. */
+/* A square grid of blocks of different sizes, not symmetric: A x = b to rounding, and the same bytes for 1, 2 and 4 threads. */
+static void check_factorisation(int side, int least) {
+  const int nodes = side * side, most = nodes * 6; /* rows */
+  random_source random = {17};
+  int *size = calloc(7 * (size_t)nodes + 1, sizeof *size), *start = size + nodes, *col = start + nodes + 1, count = 0;
+  double *x = calloc(4 * (size_t)most, sizeof *x), *b = x + most, *y = b + most, *first = y + most;
+  assert_true(size && x);
+  for (int i = 0; i < nodes; i++) {
+    size[i] = least + i % 4;
+    start[i] = count;
+    for (int j = i - side; j <= i + side; j++)
+      if (j >= 0 && j < nodes && abs(i % side - j % side) + abs(i / side - j / side) <= 1) col[count++] = j;
+  }
+  start[nodes] = count;
+  for (int threads = 1; threads <= 4; threads *= 2) {
+    ss_cp_workspace *w = new_workspace();
+    block_lu lu;
+    bool affordable;
+    random.state = 17;
+    assert_int_equal(ss_threads_create(threads, &w->threads, NULL), SS_OK);
+    assert_int_equal(block_lu_analyse(&lu, nodes, size, start, col, 10, w, &affordable, NULL), SS_OK);
+    assert_false(affordable);
+    assert_int_equal(block_lu_analyse(&lu, nodes, size, start, col, HUGE_VAL, w, &affordable, NULL), SS_OK);
+    assert_true(affordable);
+    assert_true((lu.schedule.levels > 0) == (side > 9)); /* the larger one is shared */
+    block_lu_clear(&lu);
+    for (int i = 0; i < lu.n; i++) x[i] = random_between(&random, -1, 1);
+    for (int i = 0, row = 0; i < nodes; row += size[i++]) {
+      for (int r = 0; r < size[i]; r++) b[row + r] = 0;
+      for (int e = start[i]; e < start[i + 1]; e++) {
+        double *to = block_lu_entry(&lu, i, col[e]);
+        int column = 0;
+        for (int j = 0; j < col[e]; j++) column += size[j];
+        for (int r = 0; r < size[i]; r++)
+          for (int c = 0; c < size[col[e]]; c++) {
+            const double value = random_between(&random, -1, 1) + (i == col[e] && r == c ? 8 : 0);
+            to[r * size[col[e]] + c] = value;
+            b[row + r] += value * x[column + c];
+          }
+      }
+    }
+    assert_true(block_lu_factor(&lu));
+    block_lu_solve(&lu, b, y);
+    for (int i = 0; i < lu.n; i++) assert_true(fabs(x[i] - y[i]) <= 1e-12);
+    if (threads == 1) memcpy(first, y, sizeof *y * (size_t)lu.n);
+    assert_memory_equal(first, y, sizeof *y * (size_t)lu.n);
+    ss_threads_destroy(w->threads);
+    ss_cp_workspace_destroy(w);
+  }
+  free(size);
+  free(x);
+}
+
 static void factorisation(void **state) {
   (void)state;
+  check_factorisation(9, 1);
+  check_factorisation(30, 3);
+}
+
+static void elimination_orders(void **state) {
+  (void)state;
   enum { SIDE = 9, NODES = SIDE * SIDE };
-  ss_cp_workspace *w = new_workspace();
-  random_source random = {17};
-  int size[NODES], start[NODES + 1], col[5 * NODES], first[NODES + 1], count = 0;
-  first[0] = 0;
+  int start[NODES + 1], col[5 * NODES], order[NODES], memory[4 * NODES], seen[NODES] = {0}, count = 0;
   for (int i = 0; i < NODES; i++) {
-    size[i] = 1 + i % 4;
-    first[i + 1] = first[i] + size[i];
     start[i] = count;
-    for (int j = 0; j < NODES; j++) {
-      const int dx = abs(i % SIDE - j % SIDE), dy = abs(i / SIDE - j / SIDE);
-      if (dx + dy <= 1) col[count++] = j;
-    }
+    for (int j = 0; j < NODES; j++)
+      if (abs(i % SIDE - j % SIDE) + abs(i / SIDE - j / SIDE) <= 1) col[count++] = j;
   }
   start[NODES] = count;
-  const int n = first[NODES];
-  block_lu lu;
-  bool affordable;
-  assert_int_equal(block_lu_analyse(&lu, NODES, size, start, col, 10, w, &affordable, NULL), SS_OK);
-  assert_false(affordable);
-  assert_int_equal(block_lu_analyse(&lu, NODES, size, start, col, HUGE_VAL, w, &affordable, NULL), SS_OK);
-  assert_true(affordable);
-  double *A = calloc((size_t)n * (size_t)n, sizeof *A), *x = calloc(3 * (size_t)n, sizeof *x), *b = x + n, *y = b + n;
-  assert_true(A && x);
-  block_lu_clear(&lu);
-  for (int i = 0; i < NODES; i++)
-    for (int e = start[i]; e < start[i + 1]; e++) {
-      double *to = block_lu_entry(&lu, i, col[e]);
-      for (int r = 0; r < size[i]; r++)
-        for (int c = 0; c < size[col[e]]; c++) {
-          const double value = random_between(&random, -1, 1) + (i == col[e] && r == c ? 6 : 0);
-          to[r * size[col[e]] + c] = A[(size_t)(first[i] + r) * (size_t)n + (size_t)(first[col[e]] + c)] = value;
-        }
-    }
-  for (int i = 0; i < n; i++) x[i] = random_between(&random, -1, 1);
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) b[i] += A[(size_t)i * (size_t)n + (size_t)j] * x[j];
-  assert_true(block_lu_factor(&lu));
-  block_lu_solve(&lu, b, y);
-  for (int i = 0; i < n; i++) assert_true(fabs(x[i] - y[i]) <= 1e-12);
-  int order[NODES], memory[4 * NODES], seen[NODES] = {0};
   ss_dissect(&(ss_graph){NODES, start, col}, order, memory);
   for (int i = 0; i < NODES; i++) seen[order[i]]++;
   for (int i = 0; i < NODES; i++) assert_int_equal(seen[i], 1);
-  free(A);
-  free(x);
-  ss_cp_workspace_destroy(w);
+}
+
+/* Methods that share their loops give the same bytes for any number of threads. */
+static void threads_share_methods(void **state) {
+  (void)state;
+  static const char *const methods[] = {"nsgs-accelerated", "admm", "interior-point", "large"};
+  for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+    packing p[3];
+    for (int k = 0; k < 3; k++) {
+      assert_true(packing_create(&p[k], 9, 9, 6, SS_CONE_QUADRATIC, 4, 0.4, 0.3));
+      attach(&p[k]);
+      ss_cp_workspace *w = new_workspace();
+      ss_cp_result result;
+      const ss_cp_options options = {.solver = methods[m], .tolerance = 1e-4, .iteration_limit = 60};
+      assert_int_equal(ss_threads_create(1 << k, &w->threads, NULL), SS_OK);
+      assert_int_equal(ss_cp_solve(&p[k].cp, &options, false, p[k].z, w, &result, NULL), SS_OK);
+      assert_true(result.residual < 0.1); /* there is something to compare */
+      assert_memory_equal(p[0].z, p[k].z, sizeof(double) * (size_t)p[k].cp.n);
+      ss_threads_destroy(w->threads);
+      ss_cp_workspace_destroy(w);
+    }
+    for (int k = 0; k < 3; k++) packing_free(&p[k]);
+  }
 }
 
 /* An LCP of n rows by entries: at most MOST per row. */
@@ -402,6 +447,7 @@ int main(void) {
   (void)snprintf(path, sizeof path, "%s/test_cp_large_%d.problem", BINARY_DIR, (int)getpid());
   const struct CMUnitTest tests[] = {cmocka_unit_test(forms_agree),           cmocka_unit_test(round_trip),
                                      cmocka_unit_test(damaged_files),         cmocka_unit_test(factorisation),
+                                     cmocka_unit_test(elimination_orders),    cmocka_unit_test(threads_share_methods),
                                      cmocka_unit_test(string_above_obstacle), cmocka_unit_test(skew_and_unordered),
                                      cmocka_unit_test(packings_solved),       cmocka_unit_test(named_solvers),
                                      cmocka_unit_test(islands_apart),         cmocka_unit_test(memory_reused)};

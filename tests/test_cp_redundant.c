@@ -2,7 +2,7 @@
  * that is built on them. */
 #include "cp_suite.h"
 
-#include "cp/velocity_space.h"
+#include "cp/range_system.h"
 #include "cp/storage.h"
 #include "cp/response.h"
 

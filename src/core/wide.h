@@ -6,12 +6,15 @@
 
 #if defined __GNUC__ && !defined __clang__ && defined __x86_64__ && defined __gnu_linux__ && defined __OPTIMIZE__ &&   \
     !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-#define WIDE __attribute__((target_clones("avx2", "default")))
+#define WIDE   __attribute__((target_clones("avx2", "default")))
+#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default"))) /* for ss_eight */
 #else
 #define WIDE
+#define WIDEST
 #endif
 
 /* Four numbers side by side, anywhere in an array of doubles: where the compiler would choose the wrong loop to turn into vectors. */
 typedef double ss_four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double ss_eight __attribute__((vector_size(64), aligned(8), may_alias));
 
 #endif

@@ -26,6 +26,7 @@ typedef struct admm {
   double *v;                   /* [m] */
   double primal, dual;         /* residuals of the last pass */
   double lowest;               /* residual of best, by the judge */
+  ss_threads *threads;
 } admm;
 
 /* rho on a row, with the problem's own compliance there. */
@@ -40,30 +41,54 @@ static bool factor(admm *a) {
   return k->space.factor(k->space.user, (const double(*)[SS_FRICTION_ROWS])k->D, 1);
 }
 
-/* One pass. y stays in k->step.now.z.z. */
-static void pass(admm *a) {
-  static const double relaxation = 1.5;
+/* y, w, s and the load for the rows from those of site `from` to those of site `to`. */
+static void project_some(void *user, int worker, int from, int to) {
+  (void)worker;
+  admm *a = user;
   compliant *k = &a->k;
-  const int n = k->cp.n;
-  const double *y = k->step.now.z.z;
-  respond_by_cone(&k->set, a->q, &k->step.now.z);
-  for (int i = 0; i < n; i++) k->w[i] = a->rho * (y[i] - a->q[i]);
-  cone_shift(&k->set, k->w, k->shift);
-  for (int i = 0; i < n; i++) {
-    a->b[i] = a->rho * y[i] + k->w[i] - k->cp.g[i] - k->shift[i];
+  response *y = &k->step.now.z;
+  const active_set *set = &k->set;
+  const int first = from == 0 ? 0 : set->sites[from].row, end = to < set->n_sites ? set->sites[to].row : k->cp.n;
+  for (int i = first; i < end; i++) y->z[i] = a->q[i]; /* free rows */
+  for (int s = from; s < to && s < set->n_sites; s++) respond_by_cone_at(set, s, a->q, y);
+  for (int i = first; i < end; i++) {
+    k->w[i] = a->rho * (y->z[i] - a->q[i]);
+    k->shift[i] = 0;
+  }
+  for (int s = from; s < to && s < set->n_sites; s++) k->shift[set->sites[s].row] = cone_shift_at(set, s, k->w);
+  for (int i = first; i < end; i++) {
+    a->b[i] = a->rho * y->z[i] + k->w[i] - k->cp.g[i] - k->shift[i];
     k->change[i] = a->b[i] / penalty(a, i);
   }
-  k->space.load(k->space.user, k->change, a->v);
-  k->space.solve(k->space.user, a->v);
-  k->space.slack(k->space.user, a->v, k->w);
-  a->primal = a->dual = 0;
-  for (int i = 0; i < n; i++) {
-    const double apart = (a->b[i] - k->w[i]) / penalty(a, i) - y[i];
+}
+
+/* q, and the residuals. */
+static void move_some(void *user, int first, int last, double *residual) {
+  static const double relaxation = 1.5;
+  admm *a = user;
+  const double *y = a->k.step.now.z.z;
+  for (int i = first; i < last; i++) {
+    const double apart = (a->b[i] - a->k.w[i]) / penalty(a, i) - y[i];
     a->q[i] += relaxation * apart;
-    a->primal = fmax(a->primal, fabs(apart));
-    a->dual = fmax(a->dual, a->rho * fabs(y[i] - a->last[i]));
+    residual[0] = fmax(residual[0], fabs(apart));
+    residual[1] = fmax(residual[1], a->rho * fabs(y[i] - a->last[i]));
     a->last[i] = y[i];
   }
+}
+
+/* One pass. y stays in k->step.now.z.z. */
+static void pass(admm *a) {
+  enum { SITES_AT_A_TIME = 128 };
+  const velocity_space *space = &a->k.space;
+  const int sites = a->k.set.n_sites;
+  double residual[2];
+  ss_threads_for(a->threads, sites > 0 ? sites : 1, SITES_AT_A_TIME, project_some, a);
+  space->load(space->user, a->k.change, a->v);
+  space->solve(space->user, a->v);
+  space->slack(space->user, a->v, a->k.w);
+  ss_threads_fold(a->threads, a->k.cp.n, move_some, a, residual, 2, ss_larger_of_two);
+  a->primal = residual[0];
+  a->dual = residual[1];
 }
 
 /* rho so that neither residual lags behind; w = rho (y - q) stays. */
@@ -116,6 +141,7 @@ static ss_status admm_create(admm *a, const ss_cp *problem, const ss_cp_options 
   a->b = a->q + n;
   a->last = a->b + n;
   a->best = a->last + n;
+  a->threads = w->threads;
   a->rho = 0.1;
   a->lowest = HUGE_VAL;
   return SS_OK;

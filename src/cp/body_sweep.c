@@ -6,7 +6,9 @@
  * u comes anew from x at the start of every sweep: rounding errors do not add up. Needs a symmetric, positive definite A.
  *
  * Bodies are numbered breadth first, so that neighbours are near each other in memory, and measured in units that give A a unit
- * diagonal. */
+ * diagonal. In that order they are cut into strips. First come the nodes within a strip, then those between the first strip and the second,
+ * the third and the fourth, and so on, then those between the second and the third, and so on; at last what touches strips that are not next to
+ * each other: threads share all but these. Within each piece the nodes keep their order. */
 #include "cp/body_sweep.h"
 
 #include "cp/islands.h"
@@ -263,12 +265,63 @@ static bool copy_diagonal(body_sweep *b, const node_matrix *G, ss_cp_workspace *
   return b->W_at && b->W;
 }
 
+/* Bodies to strips of about as many contacts each. */
+static void cut_strips(const body_space *s, int nodes, int strips, int *strip) {
+  for (int k = 0; k < s->bodies; k++) strip[k] = 0;
+  for (int e = 0; e < s->start[nodes]; e++) strip[s->body[e]]++;
+  const double share = (double)strips / fmax(1, s->start[nodes]);
+  for (int k = 0, before = 0; k < s->bodies; k++) {
+    const int own = strip[k];
+    strip[k] = (int)(before * share);
+    before += own;
+  }
+}
+
+/* The piece of a node: strips, pairs of them, the rest. */
+static int piece_of(const body_space *s, const int *strip, int strips, int p) {
+  int least = strips, most = 0;
+  for (int e = s->start[p]; e < s->start[p + 1]; e++) {
+    const int k = strip[s->body[e]];
+    if (k < least) least = k;
+    if (k > most) most = k;
+  }
+  if (least >= most) return most;
+  if (most > least + 1) return 2 * strips - 1;
+  const int pairs = strips / 2; /* that begin with an even strip */
+  return strips + (least % 2 == 0 ? least / 2 : pairs + least / 2);
+}
+
+static bool order_sweep(body_sweep *b, int nodes, ss_cp_workspace *w) {
+  enum { WORTH_A_STRIP = 200, MOST_STRIPS = 8 };
+  int strips = nodes / WORTH_A_STRIP / 2 * 2;
+  strips = strips < 2 ? 1 : strips < MOST_STRIPS ? strips : MOST_STRIPS;
+  const int pieces = 2 * strips;
+  sweep_order *o = &b->order;
+  o->node = SCRATCH(w, int, nodes + 1);
+  o->start = SCRATCH(w, int, pieces + 1);
+  const scratch_mark mark = scratch_now(w);
+  int *strip = SCRATCH(w, int, b->s.bodies + 1), *piece = SCRATCH(w, int, nodes + 1);
+  if (!o->node || !o->start || !strip || !piece) return false;
+  cut_strips(&b->s, nodes, strips, strip);
+  memset(o->start, 0, sizeof(int) * ((size_t)pieces + 1));
+  for (int p = 0; p < nodes; p++) o->start[(piece[p] = piece_of(&b->s, strip, strips, p)) + 1]++;
+  for (int k = 0; k < pieces; k++) o->start[k + 1] += o->start[k];
+  for (int p = 0; p < nodes; p++) o->node[o->start[piece[p]]++] = p;
+  for (int k = pieces; k > 0; k--) o->start[k] = o->start[k - 1];
+  o->start[0] = 0;
+  const int first[] = {0, strips, strips + strips / 2, pieces - 1, pieces};
+  memcpy(o->first, first, sizeof first);
+  b->threads = strips > 1 ? w->threads : NULL;
+  scratch_release(w, mark);
+  return true;
+}
+
 ss_status body_sweep_create(body_sweep *b, const large *l, ss_cp_workspace *w, bool *admitted, ss_error *error) {
   body_space *s = &b->s;
   const ss_status status = body_space_create(s, l, w, admitted, error);
   if (status || !*admitted) return status;
   b->u = SCRATCH(w, double, s->m);
-  if (!b->u || !copy_diagonal(b, &l->G, w)) return out_of_memory(error);
+  if (!b->u || !copy_diagonal(b, &l->G, w) || !order_sweep(b, l->G.nodes, w)) return out_of_memory(error);
   for (int k = 0; k < s->bodies && *admitted; k++)
     *admitted = root_of(s->A + s->A_at[k], s->first[k + 1] - s->first[k]);
   for (int p = 0; p < l->G.nodes && *admitted; p++)
@@ -300,10 +353,44 @@ void body_sweep_move(const body_sweep *b, int p, const double *change) {
   }
 }
 
+typedef struct pieces_job {
+  const sweep_order *order;
+  int first; /* piece of the stage */
+  body_sweep_work *work;
+  void *user;
+} pieces_job;
+
+static void do_pieces(void *user, int worker, int from, int to) {
+  (void)worker;
+  const pieces_job *job = user;
+  for (int k = job->first + from; k < job->first + to; k++)
+    job->work(job->user, job->order->node + job->order->start[k], job->order->start[k + 1] - job->order->start[k]);
+}
+
+void body_sweep_pieces(const body_sweep *b, bool backwards, body_sweep_work *work, void *user) {
+  const int *first = b->order.first;
+  for (int k = 0; k < SWEEP_STAGES; k++) {
+    const int stage = backwards ? SWEEP_STAGES - 1 - k : k;
+    pieces_job job = {&b->order, first[stage], work, user};
+    ss_threads_for(b->threads, first[stage + 1] - first[stage], 1, do_pieces, &job);
+  }
+}
+
+typedef struct begin_job {
+  const body_sweep *b;
+  const double *x;
+} begin_job;
+
+static void begin_some(void *user, const int *nodes, int count) {
+  const begin_job *job = user;
+  const int *first = job->b->s.l->G.first;
+  for (int k = 0; k < count; k++) body_sweep_move(job->b, nodes[k], job->x + first[nodes[k]]);
+}
+
 void body_sweep_begin(const body_sweep *b, const double *x) {
-  const node_matrix *G = &b->s.l->G;
+  begin_job job = {b, x};
   memset(b->u, 0, sizeof(double) * (size_t)b->s.m);
-  for (int p = 0; p < G->nodes; p++) body_sweep_move(b, p, x + G->first[p]);
+  body_sweep_pieces(b, false, begin_some, &job);
 }
 
 /* q += K u for one block of K. */

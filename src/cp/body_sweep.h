@@ -16,6 +16,14 @@ typedef struct body_space {
   double *J;     /* the blocks */
 } body_space;
 
+/* The order of a sweep, for threads to share: stages one after the other, whose pieces touch no common body. It depends on the problem alone. */
+enum { SWEEP_STAGES = 4 };
+typedef struct sweep_order {
+  int first[SWEEP_STAGES + 1]; /* piece of each stage */
+  int *start;                  /* [pieces + 1] */
+  int *node;                   /* [nodes] */
+} sweep_order;
+
 /* G x + g node by node while x changes (body_sweep.c). */
 typedef struct body_sweep {
   body_space s; /* its J is J L^-T, its A holds L, A = L L^T */
@@ -23,11 +31,16 @@ typedef struct body_sweep {
   double
       *W; /* the diagonal blocks of G, one after the other: in G each of them is a way of its own through the memory */
   size_t *W_at; /* [nodes] */
+  sweep_order order;
+  ss_threads *threads;
 } body_sweep;
 
 /* *admitted is false where the problem has no factors, or has R, or A is not symmetric and positive definite. */
 ss_status body_sweep_create(body_sweep *b, const large *l, ss_cp_workspace *w, bool *admitted, ss_error *error);
 void body_sweep_begin(const body_sweep *b, const double *x);
+/* Calls work(user, nodes, count) for all pieces, forwards or backwards: threads share those of a stage. */
+typedef void body_sweep_work(void *user, const int *nodes, int count);
+void body_sweep_pieces(const body_sweep *b, bool backwards, body_sweep_work *work, void *user);
 void body_sweep_row(const body_sweep *b, int p, double *q);             /* the rows of node p */
 void body_sweep_move(const body_sweep *b, int p, const double *change); /* x has changed in node p */
 

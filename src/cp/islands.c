@@ -141,8 +141,8 @@ ss_status island_create(island *i, const islands *s, int k, const ss_cp *problem
 
 /* Contacts that hang together through no body are problems of their own, solved one by one by "auto".
  *
- * Each is measured in units of the whole right side: a tolerance that it meets is met by the whole. Results do not depend on the order
- * of the islands. */
+ * Each is measured in units of the whole right side, and its tolerance is such that the whole meets its own: the judge divides by one
+ * plus the largest entry of g, which is at most 2 in these units. Results do not depend on the order of the islands. */
 
 /* Solves island k and copies its z. */
 static ss_status solve_island(const islands *s, int k, const ss_cp *problem, const ss_sparse *G,
@@ -165,6 +165,7 @@ static ss_status solve_island(const islands *s, int k, const ss_cp *problem, con
 
 static ss_status solve_parts(const ss_cp *problem, const ss_cp_options *options, bool warm, int least, double *z,
                              ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
+  static const double rounding = 0.99;
   ss_cp_options own = *options;
   own.solver = "auto";
   ss_sparse G;
@@ -177,6 +178,7 @@ static ss_status solve_parts(const ss_cp *problem, const ss_cp_options *options,
   double largest = 0;
   for (int i = 0; i < problem->n; i++) largest = fmax(largest, fabs(problem->g[i]));
   s.amplitude = 1 / inverse_power(largest);
+  own.tolerance *= fmin(1, rounding * (1 + largest) / (s.amplitude + largest));
   result->outcome = SS_SOLVED;
   for (int k = 0; k < s.count && !status; k++)
     status = solve_island(&s, k, problem, &G, &own, warm, z, workspace, result, error);

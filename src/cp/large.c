@@ -159,9 +159,24 @@ void nodes_apply(const node_matrix *m, const double *g, const double *z, double 
   for (int r = 0; r < m->nodes; r++) nodes_row(m, r, g, z, w + m->first[r]);
 }
 
+typedef struct apply_job {
+  const large *l;
+  const double *x;
+  double *w;
+} apply_job;
+
+static void apply_some(void *user, int worker, int from, int to) {
+  (void)worker;
+  const apply_job *job = user;
+  const node_matrix *G = &job->l->G;
+  for (int r = from; r < to; r++) nodes_row(G, r, job->l->g, job->x, job->w + G->first[r]);
+}
+
 static void apply(const void *user, const double *x, double *w) {
+  enum { AT_A_TIME = 256 };
   const large *l = user;
-  nodes_apply(&l->G, l->g, x, w);
+  apply_job job = {l, x, w};
+  ss_threads_for(l->threads, l->G.nodes, AT_A_TIME, apply_some, &job);
 }
 
 double large_judge(large *l, const double *x, double *w) { return ss_cp_judge(&l->cp, x, w); }
@@ -231,7 +246,7 @@ static void match_sites(large *l) {
 ss_status large_create(large *l, const ss_cp *problem, const ss_sparse *G, double tolerance, ss_cp_workspace *w,
                        bool *admitted, ss_error *error) {
   const size_t n = (size_t)problem->n;
-  *l = (large){.original = problem, .cp = {.n = problem->n, .n_blocks = problem->n_blocks}};
+  *l = (large){.original = problem, .cp = {.n = problem->n, .n_blocks = problem->n_blocks}, .threads = w->threads};
   ss_block *blocks = SCRATCH(w, ss_block, problem->n_blocks);
   l->g = SCRATCH(w, double, 6 * n);
   l->site = SCRATCH(w, int, n);

@@ -52,6 +52,7 @@ typedef struct large {
   ss_cp_order order;               /* of the sweeps */
   const struct body_sweep *bodies; /* that sweeps go through; NULL: by the rows of G */
   const ss_cp_options *options;    /* the caller's, who may want to stop */
+  ss_threads *threads;
 } large;
 
 /* Operations of a sweep; whether the caller's work is used up. */

@@ -22,6 +22,7 @@
 #include <string.h>
 
 enum { WINDOW = 12, CHECK = 5, REST = 8, SHORT = 60 };
+enum { CHUNK = 512, PARTS = 2 * WINDOW }; /* rows that are done together; sums over them */
 /* A short run that is half over goes on if the gain of its second quarter, as often again as this, leads to the goal: two would be the
  * same pace, and sweeps become faster once the states have settled. */
 static const double hope = 4;
@@ -38,6 +39,8 @@ typedef struct relaxation {
   bool any;                        /* old_s, old_f are set */
   double lowest;                   /* |f| since the history was dropped */
   int restarts, rest;              /* how often that was; plain sweeps still to be made before it begins anew */
+  double (*part)[PARTS];           /* sums over the rows of each chunk */
+  double gamma[WINDOW];
 } relaxation;
 
 /* The node's impulse x that solves it for the others as they are, G x + g of it being q, and W its block of G. */
@@ -84,29 +87,70 @@ static void relax_longer(const relaxation *a, int r, double *x) {
   if (l->site[r] >= 0) over_relax(l->set.sites[l->site[r]].block, l->factor, old, x + row);
 }
 
+typedef struct sweep_job {
+  const relaxation *a;
+  double *x;
+  bool backwards;
+} sweep_job;
+
+static void sweep_some(void *user, const int *nodes, int count) {
+  const sweep_job *job = user;
+  for (int k = 0; k < count; k++) relax_between_bodies(job->a, nodes[job->backwards ? count - 1 - k : k], job->x);
+}
+
 static void sweep(const relaxation *a, double *x) {
   const int nodes = a->l->G.nodes;
   const bool longer = a->l->factor > 0 && a->l->factor != 1;
-  if (a->l->bodies) body_sweep_begin(a->l->bodies, x);
+  if (a->l->bodies) {
+    body_sweep_begin(a->l->bodies, x);
+    for (int k = 0; k < 2; k++) body_sweep_pieces(a->l->bodies, k, sweep_some, &(sweep_job){a, x, k});
+    return;
+  }
   for (int k = 0; k < 2 * nodes; k++) {
     const int next = k < nodes ? k : 2 * nodes - 1 - k, r = a->order ? a->order[next] : next;
-    if (a->l->bodies)
-      relax_between_bodies(a, r, x);
-    else if (longer)
+    if (longer)
       relax_longer(a, r, x);
     else
       relax_node(a, r, x);
   }
 }
 
+/* Calls work(h, chunk, first row, rows): the chunks are the same for any number of threads. */
+typedef void chunk_work(relaxation *h, int chunk, int first, int rows);
+
+typedef struct chunk_job {
+  relaxation *h;
+  chunk_work *work;
+} chunk_job;
+
+static void do_chunks(void *user, int worker, int from, int to) {
+  (void)worker;
+  const chunk_job *job = user;
+  const int n = job->h->l->cp.n;
+  for (int k = from; k < to; k++) job->work(job->h, k, k * CHUNK, k * CHUNK + CHUNK < n ? CHUNK : n - k * CHUNK);
+}
+
+static int chunks_of(const relaxation *h) { return (h->l->cp.n + CHUNK - 1) / CHUNK; }
+
+static void each_chunk(relaxation *h, chunk_work *work) {
+  chunk_job job = {h, work};
+  ss_threads_for(h->l->threads, chunks_of(h), 1, do_chunks, &job);
+}
+
+static double sum_of(const relaxation *h, int part) {
+  double sum = 0;
+  for (int k = 0; k < chunks_of(h); k++) sum += h->part[k][part];
+  return sum;
+}
+
 /* gamma from (dF^T dF) gamma = dF^T f by Cholesky; columns that depend on others get 0. */
-static void combine(const relaxation *h, double *gamma) {
+static void combine(relaxation *h) {
   static const double rank = 1e-12, damping = 1e-8;
-  double a[WINDOW][WINDOW], b[WINDOW], largest = 0;
+  double a[WINDOW][WINDOW], b[WINDOW], largest = 0, *gamma = h->gamma;
   const int m = h->count;
   for (int i = 0; i < m; i++) largest = fmax(largest, h->gram[i][i]);
   for (int j = 0; j < m; j++) {
-    b[j] = row_dot(h->dF[j], h->f, h->l->cp.n);
+    b[j] = sum_of(h, WINDOW + j);
     for (int i = j; i < m; i++) {
       a[i][j] = h->gram[i][j] + (i == j ? damping * largest : 0);
       for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[j][k];
@@ -124,20 +168,31 @@ static void combine(const relaxation *h, double *gamma) {
   }
 }
 
-/* Takes the sweep into the history. */
-static void remember(relaxation *h) {
-  const int n = h->l->cp.n, k = h->next;
-  if (h->any) {
-    for (int i = 0; i < n; i++) {
-      h->dS[k][i] = h->s[i] - h->old_s[i];
-      h->dF[k][i] = h->f[i] - h->old_f[i];
-    }
-    if (h->count < WINDOW) h->count++;
-    h->next = (k + 1) % WINDOW;
-    for (int j = 0; j < h->count; j++) h->gram[j][k] = h->gram[k][j] = row_dot(h->dF[j], h->dF[k], n);
+/* The sweep goes into the history: column `next`, its products with all `count`, and theirs with f. */
+static void remember_some(relaxation *h, int chunk, int first, int rows) {
+  const double *s = h->s + first, *f = h->f + first;
+  double *old_s = h->old_s + first, *old_f = h->old_f + first, *dS = h->dS[h->next] + first,
+         *dF = h->dF[h->next] + first;
+  for (int i = 0; i < rows && h->any; i++) {
+    dS[i] = s[i] - old_s[i];
+    dF[i] = f[i] - old_f[i];
   }
-  memcpy(h->old_s, h->s, sizeof(double) * (size_t)n);
-  memcpy(h->old_f, h->f, sizeof(double) * (size_t)n);
+  memcpy(old_s, s, sizeof *s * (size_t)rows);
+  memcpy(old_f, f, sizeof *f * (size_t)rows);
+  for (int j = 0; j < h->count; j++) {
+    h->part[chunk][j] = row_dot(h->dF[j] + first, dF, rows);
+    h->part[chunk][WINDOW + j] = row_dot(h->dF[j] + first, f, rows);
+  }
+}
+
+static void remember(relaxation *h) {
+  const int k = h->next;
+  if (h->any && h->count < WINDOW) h->count++;
+  each_chunk(h, remember_some);
+  if (h->any) {
+    h->next = (k + 1) % WINDOW;
+    for (int j = 0; j < h->count; j++) h->gram[j][k] = h->gram[k][j] = sum_of(h, j);
+  }
   h->any = true;
 }
 
@@ -147,41 +202,51 @@ static void forget(relaxation *h) {
   h->lowest = HUGE_VAL;
 }
 
+static void measure_some(relaxation *h, int chunk, int first, int rows) {
+  for (int i = first; i < first + rows; i++) h->f[i] = h->s[i] - h->x[i];
+  h->part[chunk][0] = row_dot(h->f + first, h->f + first, rows);
+}
+
 /* One sweep from h->x; its |f|. */
 static double step(relaxation *h) {
-  const int n = h->l->cp.n;
-  memcpy(h->s, h->x, sizeof(double) * (size_t)n);
+  memcpy(h->s, h->x, sizeof(double) * (size_t)h->l->cp.n);
   sweep(h, h->s);
-  for (int i = 0; i < n; i++) h->f[i] = h->s[i] - h->x[i];
-  return sqrt(row_dot(h->f, h->f, n));
+  each_chunk(h, measure_some);
+  return sqrt(sum_of(h, 0));
+}
+
+static void accelerate_some(relaxation *h, int chunk, int first, int rows) {
+  (void)chunk;
+  for (int m = 0; m < h->count; m++)
+    for (int i = first; i < first + rows; i++) h->x[i] -= h->gamma[m] * h->dS[m][i];
 }
 
 /* One sweep from h->x, and where the next one starts. */
 static void advance(relaxation *h, bool accelerate) {
   static const double growth = 1.5;
-  const int n = h->l->cp.n;
-  double gamma[WINDOW];
+  const size_t bytes = sizeof(double) * (size_t)h->l->cp.n;
   const double norm = step(h);
   if (h->count > 1 && norm > growth * h->lowest) {
-    memcpy(h->x, h->old_s, sizeof(double) * (size_t)n);
+    memcpy(h->x, h->old_s, bytes);
     forget(h);
     h->rest = REST * ++h->restarts;
     return;
   }
   h->lowest = fmin(h->lowest, norm);
-  memcpy(h->x, h->s, sizeof(double) * (size_t)n);
+  memcpy(h->x, h->s, bytes);
   if (!accelerate || h->rest-- > 0) return;
   h->rest = 0;
   remember(h);
-  combine(h, gamma);
-  for (int m = 0; m < h->count; m++)
-    for (int i = 0; i < n; i++) h->x[i] -= gamma[m] * h->dS[m][i];
+  combine(h);
+  each_chunk(h, accelerate_some);
 }
 
 static bool relaxation_create(relaxation *h, large *l, bool accelerate, ss_cp_workspace *w) {
   const size_t n = (size_t)l->cp.n;
   *h = (relaxation){.l = l, .x = SCRATCH(w, double, 5 * n), .lowest = HUGE_VAL};
   if (!h->x) return false;
+  h->part = (double(*)[PARTS])SCRATCH(w, double, (size_t)PARTS *(size_t)chunks_of(h) + 1);
+  if (!h->part) return false;
   h->s = h->x + n;
   h->f = h->s + n;
   h->old_s = h->f + n;

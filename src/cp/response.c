@@ -235,22 +235,24 @@ static void cube_cone(double mu, int size, const double *x, double *z, double (*
   add_dyad(D, size, 1 / length, u);
 }
 
+void respond_by_cone_at(const active_set *set, int k, const double *x, response *out) {
+  const site *s = &set->sites[k];
+  const int row = s->row, size = s->block->size;
+  if (respond_alone(s, x, out)) return;
+  for (int i = 0; i < size; i++) put(out, row + i, size, 0, 0);
+  if (s->block->mu == 0)
+    put(out, row, size, fmax(x[row], 0), x[row] > 0);
+  else if (size == 2 || s->block->cone == SS_CONE_QUADRATIC)
+    ball_cone(s->block->mu, size, x + row, out->z + row, out->D + row);
+  else if (s->block->cone == SS_CONE_PYRAMID)
+    cube_cone(s->block->mu, size, x + row, out->z + row, out->D + row);
+  else
+    polygon_cone(s, x + row, out->z + row, out->D + row);
+}
+
 void respond_by_cone(const active_set *set, const double *x, response *out) {
   respond_free(set->problem, x, out);
-  for (int k = 0; k < set->n_sites; k++) {
-    const site *s = &set->sites[k];
-    const int row = s->row, size = s->block->size;
-    if (respond_alone(s, x, out)) continue;
-    for (int i = 0; i < size; i++) put(out, row + i, size, 0, 0);
-    if (s->block->mu == 0)
-      put(out, row, size, fmax(x[row], 0), x[row] > 0);
-    else if (size == 2 || s->block->cone == SS_CONE_QUADRATIC)
-      ball_cone(s->block->mu, size, x + row, out->z + row, out->D + row);
-    else if (s->block->cone == SS_CONE_PYRAMID)
-      cube_cone(s->block->mu, size, x + row, out->z + row, out->D + row);
-    else
-      polygon_cone(s, x + row, out->z + row, out->D + row);
-  }
+  for (int k = 0; k < set->n_sites; k++) respond_by_cone_at(set, k, x, out);
 }
 
 bool cones_admitted(const ss_cp *problem) {
@@ -261,23 +263,25 @@ bool cones_admitted(const ss_cp *problem) {
   return true;
 }
 
+double cone_shift_at(const active_set *set, int k, const double *w) {
+  const site *s = &set->sites[k];
+  const ss_block *block = s->block;
+  if (block->kind != SS_BLOCK_FRICTION || block->mu == 0) return 0;
+  const double *wt = w + s->row + 1;
+  double support = 0;
+  if (block->size > 2 && block->cone == SS_CONE_POLYHEDRAL) {
+    const double *c = s->corners + (size_t)2 * (size_t)nearest_corner(s->corners, block->directions, -wt[0], -wt[1]);
+    support = -(c[0] * wt[0] + c[1] * wt[1]);
+  } else if (block->size > 2 && block->cone == SS_CONE_PYRAMID) {
+    for (int i = 0; i < block->size - 1; i++) support += fabs(wt[i]);
+  } else {
+    for (int i = 0; i < block->size - 1; i++) support += wt[i] * wt[i];
+    support = sqrt(support);
+  }
+  return block->mu * support;
+}
+
 void cone_shift(const active_set *set, const double *w, double *shift) {
   memset(shift, 0, sizeof *shift * (size_t)set->problem->n);
-  for (int k = 0; k < set->n_sites; k++) {
-    const site *s = &set->sites[k];
-    const ss_block *block = s->block;
-    if (block->kind != SS_BLOCK_FRICTION || block->mu == 0) continue;
-    const double *wt = w + s->row + 1;
-    double support = 0;
-    if (block->size > 2 && block->cone == SS_CONE_POLYHEDRAL) {
-      const double *c = s->corners + (size_t)2 * (size_t)nearest_corner(s->corners, block->directions, -wt[0], -wt[1]);
-      support = -(c[0] * wt[0] + c[1] * wt[1]);
-    } else if (block->size > 2 && block->cone == SS_CONE_PYRAMID) {
-      for (int i = 0; i < block->size - 1; i++) support += fabs(wt[i]);
-    } else {
-      for (int i = 0; i < block->size - 1; i++) support += wt[i] * wt[i];
-      support = sqrt(support);
-    }
-    shift[s->row] = block->mu * support;
-  }
+  for (int k = 0; k < set->n_sites; k++) shift[set->sites[k].row] = cone_shift_at(set, k, w);
 }

@@ -23,9 +23,11 @@ void respond_by_coulomb(active_set *set, const double *x, const double *none, re
 
 /* The associated law: the projection of x on the cone, the gradient of a convex function. Not where `extra` is positive. */
 void respond_by_cone(const active_set *set, const double *x, response *out);
+void respond_by_cone_at(const active_set *set, int site, const double *x, response *out); /* the rows of one site */
 bool cones_admitted(const ss_cp *problem);
 
 /* What makes the associated law that of Coulomb (De Saxce): on the normal row of a contact mu max -w_t s over S, else 0. */
 void cone_shift(const active_set *set, const double *w, double *shift);
+double cone_shift_at(const active_set *set, int site, const double *w); /* on the first row of one site */
 
 #endif

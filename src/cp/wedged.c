@@ -32,7 +32,7 @@
  *
  * a convex function that is self-concordant: Newton's method with a line search takes about four steps for a tenth of eps. Contacts
  * that are not wedged end near the apex, with z about sqrt(eps). Rows with two bounds stay at zero. The Newton steps are those of the
- * range of G (velocity_space.h), with the inverse of the barrier's second derivative in place of the law's derivative.
+ * range of G (range_system.h), with the inverse of the barrier's second derivative in place of the law's derivative.
  *
  * What is left at the end is made exact: the nearest impulses with U^T z = 0 (G = L U^T), in the metric of the barrier, which keeps them
  * inside the cones.

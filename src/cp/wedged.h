@@ -1,8 +1,8 @@
 #ifndef SS_CP_WEDGED_H
 #define SS_CP_WEDGED_H
 
+#include "cp/range_system.h"
 #include "cp/reduce.h"
-#include "cp/velocity_space.h"
 
 /* The search for impulses in balance, in the range of G. */
 typedef struct wedges {

@@ -241,7 +241,7 @@ static ss_status solve_island(ss_sim *sim, int k, const ss_cp_options *options, 
 typedef struct island_job {
   ss_sim *sim;
   const ss_cp_options *options;
-  int shared; /* the island that all threads have solved together; -1: none */
+  int shared; /* the island that has been solved by itself; -1: none */
 } island_job;
 
 static void solve_some(void *user, int worker, int from, int to) {
@@ -255,7 +255,8 @@ static void solve_some(void *user, int worker, int from, int to) {
   }
 }
 
-/* An island that is larger than all others together, with enough rows for threads to share its solver's loops; -1: none. */
+/* An island to be solved by itself: the only one, or one that is larger than all others together, with enough rows for threads to share its
+ * solver's loops; -1: none. */
 static int find_shared(const ss_sim *sim, double tolerance) {
   enum { WORTH_IT = 600 };
   const ss_islands *s = &sim->solver.islands;
@@ -271,16 +272,7 @@ static int find_shared(const ss_sim *sim, double tolerance) {
   }
   for (int at = largest < 0 ? 0 : start[largest]; largest >= 0 && at < start[largest + 1]; at++)
     rows += sim->trial.problem.blocks[s->order[at]].size;
-  return 2 * blocks > all && rows >= WORTH_IT ? largest : -1;
-}
-
-static ss_status solve_shared(const island_job *job, ss_error *error) {
-  ss_sim *sim = job->sim;
-  ss_island_work *w = &sim->solver.islands.workers[0];
-  w->cp->threads = sim->threads;
-  const ss_status status = solve_island(sim, job->shared, job->options, w, error);
-  w->cp->threads = NULL;
-  return status;
+  return blocks == all || (2 * blocks > all && rows >= WORTH_IT) ? largest : -1;
 }
 
 ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_result *result, double *residual,
@@ -302,7 +294,10 @@ ss_status ss_solve_islands(ss_sim *sim, const ss_cp_options *options, ss_cp_resu
   }
   island_job job = {sim, options, find_shared(sim, options->tolerance)};
   if (job.shared >= 0) {
-    const ss_status status = solve_shared(&job, error);
+    ss_island_work *w = &s->workers[0];
+    w->cp->threads = sim->threads;
+    const ss_status status = solve_island(sim, job.shared, options, w, error);
+    w->cp->threads = NULL;
     if (status != SS_OK) return status;
   }
   ss_threads_for(sim->threads, s->count, 1, solve_some, &job);
