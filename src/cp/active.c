@@ -12,7 +12,7 @@
  * Fails where the states cycle or the system is singular in an inconsistent way; the judge sees it. */
 #include "cp/active.h"
 
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/reduce.h"
 #include "cp/solver.h"
 

@@ -13,9 +13,8 @@
  * As w_a comes from the data, errors of the factors do not stay. */
 #include "cp/compliant.h"
 
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/storage.h"
-#include "la/blocked_lu.h"
 #include "la/rows.h"
 
 #include <math.h>
@@ -121,17 +120,11 @@ static bool operator_diagonal(const ss_cp_operator *o, int n, double *diagonal, 
   if (!inverse || !body_of) return false;
   for (int b = 0; b < o->n_bodies; b++) {
     const int size = o->first[b + 1] - o->first[b];
-    double copy[SS_CP_BODY_ROWS * SS_CP_BODY_ROWS], unit[SS_CP_BODY_ROWS];
-    int row[SS_CP_BODY_ROWS];
+    double copy[SS_CP_BODY_ROWS * SS_CP_BODY_ROWS];
     inverse[b] = SCRATCH(w, double, size *size + 1);
     if (!inverse[b]) return false;
     memcpy(copy, A, sizeof(double) * (size_t)(size * size));
-    if (ss_blocked_lu(copy, size, 0, row) < size) return false;
-    for (int c = 0; c < size; c++) {
-      for (int i = 0; i < size; i++) unit[i] = row[i] == c;
-      ss_blocked_lu_solve(copy, size, unit);
-      for (int i = 0; i < size; i++) inverse[b][i * size + c] = unit[i];
-    }
+    if (!ss_dense_inverse(copy, size, inverse[b])) return false;
     for (int v = o->first[b]; v < o->first[b + 1]; v++) body_of[v] = b;
     A += (ptrdiff_t)size * size;
   }

@@ -3,7 +3,7 @@
 #include "cp/islands.h"
 
 #include "core/sets.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/arena.h"
 #include "core/wide.h"
-#include "la/sparse_factors.h"
+#include "la/sparse.h"
 
 #include <math.h>
 #include <string.h>
@@ -408,17 +408,17 @@ static double find_missing(const ss_cp_operator *o, const double *z, const doubl
  * depends on how good the factors are. */
 static double solve_whole(const ss_cp_operator *o, const double *z, double *v) {
   const int m = o->whole.rows;
-  ss_sparse_factors f;
+  ss_sparse_factors *f;
   double *missing = ss_alloc(sizeof *missing * ((size_t)m + 1)), worst = HUGE_VAL;
-  if (!ss_sparse_factors_create(&f, &o->whole, NULL) && missing) {
+  if (!ss_sparse_factor(&o->whole, &f, NULL) && missing) {
     for (int pass = 0; pass < 2; pass++) {
       (void)find_missing(o, z, v, missing);
-      ss_sparse_factors_solve(&f, missing);
+      ss_sparse_solve(f, missing);
       for (int i = 0; i < m; i++) v[i] += missing[i];
     }
     worst = find_missing(o, z, v, missing);
   }
-  ss_sparse_factors_release(&f);
+  ss_sparse_free(f);
   ss_free(missing);
   return worst;
 }

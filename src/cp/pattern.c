@@ -4,7 +4,7 @@
 #include "cp/pattern.h"
 
 #include "core/wide.h"
-#include "la/blocked_lu.h"
+#include "la/rows.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include "cp/reduce.h"
 
 #include "core/wide.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/storage.h"
 
 static const double coupling_tolerance = 1e-10;

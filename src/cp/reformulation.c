@@ -10,8 +10,8 @@
 #include "cp/solver.h"
 #include "cp/storage.h"
 #include "la/dissect.h"
-#include "la/factor.h"
-#include "la/sparse_factors.h"
+#include "la/dense.h"
+#include "la/sparse.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static bool solve_group(condensed *c, const ss_cp *problem, const ss_sparse *G, 
     }
     line[others] = problem->g[row];
   }
-  if (!ss_dense_factor(A, size, pivot)) return false;
+  if (!ss_dense_factor(A, size, 0, pivot)) return false;
   ss_dense_solve(A, size, pivot, x, others + 1);
   return true;
 }
@@ -569,20 +569,20 @@ ss_status whole_dense(const ss_cp *problem, double *G, ss_cp_workspace *w, ss_er
   const ss_cp_operator *o = problem->factors;
   const scratch_mark mark = scratch_now(w);
   double *x = SCRATCH(w, double, o->J.cols + 1);
-  ss_sparse_factors f;
   if (!x) return out_of_memory(error);
-  const ss_status status = ss_sparse_factors_create(&f, &o->whole, error);
+  ss_sparse_factors *f;
+  const ss_status status = ss_sparse_factor(&o->whole, &f, error);
   for (int j = 0; j < problem->n && !status; j++) {
     memset(x, 0, sizeof *x * (size_t)o->J.cols);
     for (int k = o->J.start[j]; k < o->J.start[j + 1]; k++) x[o->J.col[k]] = o->J.value[k];
-    ss_sparse_factors_solve(&f, x);
+    ss_sparse_solve(f, x);
     fill_column(&o->J, j, x, G);
   }
   const ss_sparse *R = R_of(problem);
   for (int i = 0; i < problem->n && R && !status; i++)
     for (int k = R->start[i]; k < R->start[i + 1]; k++)
       G[(size_t)i * (size_t)problem->n + (size_t)R->col[k]] += R->value[k];
-  ss_sparse_factors_release(&f);
+  ss_sparse_free(f);
   scratch_release(w, mark);
   return status;
 }
@@ -646,13 +646,13 @@ static ss_status lift(const ss_cp *problem, ss_cp_workspace *w, lifted *out, ss_
 
 /* v = A^-1 J^T z, where z is a start. */
 static ss_status start_velocities(const ss_cp_operator *o, const double *z, double *v, ss_error *error) {
-  ss_sparse_factors f;
-  const ss_status status = ss_sparse_factors_create(&f, &o->whole, error);
+  ss_sparse_factors *f;
+  const ss_status status = ss_sparse_factor(&o->whole, &f, error);
   memset(v, 0, sizeof *v * (size_t)o->J.cols);
   for (int i = 0; i < o->J.rows; i++)
     for (int k = o->J.start[i]; k < o->J.start[i + 1]; k++) v[o->J.col[k]] += o->J.value[k] * z[i];
-  if (!status) ss_sparse_factors_solve(&f, v);
-  ss_sparse_factors_release(&f);
+  if (!status) ss_sparse_solve(f, v);
+  ss_sparse_free(f);
   return status;
 }
 

@@ -4,10 +4,9 @@
 
 #include "core/wide.h"
 #include "cp/block_lu.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/large.h"
 #include "cp/storage.h"
-#include "la/blocked_lu.h"
 #include "la/rows.h"
 
 #include <math.h>
