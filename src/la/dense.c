@@ -54,27 +54,32 @@ static void solve_upper(const double *U, int n, double *X, int stride, int count
   }
 }
 
-/* A and what its rows take along when they are exchanged. */
+/* A, and what its rows take along when they are exchanged. */
 typedef struct elimination {
   double *A, tolerance;
-  int n;
+  int n, rows;    /* its width, and the rows that take part */
+  bool exchange;  /* for the largest pivot of the column */
   int *pivot;     /* NULL: not asked for */
   double *others; /* [n][n], or NULL */
 } elimination;
 
+static void exchange_rows(const elimination *e, int k) {
+  int best = k;
+  for (int i = k + 1; i < e->rows; i++)
+    if (fabs(*at(e->A, e->n, i, k)) > fabs(*at(e->A, e->n, best, k))) best = i;
+  swap_rows(e->A, e->n, k, best);
+  if (e->others) swap_rows(e->others, e->n, k, best);
+  if (e->pivot) e->pivot[k] = best;
+}
+
 static bool factor_panel(const elimination *e, int first, int end) {
   const int n = e->n;
   for (int k = first; k < end; k++) {
-    int best = k;
-    for (int i = k + 1; i < n; i++)
-      if (fabs(*at(e->A, n, i, k)) > fabs(*at(e->A, n, best, k))) best = i;
-    swap_rows(e->A, n, k, best);
-    if (e->others) swap_rows(e->others, n, k, best);
-    if (e->pivot) e->pivot[k] = best;
+    if (e->exchange) exchange_rows(e, k);
     const double *restrict top = at(e->A, n, k, 0);
-    if (!(fabs(top[k]) > e->tolerance) || !isfinite(top[k])) return false;
     const double inverse = 1 / top[k];
-    for (int i = k + 1; i < n; i++) {
+    if (!(fabs(top[k]) > e->tolerance) || !isnormal(inverse)) return false;
+    for (int i = k + 1; i < e->rows; i++) {
       double *restrict target = at(e->A, n, i, 0);
       const double l = target[k] *= inverse;
       for (int j = k + 1; j < end; j++) target[j] -= l * top[j]; /* also where l is 0: what is not finite must spread */
@@ -90,13 +95,14 @@ static bool factor_columns(const elimination *e, int first, int end) {
   double *A = e->A;
   if (!factor_columns(e, first, half)) return false;
   solve_lower(at(A, n, first, first), n, at(A, n, first, half), n, half - first, end - half);
-  ss_add_product(at(A, n, half, half), n, -1, view(A, n, half, first), view(A, n, first, half), n - half, half - first,
-                 end - half);
+  ss_add_product(at(A, n, half, half), n, -1, view(A, n, half, first), view(A, n, first, half), e->rows - half,
+                 half - first, end - half);
   return factor_columns(e, half, end);
 }
 
 bool ss_dense_factor(double *A, int n, double tolerance, int *pivot) {
-  return factor_columns(&(elimination){.A = A, .tolerance = tolerance, .n = n, .pivot = pivot}, 0, n);
+  const elimination e = {.A = A, .tolerance = tolerance, .n = n, .rows = n, .exchange = true, .pivot = pivot};
+  return factor_columns(&e, 0, n);
 }
 
 void ss_dense_solve(const double *A, int n, const int *pivot, double *X, int columns) {
@@ -142,8 +148,41 @@ bool ss_dense_inverse(double *A, int n, double *inverse) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) *at(inverse, n, i, j) = i == j;
   if (n <= PANEL) return invert_small(A, n, inverse);
-  if (!factor_columns(&(elimination){.A = A, .n = n, .others = inverse}, 0, n)) return false;
+  const elimination e = {.A = A, .n = n, .rows = n, .exchange = true, .others = inverse};
+  if (!factor_columns(&e, 0, n)) return false;
   solve_lower(A, n, inverse, n, n, n);
   solve_upper(A, n, inverse, n, n, n);
   return true;
+}
+
+/* By panels of columns, so that the rest is updated once for several pivots: narrow ones where few rows are met, whose zeros pay then. */
+bool envelope_factor(double *A, int n, const int *first, const int *last) {
+  enum { NARROW = 8, WIDE_PANEL = 48, MANY = 64 };
+  elimination e = {.A = A, .n = n};
+  for (int begin = 0, end; begin < n; begin = end) {
+    const bool narrow = last[begin] - begin < MANY;
+    end = begin + (narrow ? NARROW : WIDE_PANEL);
+    if (end > n) end = n;
+    const int reach = e.rows = last[end - 1] + 1;
+    for (int k = begin; k < end; k++)
+      for (int j = last[k] + 1; j < reach; j++) *at(A, n, k, j) = 0;
+    for (int i = begin + 1; i < reach; i++)
+      for (int j = begin; j < end && j < first[i]; j++) *at(A, n, i, j) = 0;
+    if (!factor_columns(&e, begin, end)) return false;
+    solve_lower(at(A, n, begin, begin), n, at(A, n, begin, end), n, end - begin, reach - end);
+    if (narrow)
+      for (int i = end; i < reach; i++) ss_subtract_rows(A, n, i, first[i] > begin ? first[i] : begin, end, end, reach);
+    else
+      ss_add_product(at(A, n, end, end), n, -1, view(A, n, end, begin), view(A, n, begin, end), reach - end,
+                     end - begin, reach - end);
+  }
+  return true;
+}
+
+void envelope_solve(const double *A, int n, const int *first, const int *last, double *x) {
+  for (int i = 0; i < n; i++) x[i] -= ss_dot(A + (size_t)i * (size_t)n + first[i], x + first[i], i - first[i]);
+  for (int i = n - 1; i >= 0; i--) {
+    const double *row = A + (size_t)i * (size_t)n;
+    x[i] = (x[i] - ss_dot(row + i + 1, x + i + 1, last[i] - i)) / row[i];
+  }
 }

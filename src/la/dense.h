@@ -22,6 +22,14 @@ void ss_dense_solve(const double *A, int n, const int *pivot, double *X, int col
 /* inverse = A^-1 (A is destroyed); false where A is singular. */
 bool ss_dense_inverse(double *A, int n, double *inverse);
 
+/* LU factors without exchanges, in place, of a matrix whose pattern is symmetric: row and column i start at first[i], and no row beyond
+ * last[i] reaches back to column i; `last` does not fall. Row i must be zero from first[i] to last[i] where the matrix has no entry.
+ * False: a pivot is zero or not finite. */
+bool envelope_factor(double *A, int n, const int *first, const int *last);
+
+/* x from A x = x with those factors. */
+void envelope_solve(const double *A, int n, const int *first, const int *last, double *x);
+
 /* ---- matrices without full rank ---- */
 
 /* A is rows x cols with the given stride. Eliminates with pivots among the leading n rows and columns, updating all
