@@ -136,7 +136,7 @@ static bool invert_small(double *A, int n, double *inverse) {
     }
     for (int i = 0; i < n; i++) {
       const double factor = *at(A, n, i, c);
-      if (i == c || factor == 0) continue;
+      if (i == c) continue; /* not where the factor is 0: what is not finite must spread */
       row_subtract(at(A, n, i, 0), top, factor, 0, n);
       row_subtract(at(inverse, n, i, 0), own, factor, 0, n);
     }

@@ -43,8 +43,15 @@ static int dependent_row(const ss_sparse_factors *f) {
   return -1;
 }
 
+static bool is_finite(const ss_sparse *A) {
+  bool finite = true;
+  for (int k = 0; k < A->start[A->rows]; k++) finite &= isfinite(A->value[k]) != 0;
+  return finite;
+}
+
 static ss_status factorise(ss_sparse_factors *f, const ss_sparse *A, double *value, ss_error *error) {
   klu_common *common = &f->common;
+  if (!is_finite(A)) return ss_fail(error, SS_ERROR_INPUT, "an entry of A is not finite");
   for (int i = 0; i < f->n; i++)
     for (int k = A->start[i]; k < A->start[i + 1]; k++)
       value[k] = f->row_scale[i] * A->value[k] * f->column_scale[A->col[k]];
