@@ -43,7 +43,7 @@ static void factors_of(const built *b, double most) {
   assert_int_equal(ss_sparse_factor(&b->m, &f, NULL), SS_OK);
   double *x = numbers(n), *y = numbers(n);
   for (int i = 0; i < n; i++) x[i] = y[i] = random_between(&source, -1, 1);
-  ss_sparse_solve(f, y);
+  ss_sparse_solve(f, y, 1);
   for (int i = 0; i < n; i++) assert_true(fabs(sparse_dot(&b->m, i, y) - x[i]) <= most);
   ss_sparse_free(f);
   free(x);

@@ -378,10 +378,14 @@ static void sparse_systems_are_solved(void **state) {
       ss_error error = {0};
       assert_int_equal(ss_sparse_factor(&m.m, &f, &error), SS_OK);
       for (int again = 0; again < 2; again++) { /* the factors are kept */
-        double *y = copy_of(x, (size_t)n);
-        ss_sparse_solve(f, y);
-        for (int j = 0; j < n && what == 2; j++) y[j] = ldexp(y[j], -2 * j);
-        assert_true(residual(A, n, y, b, 1) < 100);
+        const int count = again ? 5 : 1;
+        double *y = numbers(count * n);
+        for (int c = 0; c < count; c++) memcpy(y + c * n, x, sizeof *y * (size_t)n);
+        ss_sparse_solve(f, y, count);
+        for (int c = 0; c < count; c++) {
+          for (int j = 0; j < n && what == 2; j++) y[c * n + j] = ldexp(y[c * n + j], -2 * j);
+          assert_true(residual(A, n, y + c * n, b, 1) < 100);
+        }
         free(y);
       }
       ss_sparse_free(f);

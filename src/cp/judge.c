@@ -413,7 +413,7 @@ static double solve_whole(const ss_cp_operator *o, const double *z, double *v) {
   if (!ss_sparse_factor(&o->whole, &f, NULL) && missing) {
     for (int pass = 0; pass < 2; pass++) {
       (void)find_missing(o, z, v, missing);
-      ss_sparse_solve(f, missing);
+      ss_sparse_solve(f, missing, 1);
       for (int i = 0; i < m; i++) v[i] += missing[i];
     }
     worst = find_missing(o, z, v, missing);

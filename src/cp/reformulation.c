@@ -566,17 +566,22 @@ static void fill_column(const ss_sparse *J, int j, const double *x, double *G) {
 }
 
 ss_status whole_dense(const ss_cp *problem, double *G, ss_cp_workspace *w, ss_error *error) {
+  enum { TOGETHER = 4 };
   const ss_cp_operator *o = problem->factors;
+  const size_t m = (size_t)o->J.cols;
   const scratch_mark mark = scratch_now(w);
-  double *x = SCRATCH(w, double, o->J.cols + 1);
+  double *x = SCRATCH(w, double, TOGETHER *m + 1);
   if (!x) return out_of_memory(error);
   ss_sparse_factors *f;
   const ss_status status = ss_sparse_factor(&o->whole, &f, error);
-  for (int j = 0; j < problem->n && !status; j++) {
-    memset(x, 0, sizeof *x * (size_t)o->J.cols);
-    for (int k = o->J.start[j]; k < o->J.start[j + 1]; k++) x[o->J.col[k]] = o->J.value[k];
-    ss_sparse_solve(f, x);
-    fill_column(&o->J, j, x, G);
+  for (int first = 0, count; first < problem->n && !status; first += count) {
+    count = problem->n - first < TOGETHER ? problem->n - first : TOGETHER;
+    memset(x, 0, sizeof *x * (size_t)count * m);
+    for (int c = 0; c < count; c++)
+      for (int k = o->J.start[first + c]; k < o->J.start[first + c + 1]; k++)
+        x[(size_t)c * m + (size_t)o->J.col[k]] = o->J.value[k];
+    ss_sparse_solve(f, x, count);
+    for (int c = 0; c < count; c++) fill_column(&o->J, first + c, x + (size_t)c * m, G);
   }
   const ss_sparse *R = R_of(problem);
   for (int i = 0; i < problem->n && R && !status; i++)
@@ -651,7 +656,7 @@ static ss_status start_velocities(const ss_cp_operator *o, const double *z, doub
   memset(v, 0, sizeof *v * (size_t)o->J.cols);
   for (int i = 0; i < o->J.rows; i++)
     for (int k = o->J.start[i]; k < o->J.start[i + 1]; k++) v[o->J.col[k]] += o->J.value[k] * z[i];
-  if (!status) ss_sparse_solve(f, v);
+  if (!status) ss_sparse_solve(f, v, 1);
   ss_sparse_free(f);
   return status;
 }

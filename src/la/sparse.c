@@ -97,8 +97,11 @@ void ss_sparse_free(ss_sparse_factors *f) {
   ss_free(f);
 }
 
-void ss_sparse_solve(ss_sparse_factors *f, double *x) {
-  for (int i = 0; i < f->n; i++) x[i] *= f->row_scale[i];
-  if (f->n > 0) (void)klu_tsolve(f->symbolic, f->numeric, f->n, 1, x, &f->common);
-  for (int j = 0; j < f->n; j++) x[j] *= f->column_scale[j];
+void ss_sparse_solve(ss_sparse_factors *f, double *x, int count) {
+  const size_t n = (size_t)f->n;
+  for (size_t c = 0; c < (size_t)count; c++)
+    for (size_t i = 0; i < n; i++) x[c * n + i] *= f->row_scale[i];
+  if (n > 0) (void)klu_tsolve(f->symbolic, f->numeric, f->n, count, x, &f->common);
+  for (size_t c = 0; c < (size_t)count; c++)
+    for (size_t j = 0; j < n; j++) x[c * n + j] *= f->column_scale[j];
 }
