@@ -9,7 +9,7 @@
  * diagonal. */
 #include "cp/body_sweep.h"
 
-#include "cp/islands.h"
+#include "cp/storage.h"
 #include "cp/gauss_seidel.h"
 
 #include <math.h>

@@ -39,13 +39,14 @@ static bool create_point(prox_point *p, int m, int n, ss_cp_workspace *w) {
   return p->y && p->z.z && p->z.D;
 }
 
-bool proximal_create(proximal *p, int m, int n, ss_cp_workspace *w) {
+/* Memory for m unknowns and n rows. */
+static bool create_proximal(proximal *p, int m, int n, ss_cp_workspace *w) {
   p->m = m;
   p->step = SCRATCH(w, double, m);
   return p->step && create_point(&p->now, m, n, w) && create_point(&p->trial, m, n, w);
 }
 
-void proximal_exchange(proximal *p) {
+static void exchange(proximal *p) {
   const prox_point last = p->now;
   p->now = p->trial;
   p->trial = last;
@@ -58,7 +59,7 @@ static bool search_line(proximal *p, contact_law law, double bound, double slope
     for (int k = 0; k < p->m; k++) p->trial.y[k] = p->now.y[k] + length * p->step[k];
     p->equations->evaluate(p->user, law, &p->trial);
     if (!(p->trial.merit <= bound + sufficient * length * slope)) continue;
-    proximal_exchange(p);
+    exchange(p);
     return true;
   }
   return false;
@@ -316,7 +317,7 @@ ss_status compliant_create(compliant *k, const ss_cp *problem, double most, ss_c
   if (status || !*admitted) return status;
   status = active_set_create_bare(&k->cp, diagonal, w, &k->set, error);
   if (status) return status;
-  if (!proximal_create(&k->step, k->space.m, problem->n, w)) return out_of_memory(error);
+  if (!create_proximal(&k->step, k->space.m, problem->n, w)) return out_of_memory(error);
   k->step.equations = &equations;
   k->step.user = k;
   k->step.cones = cones_admitted(&k->cp) && !sparse; /* F is no gradient there */

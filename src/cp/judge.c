@@ -107,7 +107,8 @@ static bool descend(corral *c) {
   return true;
 }
 
-void project_generated(const ss_block *block, double *p, double r) {
+/* p becomes the nearest point of r S. */
+static void project_generated(const ss_block *block, double *p, double r) {
   enum { ROUNDS = 200 };
   static const double rounding = 0x1p-50;
   const int n = block->size - 1, origin = block->directions;
@@ -150,7 +151,8 @@ void project_generated(const ss_block *block, double *p, double r) {
   for (int k = 0; k < n; k++) p[k] += c.x[k];
 }
 
-double support_generated(const ss_block *block, const double *p) {
+/* The largest s . p over S. */
+static double support_generated(const ss_block *block, const double *p) {
   const int n = block->size - 1;
   double largest = 0;
   for (int i = 0; i < block->directions; i++) largest = fmax(largest, dot(block->generators + i * n, p, n));
@@ -158,7 +160,7 @@ double support_generated(const ss_block *block, const double *p) {
 }
 
 /* The least r with p in r S: planes that separate p from r S raise r until there is none. */
-double gauge_generated(const ss_block *block, const double *p) {
+static double gauge_generated(const ss_block *block, const double *p) {
   enum { ROUNDS = 60 };
   const int n = block->size - 1;
   double r = 0, reach = 0;

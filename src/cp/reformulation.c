@@ -5,7 +5,6 @@
  * is as sparse as the graph of the contacts. The rows e are free ones with something on their diagonal, whose groups (connected
  * through G_ee) are small; joints, without a diagonal, remain and get one. Gaussian elimination with row exchanges in every group;
  * one that is singular remains as it is. */
-#include "cp/islands.h"
 #include "cp/reduce.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
@@ -32,14 +31,6 @@ typedef struct condensed {
 } condensed;
 
 enum { MOST_TOGETHER = 60 };
-
-static void find_diagonal(const ss_cp *problem, const ss_sparse *G, double *diagonal) {
-  for (int i = 0; i < problem->n; i++) {
-    diagonal[i] = 0;
-    for (int k = G->start[i]; k < G->start[i + 1]; k++)
-      if (G->col[k] == i) diagonal[i] = G->value[k];
-  }
-}
 
 /* candidate[i]: a free row with a diagonal. Returns whether there are some, and rows that need it. */
 static bool find_candidates(const ss_cp *problem, const double *diagonal, bool *candidate) {
@@ -188,8 +179,6 @@ static void condense_row(const condensed *c, const ss_cp *problem, const ss_spar
   }
 }
 
-static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-
 static ss_status fill(condensed *c, const ss_cp *problem, const ss_sparse *G, double *g, ss_cp_workspace *w,
                       ss_error *error) {
   const size_t rows = (size_t)c->cp.n;
@@ -214,7 +203,7 @@ static ss_status fill(condensed *c, const ss_cp *problem, const ss_sparse *G, do
   for (int i = 0, at = 0; i < c->n; i++) {
     if (c->place[i] < 0) continue;
     condense_row(c, problem, G, i, &a);
-    qsort(a.found, (size_t)a.count, sizeof *a.found, ascending);
+    sort_ascending(a.found, a.count);
     for (int k = 0; k < a.count; k++, at++) {
       col[at] = a.found[k];
       value[at] = a.sum[a.found[k]];
@@ -278,7 +267,7 @@ static ss_status condense(const ss_cp *problem, const ss_sparse *G, ss_cp_worksp
   double *diagonal = SCRATCH(w, double, n);
   bool *candidate = SCRATCH(w, bool, n);
   if (!diagonal || !candidate) return out_of_memory(error);
-  find_diagonal(problem, G, diagonal);
+  for (int i = 0; i < problem->n; i++) diagonal[i] = sparse_diagonal(G, i);
   if (!find_candidates(problem, diagonal, candidate)) return SS_OK;
   int *integers = SCRATCH(w, int, 4 * n), groups = 0;
   if (!integers) return out_of_memory(error);
@@ -361,9 +350,7 @@ static void find_rows(combination *c) {
     const ss_block *block = &c->given->blocks[b];
     for (int i = block->first; i < block->first + block->size; i++) {
       c->free_row[i] = block_is_free(block);
-      c->diagonal[i] = 0;
-      for (int k = c->G->start[i]; k < c->G->start[i + 1]; k++)
-        if (c->G->col[k] == i) c->diagonal[i] = c->G->value[k];
+      c->diagonal[i] = sparse_diagonal(c->G, i);
     }
   }
 }
