@@ -343,6 +343,7 @@ typedef struct combination {
   int *start, *col;
   double *value, *g;
   size_t count;
+  int gained; /* rows that have got a diagonal */
 } combination;
 
 static void find_rows(combination *c) {
@@ -400,6 +401,7 @@ static void combine_row(combination *c, int i) {
     c->g[i] -= factor * c->given->g[j];
   }
   const double sign = c->free_row[i] && c->mark[i] == i && c->sum[i] < 0 ? -1 : 1;
+  c->gained += !(c->diagonal[i] > 0) && c->mark[i] == i && sign * c->sum[i] > 0;
   c->g[i] *= sign;
   sort_ascending(c->col + first, (int)(c->count - first));
   for (size_t k = first; k < c->count; k++) c->value[k] = sign * c->sum[c->col[k]];
@@ -426,7 +428,7 @@ static ss_status combine(combination *c, const ss_cp *problem, const ss_sparse *
   for (size_t i = 0; i < n; i++) c->mark[i] = -1;
   for (int i = 0; i < problem->n; i++) combine_row(c, i);
   c->start[n] = (int)c->count;
-  *worth = true;
+  *worth = c->gained > 0; /* else the new problem would be posed anew without end */
   return SS_OK;
 }
 
