@@ -2,6 +2,7 @@
 #include "scene_runner.h"
 
 #include "audit/audit.h"
+#include "sim/sim.h"
 #include "step/step.h"
 
 /* ---- depths ---- */
@@ -131,6 +132,7 @@ static bool every_fifth(void *user, const ss_sim *sim) {
   return ss_sim_state(sim)->step % 5 == 0;
 }
 
+/* *steps: until the scene sleeps, the first step asleep included; the rest has been looked at. */
 static long audits_of(const char *name, bool recorded, long *steps) {
   run r;
   ss_error error = {0};
@@ -138,7 +140,7 @@ static long audits_of(const char *name, bool recorded, long *steps) {
   ss_sim *sim = r.sim;
   const ss_observer frames = {.keeps = every_fifth};
   if (recorded) run_require(ss_sim_observe(sim, &frames, &error), &error, name);
-  for (*steps = 0; !ss_sim_done(sim); ++*steps) {
+  for (*steps = 0; !ss_sim_done(sim) && sim->crowd.slept == 0; ++*steps) {
     const long before = ss_sim_report(sim)->audits;
     run_require(ss_sim_step(sim, &error), &error, name);
     const long now = ss_sim_report(sim)->audits;

@@ -1,7 +1,7 @@
 /* Contact patches: their matrices, and the rolling ellipse of DCC section 6. */
 #include "scene_runner.h"
 
-#include "la/symmetric.h"
+#include "la/dense.h"
 #include "patch/patch.h"
 
 #define AT(m, i, j) ((m)[(size_t)(i) * (size_t)n + (size_t)(j)])
@@ -25,7 +25,7 @@ static void stiffness_inverts_the_influence_matrix(void **state) {
   assert_int_equal(n, 27);
   double *xi = ss_alloc(sizeof(double) * (size_t)n * (size_t)n);
   memcpy(xi, p->K, sizeof(double) * (size_t)n * (size_t)n);
-  assert_true(ss_spd_invert(xi, n));
+  assert_true(ss_spd_inverse(xi, n));
   check_near(AT(xi, 0, 0), 0.95 * (1 - nu * nu) * eps / rho, 1e-15, "xi_nn(i,i)");
   check_near(AT(xi, 1, 1), (1 + nu) * (2 - nu) * eps / (sqrt(pi) * rho), 1e-15, "xi_tt(i,i)");
   /* elements 0 at (-rho, -rho) and 5 at (rho, 0): r_05 = (-2 rho, -rho) */
@@ -53,7 +53,7 @@ static void compliances_of_two_bodies_add(void **state) {
   const ss_patch *p[4] = {make_patch(arena, 3, 2, steel, rubber), make_patch(arena, 3, 2, steel, rigid),
                           make_patch(arena, 3, 2, rigid, rubber), make_patch(arena, 3, 2, steel, steel)};
   const int n = p[0]->n;
-  for (int k = 0; k < 4; k++) assert_true(ss_spd_invert(p[k]->K, n));
+  for (int k = 0; k < 4; k++) assert_true(ss_spd_inverse(p[k]->K, n));
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       check_near(AT(p[0]->K, i, j), AT(p[1]->K, i, j) + AT(p[2]->K, i, j), 1e-13, "sum");

@@ -2,7 +2,7 @@
  * same whichever body comes first, and in all units. */
 #include "scene_runner.h"
 
-#include "la/symmetric.h"
+#include "la/dense.h"
 #include "patch/patch.h"
 
 /* How deep a mass has sunk that is put down on a spring and a damper at t = 0: m d'' + c d' + k d = m g. */

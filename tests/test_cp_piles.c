@@ -3,6 +3,7 @@
 #include "scene_runner.h"
 
 #include "cp/pattern.h"
+#include "la/dense.h"
 #include "cp_problems.h"
 
 enum { TEXT = 1 << 17 };

@@ -114,6 +114,34 @@ static void solve_saddle(void **state) {
   packing_free(&p);
 }
 
+/* Rows that look at velocities which do not feel them: multiples of the velocities' rows give them no diagonal, and posing the problem
+ * anew leads to the same problem without end. The velocities are coupled to one large group. */
+static void no_diagonal_to_be_had(void **state) {
+  (void)state;
+  enum { FREE = 230, BOUND = 30, N = FREE + BOUND };
+  int start[N + 1] = {0}, col[4 * N], count = 0;
+  double value[4 * N], g[N], z[N] = {0};
+  for (int i = 0; i < N; i++) {
+    const int from = i < FREE ? (i ? i - 1 : 0) : 7 * (i - FREE);
+    const int to = i < FREE ? (i + 1 < FREE ? i + 1 : i) : from;
+    for (int j = from; j <= to; j++) {
+      col[count] = j;
+      value[count++] = i == j ? 2.5 : i < FREE ? -1 : 1;
+    }
+    start[i + 1] = count;
+    g[i] = i < FREE ? cos(i) : 10;
+  }
+  const ss_sparse G = {N, N, start, col, value};
+  const ss_block blocks[] = {{.kind = SS_BLOCK_FREE, .size = FREE},
+                             {.kind = SS_BLOCK_NONNEGATIVE, .first = FREE, .size = BOUND}};
+  const ss_cp cp = {.n = N, .n_blocks = 2, .g = g, .blocks = blocks, .sparse = &G};
+  const ss_cp_options options = ss_cp_options_default();
+  ss_cp_result r;
+  assert_int_equal(ss_cp_solve(&cp, &options, false, z, workspace, &r, NULL), SS_OK);
+  assert_int_equal(r.outcome, SS_SOLVED);
+  for (int i = FREE; i < N; i++) assert_true(z[i] == 0);
+}
+
 int main(void) {
   static saddle_case heaps[] = {{60, 0, 0.4, 600}, {220, 0, 0.3, 3000}}, frictionless = {60, 0, 0, 600},
                      joints = {140, 20, 0.4, 2000}, few_rows = {8, 1, 0.5, 50}; /* dense, small: by the ladder */
@@ -121,6 +149,7 @@ int main(void) {
                                      {"a_large_heap", solve_saddle, NULL, NULL, &heaps[1]},
                                      {"without_friction", solve_saddle, NULL, NULL, &frictionless},
                                      {"with_joints", solve_saddle, NULL, NULL, &joints},
-                                     {"few_rows", solve_saddle, NULL, NULL, &few_rows}};
+                                     {"few_rows", solve_saddle, NULL, NULL, &few_rows},
+                                     cmocka_unit_test(no_diagonal_to_be_had)};
   return CP_SUITE("cp_saddle", tests);
 }

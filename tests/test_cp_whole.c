@@ -2,7 +2,7 @@
 #include "cp_suite.h"
 
 #include "cp/storage.h"
-#include "la/sparse_factors.h"
+#include "la/sparse.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -39,13 +39,13 @@ static void drop(built *b) {
 static void factors_of(const built *b, double most) {
   const int n = b->m.rows;
   random_source source = {5};
-  ss_sparse_factors f;
-  assert_int_equal(ss_sparse_factors_create(&f, &b->m, NULL), SS_OK);
+  ss_sparse_factors *f;
+  assert_int_equal(ss_sparse_factor(&b->m, &f, NULL), SS_OK);
   double *x = numbers(n), *y = numbers(n);
   for (int i = 0; i < n; i++) x[i] = y[i] = random_between(&source, -1, 1);
-  ss_sparse_factors_solve(&f, y);
+  ss_sparse_solve(f, y, 1);
   for (int i = 0; i < n; i++) assert_true(fabs(sparse_dot(&b->m, i, y) - x[i]) <= most);
-  ss_sparse_factors_release(&f);
+  ss_sparse_free(f);
   free(x);
   free(y);
 }
@@ -77,11 +77,11 @@ static void singular_is_said(void **state) {
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) put(&b, i, j, 3 * i + j);
   finish(&b);
-  ss_sparse_factors f;
+  ss_sparse_factors *f;
   ss_error error = {0};
-  assert_int_equal(ss_sparse_factors_create(&f, &b.m, &error), SS_ERROR_INPUT);
+  assert_int_equal(ss_sparse_factor(&b.m, &f, &error), SS_ERROR_INPUT);
   assert_non_null(strstr(error.message, "singular"));
-  ss_sparse_factors_release(&f);
+  assert_null(f);
   drop(&b);
 }
 

@@ -6,7 +6,7 @@
  * many cases in which the plain one would not. It fails by wandering off: then it stops, and Powell's method follows. */
 #include "bvp/bvp.h"
 
-#include "la/lu.h"
+#include "la/dense.h"
 #include "la/rows.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static void accelerate(history *h, const double *u, const double *r, double *nex
   }
   for (int a = 0; a < k; a++) h->normal[a * k + a] += 1e-14 * largest;
   memcpy(h->copy, h->normal, sizeof(double) * (size_t)(k * k));
-  if (!(largest > 0) || !ss_invert(h->copy, k, h->inverse)) return;
+  if (!(largest > 0) || !ss_dense_inverse(h->copy, k, h->inverse)) return;
   for (int a = 0; a < k; a++) h->factor[a] = dot(h->inverse + (ptrdiff_t)a * k, h->right, k);
   for (int a = 0; a < k; a++)
     for (int i = 0; i < n; i++) next[i] -= h->factor[a] * (h->du[a * n + i] + h->dr[a * n + i]);

@@ -1,6 +1,6 @@
 #include "bvp/knot.h"
 
-#include "la/symmetric.h"
+#include "la/dense.h"
 
 #include <string.h>
 
@@ -157,7 +157,7 @@ static void least_step(const ss_model *model, joint_rows *j) {
   }
   for (int a = 0; a < j->n; a++) j->gram[a * j->n + a] += 1e-13 * trace;
   memset(j->step, 0, sizeof(double) * 2 * (size_t)model->n_v);
-  if (!ss_spd_invert(j->gram, j->n)) return;
+  if (!ss_spd_inverse(j->gram, j->n)) return;
   for (int a = 0; a < j->n; a++) {
     double factor = 0;
     for (int b = 0; b < j->n; b++) factor += j->gram[a * j->n + b] * j->residual[b];

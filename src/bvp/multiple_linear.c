@@ -2,7 +2,7 @@
  * from the last segment to the first by reflections (multiple.c has the equations). */
 #include "bvp/multiple.h"
 
-#include "la/householder.h"
+#include "la/dense.h"
 
 #include <string.h>
 

@@ -3,8 +3,7 @@
 #include "bvp/bvp.h"
 
 #include "core/math3.h"
-#include "la/lu.h"
-#include "la/symmetric.h"
+#include "la/dense.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,7 +48,7 @@ bool ss_bvp_invert_conditions(ss_bvp_solver *v, double horizon, double *inverse)
   const ss_shooting *s = v->shooting;
   double *b = v->scratch;
   condition_matrix(s, horizon, b);
-  return ss_invert(b, s->n, inverse) && isfinite(ss_largest(inverse, s->n * s->n));
+  return ss_dense_inverse(b, s->n, inverse) && isfinite(ss_largest(inverse, s->n * s->n));
 }
 
 /* ---- contraction ---- */

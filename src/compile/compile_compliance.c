@@ -1,7 +1,7 @@
 /* How contacts give: what a pair says goes before its materials, these before the scene; the scene's section fills what
  * is left out. */
 #include "core/words.h"
-#include "la/symmetric.h"
+#include "la/dense.h"
 #include "compile/compile.h"
 
 #include <string.h>

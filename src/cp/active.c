@@ -12,7 +12,7 @@
  * Fails where the states cycle or the system is singular in an inconsistent way; the judge sees it. */
 #include "cp/active.h"
 
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/reduce.h"
 #include "cp/solver.h"
 
@@ -521,7 +521,7 @@ bool active_set_solve(active_set *a, double *z, const double *w) {
  *
  * the proximal point method, whose limit is the solution nearest to the start (exactly for symmetric A, closely
  * otherwise); eigenvalues of size lambda converge by eps / (eps + lambda) per step. A + eps 1 needs no pivoting where
- * the symmetric part of A is not negative, and is factored in its envelope (pattern.c). r is taken from the problem's
+ * the symmetric part of A is not negative, and is factored in its envelope. r is taken from the problem's
  * data in every step, so that what has converged is exact up to rounding.
  *
  * Fails, and says so, where the equations are inconsistent or A is far from positive; then active.c eliminates. */

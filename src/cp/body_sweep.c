@@ -11,7 +11,7 @@
  * each other: threads share all but these. Within each piece the nodes keep their order. */
 #include "cp/body_sweep.h"
 
-#include "cp/islands.h"
+#include "cp/storage.h"
 #include "cp/gauss_seidel.h"
 
 #include <math.h>

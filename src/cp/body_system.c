@@ -4,7 +4,7 @@
 
 #include "core/wide.h"
 #include "cp/block_lu.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 
 #include <string.h>
 

@@ -13,9 +13,8 @@
  * As w_a comes from the data, errors of the factors do not stay. */
 #include "cp/compliant.h"
 
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/storage.h"
-#include "la/blocked_lu.h"
 #include "la/rows.h"
 
 #include <math.h>
@@ -40,13 +39,14 @@ static bool create_point(prox_point *p, int m, int n, ss_cp_workspace *w) {
   return p->y && p->z.z && p->z.D;
 }
 
-bool proximal_create(proximal *p, int m, int n, ss_cp_workspace *w) {
+/* Memory for m unknowns and n rows. */
+static bool create_proximal(proximal *p, int m, int n, ss_cp_workspace *w) {
   p->m = m;
   p->step = SCRATCH(w, double, m);
   return p->step && create_point(&p->now, m, n, w) && create_point(&p->trial, m, n, w);
 }
 
-void proximal_exchange(proximal *p) {
+static void exchange(proximal *p) {
   const prox_point last = p->now;
   p->now = p->trial;
   p->trial = last;
@@ -59,7 +59,7 @@ static bool search_line(proximal *p, contact_law law, double bound, double slope
     for (int k = 0; k < p->m; k++) p->trial.y[k] = p->now.y[k] + length * p->step[k];
     p->equations->evaluate(p->user, law, &p->trial);
     if (!(p->trial.merit <= bound + sufficient * length * slope)) continue;
-    proximal_exchange(p);
+    exchange(p);
     return true;
   }
   return false;
@@ -121,17 +121,11 @@ static bool operator_diagonal(const ss_cp_operator *o, int n, double *diagonal, 
   if (!inverse || !body_of) return false;
   for (int b = 0; b < o->n_bodies; b++) {
     const int size = o->first[b + 1] - o->first[b];
-    double copy[SS_CP_BODY_ROWS * SS_CP_BODY_ROWS], unit[SS_CP_BODY_ROWS];
-    int row[SS_CP_BODY_ROWS];
+    double copy[SS_CP_BODY_ROWS * SS_CP_BODY_ROWS];
     inverse[b] = SCRATCH(w, double, size *size + 1);
     if (!inverse[b]) return false;
     memcpy(copy, A, sizeof(double) * (size_t)(size * size));
-    if (ss_blocked_lu(copy, size, 0, row) < size) return false;
-    for (int c = 0; c < size; c++) {
-      for (int i = 0; i < size; i++) unit[i] = row[i] == c;
-      ss_blocked_lu_solve(copy, size, unit);
-      for (int i = 0; i < size; i++) inverse[b][i * size + c] = unit[i];
-    }
+    if (!ss_dense_inverse(copy, size, inverse[b])) return false;
     for (int v = o->first[b]; v < o->first[b + 1]; v++) body_of[v] = b;
     A += (ptrdiff_t)size * size;
   }
@@ -323,7 +317,7 @@ ss_status compliant_create(compliant *k, const ss_cp *problem, double most, ss_c
   if (status || !*admitted) return status;
   status = active_set_create_bare(&k->cp, diagonal, w, &k->set, error);
   if (status) return status;
-  if (!proximal_create(&k->step, k->space.m, problem->n, w)) return out_of_memory(error);
+  if (!create_proximal(&k->step, k->space.m, problem->n, w)) return out_of_memory(error);
   k->step.equations = &equations;
   k->step.user = k;
   k->step.cones = cones_admitted(&k->cp) && !sparse; /* F is no gradient there */

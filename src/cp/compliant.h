@@ -39,11 +39,6 @@ struct proximal {
 /* Whether another Newton step may be taken: asks the caller, too. */
 bool proximal_goes_on(proximal *p);
 
-/* Memory for m unknowns and n rows. */
-bool proximal_create(proximal *p, int m, int n, ss_cp_workspace *w);
-
-void proximal_exchange(proximal *p); /* now and trial */
-
 /* From p->now, where everything is evaluated with Coulomb's law, until |F| is at most the goal; where Newton's method does not descend
  * and `shifted` says so, once with the shift frozen. Returns whether it was reached. */
 bool proximal_solve(proximal *p, double goal, bool shifted);

@@ -12,7 +12,7 @@
 #include "cp/solver.h"
 
 #include "cp/active.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/pivoting.h"
 #include "cp/reduce.h"
 #include "cp/storage.h"

@@ -14,7 +14,7 @@
  * Fails where the problem has no solution though its inequalities do not contradict each other. */
 #include "cp/solver.h"
 
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/pivoting.h"
 #include "cp/judge.h"
 #include "cp/storage.h"

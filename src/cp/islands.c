@@ -1,14 +1,33 @@
 /* The connected parts of the graph that G has between its nodes, and the problem of each. Their order, and the units of the whole
  * right side that they are measured in, depend on the problem alone. */
-#include "cp/islands.h"
 
 #include "core/sets.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
 
 #include <math.h>
 #include <string.h>
+
+typedef struct islands {
+  int n, nodes, count;
+  int *first;       /* [nodes + 1] rows of a node */
+  int *block;       /* [nodes] block that it belongs to */
+  int *part;        /* [nodes] its island */
+  int *members;     /* [nodes] nodes by islands */
+  int *start;       /* [count + 1] */
+  int *row;         /* [n] row of the original in its island */
+  double amplitude; /* of the whole right side, a power of two: islands are solved in units of it */
+} islands;
+
+typedef struct island {
+  ss_cp cp;
+  ss_sparse G;
+  ss_block *blocks;
+  double *g, *z, *value;
+  int *start, *col;
+  ss_cp_operator factors;
+} island;
 
 /* Nodes with their rows, from the blocks. */
 static void list_nodes(islands *s, const ss_cp *problem, int *node_of_row) {
@@ -26,7 +45,8 @@ static void list_nodes(islands *s, const ss_cp *problem, int *node_of_row) {
 }
 
 /* Trees grow together wherever G has an entry, on either side of the diagonal; their roots are their first nodes. */
-ss_status islands_find(islands *s, const ss_cp *problem, const ss_sparse *G, ss_cp_workspace *w, ss_error *error) {
+static ss_status find_islands(islands *s, const ss_cp *problem, const ss_sparse *G, ss_cp_workspace *w,
+                              ss_error *error) {
   const size_t n = (size_t)problem->n;
   *s = (islands){.n = problem->n, .first = SCRATCH(w, int, 6 * n + 2)};
   int *node_of_row = SCRATCH(w, int, 2 * n), *parent = node_of_row + n;
@@ -43,8 +63,6 @@ ss_status islands_find(islands *s, const ss_cp *problem, const ss_sparse *G, ss_
   for (int r = 0; r < s->nodes; r++) s->part[r] = parent[r] == r ? s->count++ : s->part[ss_set_of(parent, r)];
   return SS_OK;
 }
-
-void islands_sort(islands *s) { ss_sets_sort(s->nodes, s->part, s->count, s->start, s->members); }
 
 /* The factors of an island: its rows of J, and the bodies that they touch. */
 static ss_status island_factors(island *i, const islands *s, int k, const ss_cp_operator *o, ss_cp_workspace *w,
@@ -96,8 +114,8 @@ static ss_status island_factors(island *i, const islands *s, int k, const ss_cp_
   return SS_OK;
 }
 
-ss_status island_create(island *i, const islands *s, int k, const ss_cp *problem, const ss_sparse *G, const double *z,
-                        ss_cp_workspace *w, ss_error *error) {
+static ss_status create_island(island *i, const islands *s, int k, const ss_cp *problem, const ss_sparse *G,
+                               const double *z, ss_cp_workspace *w, ss_error *error) {
   int rows = 0;
   size_t entries = 0;
   for (int m = s->start[k]; m < s->start[k + 1]; m++)
@@ -151,7 +169,7 @@ static ss_status solve_island(const islands *s, int k, const ss_cp *problem, con
   const scratch_mark mark = scratch_now(w);
   island i;
   ss_cp_result own = {0};
-  ss_status status = island_create(&i, s, k, problem, G, z, w, error);
+  ss_status status = create_island(&i, s, k, problem, G, z, w, error);
   if (!status) status = ss_cp_solve(&i.cp, options, warm, i.z, w, &own, error);
   for (int m = s->start[k]; m < s->start[k + 1] && !status; m++)
     for (int r = s->first[s->members[m]]; r < s->first[s->members[m] + 1]; r++) z[r] = i.z[s->row[r]] * s->amplitude;
@@ -172,9 +190,9 @@ static ss_status solve_parts(const ss_cp *problem, const ss_cp_options *options,
   islands s = {0};
   result->outcome = SS_NOT_ADMITTED;
   ss_status status = storage_rows(problem, workspace, &G, error);
-  if (!status) status = islands_find(&s, problem, &G, workspace, error);
+  if (!status) status = find_islands(&s, problem, &G, workspace, error);
   if (status || s.count < least) return status;
-  islands_sort(&s);
+  ss_sets_sort(s.nodes, s.part, s.count, s.start, s.members);
   double largest = 0;
   for (int i = 0; i < problem->n; i++) largest = fmax(largest, fabs(problem->g[i]));
   s.amplitude = 1 / inverse_power(largest);

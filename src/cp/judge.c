@@ -7,7 +7,7 @@
 
 #include "core/arena.h"
 #include "core/wide.h"
-#include "la/sparse_factors.h"
+#include "la/sparse.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,7 +107,8 @@ static bool descend(corral *c) {
   return true;
 }
 
-void project_generated(const ss_block *block, double *p, double r) {
+/* p becomes the nearest point of r S. */
+static void project_generated(const ss_block *block, double *p, double r) {
   enum { ROUNDS = 200 };
   static const double rounding = 0x1p-50;
   const int n = block->size - 1, origin = block->directions;
@@ -150,7 +151,8 @@ void project_generated(const ss_block *block, double *p, double r) {
   for (int k = 0; k < n; k++) p[k] += c.x[k];
 }
 
-double support_generated(const ss_block *block, const double *p) {
+/* The largest s . p over S. */
+static double support_generated(const ss_block *block, const double *p) {
   const int n = block->size - 1;
   double largest = 0;
   for (int i = 0; i < block->directions; i++) largest = fmax(largest, dot(block->generators + i * n, p, n));
@@ -158,7 +160,7 @@ double support_generated(const ss_block *block, const double *p) {
 }
 
 /* The least r with p in r S: planes that separate p from r S raise r until there is none. */
-double gauge_generated(const ss_block *block, const double *p) {
+static double gauge_generated(const ss_block *block, const double *p) {
   enum { ROUNDS = 60 };
   const int n = block->size - 1;
   double r = 0, reach = 0;
@@ -408,17 +410,17 @@ static double find_missing(const ss_cp_operator *o, const double *z, const doubl
  * depends on how good the factors are. */
 static double solve_whole(const ss_cp_operator *o, const double *z, double *v) {
   const int m = o->whole.rows;
-  ss_sparse_factors f;
+  ss_sparse_factors *f;
   double *missing = ss_alloc(sizeof *missing * ((size_t)m + 1)), worst = HUGE_VAL;
-  if (!ss_sparse_factors_create(&f, &o->whole, NULL) && missing) {
+  if (!ss_sparse_factor(&o->whole, &f, NULL) && missing) {
     for (int pass = 0; pass < 2; pass++) {
       (void)find_missing(o, z, v, missing);
-      ss_sparse_factors_solve(&f, missing);
+      ss_sparse_solve(f, missing, 1);
       for (int i = 0; i < m; i++) v[i] += missing[i];
     }
     worst = find_missing(o, z, v, missing);
   }
-  ss_sparse_factors_release(&f);
+  ss_sparse_free(f);
   ss_free(missing);
   return worst;
 }

@@ -13,9 +13,4 @@ double judge_ray(const ss_cp *problem, const double *y, double *memory);
 /* max of s . p over the set S of a friction block, p of its tangential rows. */
 double friction_support(const ss_block *block, const double *p);
 
-/* Sets given by their corners: p becomes the nearest point of r S; max of s . p; the least r with p in r S. */
-void project_generated(const ss_block *block, double *p, double r);
-double support_generated(const ss_block *block, const double *p);
-double gauge_generated(const ss_block *block, const double *p);
-
 #endif

@@ -11,7 +11,7 @@
 #include "cp/storage.h"
 #include "cp/workspace.h"
 
-#include "la/symmetric.h"
+#include "la/dense.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #include "cp/large.h"
 
 #include "cp/block_lu.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/reduce.h"
 #include "cp/storage.h"
 

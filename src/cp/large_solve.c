@@ -3,7 +3,6 @@
  * They work on the problem scaled and gathered by nodes (large.c), in whatever form the matrix is given. They need rows with a positive
  * diagonal: saddle-point problems (velocities as free rows) are not admitted. */
 #include "cp/body_sweep.h"
-#include "cp/islands.h"
 #include "cp/large.h"
 #include "cp/solver.h"
 #include "cp/storage.h"

@@ -4,7 +4,6 @@
 #include "cp/pattern.h"
 
 #include "core/wide.h"
-#include "la/blocked_lu.h"
 
 #include <math.h>
 
@@ -158,51 +157,4 @@ double pattern_magnitude(const pattern *p, const ss_cp *problem, int row, const 
     for (int j = first; j < end; j++) sum += fabs(line[j] * z[j]);
   }
   return sum;
-}
-
-/* The columns first .. end - 1 with the multipliers below them. */
-static bool factor_panel(double *A, int n, const int *begin, const int *last, int first, int end) {
-  for (int k = first; k < end; k++) {
-    const double *restrict pivot_row = A + (size_t)k * (size_t)n;
-    const double inverse = 1 / pivot_row[k];
-    if (!isfinite(inverse)) return false;
-    for (int i = k + 1; i <= last[k]; i++) {
-      double *restrict target = A + (size_t)i * (size_t)n;
-      if (begin[i] > k || target[k] == 0) continue;
-      const double l = target[k] *= inverse;
-      for (int j = k + 1; j < end; j++) target[j] -= l * pivot_row[j];
-    }
-  }
-  return true;
-}
-
-/* By panels of columns, so that the rest is updated once for several pivots. */
-bool envelope_factor(double *A, int n, const int *first, const int *last) {
-  enum { PANEL = 8 };
-  for (int begin = 0; begin < n; begin += PANEL) {
-    const int end = begin + PANEL < n ? begin + PANEL : n, reach = last[end - 1] + 1;
-    for (int k = begin; k < end; k++)
-      for (int j = last[k] + 1; j < reach; j++) A[(size_t)k * (size_t)n + (size_t)j] = 0;
-    if (!factor_panel(A, n, first, last, begin, end)) return false;
-    for (int i = begin + 1; i < reach; i++) {
-      const int from = first[i] > begin ? first[i] : begin;
-      ss_subtract_rows(A, n, i, from, i < end ? i : end, end, reach);
-    }
-  }
-  return true;
-}
-
-void envelope_solve(const double *A, int n, const int *first, const int *last, double *x) {
-  for (int i = 0; i < n; i++) {
-    const double *row = A + (size_t)i * (size_t)n;
-    double sum = x[i];
-    for (int j = first[i]; j < i; j++) sum -= row[j] * x[j];
-    x[i] = sum;
-  }
-  for (int i = n - 1; i >= 0; i--) {
-    const double *row = A + (size_t)i * (size_t)n;
-    double sum = x[i];
-    for (int j = i + 1; j <= last[i]; j++) sum -= row[j] * x[j];
-    x[i] = sum / row[i];
-  }
 }

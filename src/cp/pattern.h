@@ -25,12 +25,4 @@ void pattern_apply(const pattern *p, const ss_cp *problem, const double *z, doub
 /* The sum of the absolute values of the terms of w in this row. */
 double pattern_magnitude(const pattern *p, const ss_cp *problem, int row, const double *z);
 
-/* LU factors without pivoting, in place, of a matrix whose pattern is symmetric: row and column i start at first[i], and
- * no row beyond last[i] reaches back to column i; `last` does not fall. Row i must be zero up to last[i] where the matrix has no entry. Returns
- * false where a pivot is zero or not finite. */
-bool envelope_factor(double *A, int n, const int *first, const int *last);
-
-/* x from A x = x with those factors. */
-void envelope_solve(const double *A, int n, const int *first, const int *last, double *x);
-
 #endif

@@ -7,9 +7,9 @@
 #include "cp/solver.h"
 
 #include "core/wide.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/pivoting.h"
-#include "la/blocked_lu.h"
+#include "la/rows.h"
 
 #include <limits.h>
 #include <math.h>
@@ -216,8 +216,8 @@ static void solve_factors(const basis *b, double *x) {
   double *u = b->work;
   const int m = b->m;
   int count = 0;
-  for (int k = 0; k < m; k++) u[k] = x[b->rows[b->row[k]]];
-  ss_blocked_lu_solve(b->K, m, u);
+  for (int k = 0; k < m; k++) u[k] = x[b->rows[k]];
+  ss_dense_solve(b->K, m, b->row, u, 1);
   for (int k = 0; k < m; k++) {
     if (u[k] == 0) continue;
     b->factor[count] = u[k];
@@ -316,7 +316,7 @@ static void factorise(basis *b) {
   for (;;) {
     arrange_kernel(b);
     fill_kernel(b);
-    if (ss_blocked_lu(b->K, b->m, kernel_tolerance, b->row) == b->m) return;
+    if (ss_dense_factor(b->K, b->m, kernel_tolerance, b->row)) return;
     fill_kernel(b);
     drop_dependent(b, dense_eliminate(b->K, b->m, b->m, b->m, b->m, kernel_tolerance, b->row, b->col));
   }
@@ -421,18 +421,18 @@ static double basis_residual(const lcp *l, const int *set, int m, const double *
 static ss_status solve_basis(const lcp *l, const int *set, int m, double *x, ss_cp_workspace *w, ss_error *error) {
   enum { PASSES = 2, DAMPED_PASSES = 10 };
   double *A = SCRATCH(w, double, (size_t)m *((size_t)m + 3));
-  int *row = SCRATCH(w, int, m);
-  if (!A || !row) return out_of_memory(error);
+  int *pivot = SCRATCH(w, int, m);
+  if (!A || !pivot) return out_of_memory(error);
   double *r = A + (size_t)m * ((size_t)m + 1), *step = r + m;
   if (basis_residual(l, set, m, x, r) <= 1e-15) return SS_OK;
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++)
       A[(size_t)i * (size_t)m + (size_t)j] = l->M[(size_t)set[i] * (size_t)l->n + (size_t)set[j]];
-  if (ss_blocked_lu(A, m, 1e-14, row) < m) return SS_OK;
+  if (!ss_dense_factor(A, m, 1e-14, pivot)) return SS_OK;
   for (int pass = 0; pass < (l->damping > 0 ? DAMPED_PASSES : PASSES); pass++) {
     const double before_step = basis_residual(l, set, m, x, r);
-    for (int i = 0; i < m; i++) step[i] = -r[row[i]];
-    ss_blocked_lu_solve(A, m, step);
+    for (int i = 0; i < m; i++) step[i] = -r[i];
+    ss_dense_solve(A, m, pivot, step, 1);
     for (int i = 0; i < m; i++) x[set[i]] += step[i];
     if (basis_residual(l, set, m, x, r) <= before_step) continue;
     for (int i = 0; i < m; i++) x[set[i]] -= step[i]; /* a nearly singular basis: back */

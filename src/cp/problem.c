@@ -1,7 +1,7 @@
 /* Checks and names of a complementarity problem. */
 #include "cp/storage.h"
 
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/reduce.h"
 #include "cp/solver.h"
 

@@ -3,9 +3,8 @@
 #include "cp/range_system.h"
 
 #include "core/wide.h"
-#include "cp/dense.h"
 #include "cp/storage.h"
-#include "la/blocked_lu.h"
+#include "la/dense.h"
 #include "la/rows.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "cp/reduce.h"
 
 #include "core/wide.h"
-#include "cp/dense.h"
+#include "la/dense.h"
 #include "cp/storage.h"
 
 static const double coupling_tolerance = 1e-10;
@@ -29,10 +29,7 @@ static int order_rows(const ss_cp *problem, int *order) {
 
 /* All tangential rows of a contact get the same scale: directions stay what they are. */
 static void row_scales(const ss_cp *problem, const int *order, double *scale_of_row, double *scale) {
-  if (problem->G)
-    dense_scales(problem->G, problem->n, problem->n, scale_of_row, scale);
-  else
-    for (int i = 0; i < problem->n; i++) scale_of_row[i] = inverse_root_power(sparse_diagonal(problem->sparse, i));
+  dense_scales(problem->G, problem->n, problem->n, scale_of_row, scale);
   for (int b = 0; b < problem->n_blocks; b++) {
     const ss_block *block = &problem->blocks[b];
     if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, scale_of_row + block->first);
@@ -131,12 +128,6 @@ ss_status reduce_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspa
                            ss_error *error) {
   const ss_status status = prepare(problem, w, out, error);
   return status ? status : eliminate(out, tolerance, w, error);
-}
-
-ss_status reduce_if_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out,
-                              ss_error *error) {
-  const ss_status status = prepare(problem, w, out, error);
-  return status || out->n_free == 0 ? status : eliminate(out, tolerance, w, error);
 }
 
 ss_status reduction_recover(const reduction *r, const double *z_rest, double *z, ss_cp_workspace *w, ss_error *error) {
@@ -277,16 +268,15 @@ static const double *rest_row(const reduction *r, int row) {
   return r->A + (size_t)(r->rest + row) * (size_t)r->stride + r->rest;
 }
 
-/* Unit size for the Schur complement; the two tangential rows of a contact alike. */
-static void second_scaling(builder *b, int rows) {
-  const reduction *r = b->r;
-  if (rows) dense_scales(rest_row(r, 0), rows, r->stride, b->scale, b->line);
-  for (int i = 0; i < rows; i++) b->scale[i] = fmin(b->scale[i], 0x1p20); /* what has nearly vanished is noise */
+/* Scales that give the Schur complement unit size, on top of the reduction's; the same for the tangential rows of a contact. */
+static void second_scales(const reduction *r, int rows, double *s, double *scratch) {
+  if (rows) dense_scales(rest_row(r, 0), rows, r->stride, s, scratch);
+  for (int i = 0; i < rows; i++) s[i] = fmin(s[i], 0x1p20); /* what has nearly vanished is noise */
   int row = r->n_free - r->rest;
   for (int k = 0; k < r->problem->n_blocks; k++) {
     const ss_block *block = &r->problem->blocks[k];
     if (block_is_free(block)) continue;
-    if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, b->scale + row);
+    if (block->kind == SS_BLOCK_FRICTION) equal_tangents(block, s + row);
     row += block->size;
   }
 }
@@ -366,7 +356,7 @@ ss_status expand_to_lcp(const reduction *r, ss_cp_workspace *w, lcp *out, ss_err
                .cone_to = integers + 3 * n,
                .normal = integers + 4 * n};
   for (int i = 0; i < rows; i++) out->offset[i] = 0;
-  second_scaling(&b, rows);
+  second_scales(r, rows, b.scale, b.line);
   const ss_status status = add_variables(&b, error);
   if (status) return status;
   for (int a = 0; a < n; a++)
@@ -412,27 +402,11 @@ static void copy_blocks(const reduction *r, ss_block *blocks, int *count, const 
   }
 }
 
-/* Scales for the Schur complement on top of the reduction's, the same for the tangential rows of a contact. Where nothing
- * has been eliminated, the reduction's are good enough. */
-static void scales(const reduction *r, const double *S, int rows, double *s, double *scratch) {
-  for (int i = 0; i < rows; i++) s[i] = 1;
-  if (r->rank == 0 || rows == 0) return;
-  dense_scales(S, rows, r->stride, s, scratch);
-  for (int i = 0; i < rows; i++) s[i] = fmin(s[i], 0x1p20); /* what has nearly vanished is noise */
-  int row = r->n_free - r->rest;
-  for (int k = 0; k < r->problem->n_blocks; k++) {
-    const ss_block *b = &r->problem->blocks[k];
-    if (block_is_free(b)) continue;
-    if (b->kind == SS_BLOCK_FRICTION) equal_tangents(b, s + row);
-    row += b->size;
-  }
-}
-
 /* The scaled Schur complement and right side. */
-static void load_rest(const reduction *r, const double *S, int rows, const double *s, double *G, double *g) {
+static void load_rest(const reduction *r, int rows, const double *s, double *G, double *g) {
   const size_t m = (size_t)rows;
   for (int i = 0; i < rows; i++) {
-    const double *row = S + (size_t)i * (size_t)r->stride;
+    const double *row = rest_row(r, i);
     for (int j = 0; j < rows; j++) G[(size_t)i * m + (size_t)j] = s[i] * row[j] * s[j];
     g[i] = s[i] * row[rows];
   }
@@ -449,42 +423,24 @@ WIDE static void load_all(const reduction *r, double *G, double *g) {
   }
 }
 
-/* The same with a sparse matrix. */
-static ss_status load_sparse(subproblem *s, double *g, ss_cp_workspace *w, ss_error *error) {
-  const ss_sparse *from = s->r.problem->sparse;
-  const double *scale = s->r.scale;
-  double *value = SCRATCH(w, double, from->start[from->rows]);
-  if (!value) return out_of_memory(error);
-  for (int i = 0; i < from->rows; i++) {
-    for (int k = from->start[i]; k < from->start[i + 1]; k++)
-      value[k] = scale[i] * from->value[k] * scale[from->col[k]];
-    g[i] = scale[i] * s->r.problem->g[i];
-  }
-  s->sparse = *from;
-  s->sparse.value = value;
-  return SS_OK;
-}
-
 ss_status subproblem_create(const ss_cp *problem, double rank_tolerance, ss_cp_workspace *w, subproblem *out,
                             ss_error *error) {
   reduction *r = &out->r;
-  ss_status status = reduce_if_free_rows(problem, rank_tolerance, w, r, error);
+  ss_status status = prepare(problem, w, r, error);
+  if (!status && r->n_free) status = eliminate(r, rank_tolerance, w, error);
   if (status) return status;
   const int rows = problem->n - r->rest;
   const size_t m = (size_t)rows;
-  double *G = problem->G ? SCRATCH(w, double, m *m) : NULL, *numbers = SCRATCH(w, double, 4 * m);
+  double *G = SCRATCH(w, double, m *m), *numbers = SCRATCH(w, double, 4 * m);
   ss_block *blocks = SCRATCH(w, ss_block, problem->n_blocks + 1);
-  if ((problem->G && !G) || !numbers || !blocks) return out_of_memory(error);
+  if (!G || !numbers || !blocks) return out_of_memory(error);
   double *g = numbers, *s = numbers + m, *total = numbers + 2 * m, largest = 0;
-  const double *S = r->A ? r->A + (size_t)r->rest * ((size_t)r->stride + 1) : NULL;
-  scales(r, S, rows, s, total);
-  if (S)
-    load_rest(r, S, rows, s, G, g);
-  else if (G)
-    load_all(r, G, g);
+  for (int i = 0; i < rows; i++) s[i] = 1; /* where nothing has been eliminated, the reduction's are good enough */
+  if (r->rank > 0) second_scales(r, rows, s, total);
+  if (r->A)
+    load_rest(r, rows, s, G, g);
   else
-    status = load_sparse(out, g, w, error);
-  if (status) return status;
+    load_all(r, G, g);
   for (int i = 0; i < rows; i++) largest = fmax(largest, fabs(g[i]));
   out->amplitude = 1 / inverse_power(largest);
   for (int i = 0; i < rows; i++) {
@@ -493,7 +449,7 @@ ss_status subproblem_create(const ss_cp *problem, double rank_tolerance, ss_cp_w
   }
   out->scale = s;
   out->total = total;
-  out->cp = (ss_cp){.n = rows, .G = G, .g = g, .blocks = blocks, .sparse = G ? NULL : &out->sparse};
+  out->cp = (ss_cp){.n = rows, .G = G, .g = g, .blocks = blocks};
   copy_blocks(r, blocks, &out->cp.n_blocks, total);
   return SS_OK;
 }

@@ -36,9 +36,6 @@ typedef struct reduction {
 /* `tolerance` is the relative size below which a pivot counts as zero. Free rows that depend on others get z = 0; those
  * that are still coupled to the contacts are kept (rest < n_free). */
 ss_status reduce_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out, ss_error *error);
-/* The same, but where no row is free A is NULL: it would be S [G g] S. Only then may the matrix be sparse. */
-ss_status reduce_if_free_rows(const ss_cp *problem, double tolerance, ss_cp_workspace *w, reduction *out,
-                              ss_error *error);
 
 /* z of the whole problem from the scaled z of the places rest .. n - 1 (z_rest[0] belongs to place `rest`). */
 ss_status reduction_recover(const reduction *r, const double *z_rest, double *z, ss_cp_workspace *w, ss_error *error);
@@ -66,13 +63,12 @@ void lcp_contract(const lcp *l, const reduction *r, const double *x, double *z_r
 typedef struct subproblem {
   reduction r;
   ss_cp cp;
-  ss_sparse sparse; /* matrix of a cp that is not dense; cp points to it, so that this stays where it was created */
   double *scale;    /* [cp.n] second scaling, on top of the reduction's */
   double *total;    /* [cp.n] z of the original row = total * z of this problem */
   double amplitude; /* of the right side */
 } subproblem;
 
-/* A sparse matrix stays sparse, but may not have free rows. */
+/* Of a problem with a dense matrix. */
 ss_status subproblem_create(const ss_cp *problem, double rank_tolerance, ss_cp_workspace *w, subproblem *out,
                             ss_error *error);
 

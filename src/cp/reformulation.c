@@ -5,13 +5,12 @@
  * is as sparse as the graph of the contacts. The rows e are free ones with something on their diagonal, whose groups (connected
  * through G_ee) are small; joints, without a diagonal, remain and get one. Gaussian elimination with row exchanges in every group;
  * one that is singular remains as it is. */
-#include "cp/islands.h"
 #include "cp/reduce.h"
 #include "cp/solver.h"
 #include "cp/storage.h"
 #include "la/dissect.h"
-#include "la/factor.h"
-#include "la/sparse_factors.h"
+#include "la/dense.h"
+#include "la/sparse.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -32,14 +31,6 @@ typedef struct condensed {
 } condensed;
 
 enum { MOST_TOGETHER = 60 };
-
-static void find_diagonal(const ss_cp *problem, const ss_sparse *G, double *diagonal) {
-  for (int i = 0; i < problem->n; i++) {
-    diagonal[i] = 0;
-    for (int k = G->start[i]; k < G->start[i + 1]; k++)
-      if (G->col[k] == i) diagonal[i] = G->value[k];
-  }
-}
 
 /* candidate[i]: a free row with a diagonal. Returns whether there are some, and rows that need it. */
 static bool find_candidates(const ss_cp *problem, const double *diagonal, bool *candidate) {
@@ -148,7 +139,7 @@ static bool solve_group(condensed *c, const ss_cp *problem, const ss_sparse *G, 
     }
     line[others] = problem->g[row];
   }
-  if (!ss_dense_factor(A, size, pivot)) return false;
+  if (!ss_dense_factor(A, size, 0, pivot)) return false;
   ss_dense_solve(A, size, pivot, x, others + 1);
   return true;
 }
@@ -188,8 +179,6 @@ static void condense_row(const condensed *c, const ss_cp *problem, const ss_spar
   }
 }
 
-static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
-
 static ss_status fill(condensed *c, const ss_cp *problem, const ss_sparse *G, double *g, ss_cp_workspace *w,
                       ss_error *error) {
   const size_t rows = (size_t)c->cp.n;
@@ -214,7 +203,7 @@ static ss_status fill(condensed *c, const ss_cp *problem, const ss_sparse *G, do
   for (int i = 0, at = 0; i < c->n; i++) {
     if (c->place[i] < 0) continue;
     condense_row(c, problem, G, i, &a);
-    qsort(a.found, (size_t)a.count, sizeof *a.found, ascending);
+    sort_ascending(a.found, a.count);
     for (int k = 0; k < a.count; k++, at++) {
       col[at] = a.found[k];
       value[at] = a.sum[a.found[k]];
@@ -278,7 +267,7 @@ static ss_status condense(const ss_cp *problem, const ss_sparse *G, ss_cp_worksp
   double *diagonal = SCRATCH(w, double, n);
   bool *candidate = SCRATCH(w, bool, n);
   if (!diagonal || !candidate) return out_of_memory(error);
-  find_diagonal(problem, G, diagonal);
+  for (int i = 0; i < problem->n; i++) diagonal[i] = sparse_diagonal(G, i);
   if (!find_candidates(problem, diagonal, candidate)) return SS_OK;
   int *integers = SCRATCH(w, int, 4 * n), groups = 0;
   if (!integers) return out_of_memory(error);
@@ -354,6 +343,7 @@ typedef struct combination {
   int *start, *col;
   double *value, *g;
   size_t count;
+  int gained; /* rows that have got a diagonal */
 } combination;
 
 static void find_rows(combination *c) {
@@ -361,9 +351,7 @@ static void find_rows(combination *c) {
     const ss_block *block = &c->given->blocks[b];
     for (int i = block->first; i < block->first + block->size; i++) {
       c->free_row[i] = block_is_free(block);
-      c->diagonal[i] = 0;
-      for (int k = c->G->start[i]; k < c->G->start[i + 1]; k++)
-        if (c->G->col[k] == i) c->diagonal[i] = c->G->value[k];
+      c->diagonal[i] = sparse_diagonal(c->G, i);
     }
   }
 }
@@ -413,6 +401,7 @@ static void combine_row(combination *c, int i) {
     c->g[i] -= factor * c->given->g[j];
   }
   const double sign = c->free_row[i] && c->mark[i] == i && c->sum[i] < 0 ? -1 : 1;
+  c->gained += !(c->diagonal[i] > 0) && c->mark[i] == i && sign * c->sum[i] > 0;
   c->g[i] *= sign;
   sort_ascending(c->col + first, (int)(c->count - first));
   for (size_t k = first; k < c->count; k++) c->value[k] = sign * c->sum[c->col[k]];
@@ -439,7 +428,7 @@ static ss_status combine(combination *c, const ss_cp *problem, const ss_sparse *
   for (size_t i = 0; i < n; i++) c->mark[i] = -1;
   for (int i = 0; i < problem->n; i++) combine_row(c, i);
   c->start[n] = (int)c->count;
-  *worth = true;
+  *worth = c->gained > 0; /* else the new problem would be posed anew without end */
   return SS_OK;
 }
 
@@ -566,23 +555,28 @@ static void fill_column(const ss_sparse *J, int j, const double *x, double *G) {
 }
 
 ss_status whole_dense(const ss_cp *problem, double *G, ss_cp_workspace *w, ss_error *error) {
+  enum { TOGETHER = 4 };
   const ss_cp_operator *o = problem->factors;
+  const size_t m = (size_t)o->J.cols;
   const scratch_mark mark = scratch_now(w);
-  double *x = SCRATCH(w, double, o->J.cols + 1);
-  ss_sparse_factors f;
+  double *x = SCRATCH(w, double, TOGETHER *m + 1);
   if (!x) return out_of_memory(error);
-  const ss_status status = ss_sparse_factors_create(&f, &o->whole, error);
-  for (int j = 0; j < problem->n && !status; j++) {
-    memset(x, 0, sizeof *x * (size_t)o->J.cols);
-    for (int k = o->J.start[j]; k < o->J.start[j + 1]; k++) x[o->J.col[k]] = o->J.value[k];
-    ss_sparse_factors_solve(&f, x);
-    fill_column(&o->J, j, x, G);
+  ss_sparse_factors *f;
+  const ss_status status = ss_sparse_factor(&o->whole, &f, error);
+  for (int first = 0, count; first < problem->n && !status; first += count) {
+    count = problem->n - first < TOGETHER ? problem->n - first : TOGETHER;
+    memset(x, 0, sizeof *x * (size_t)count * m);
+    for (int c = 0; c < count; c++)
+      for (int k = o->J.start[first + c]; k < o->J.start[first + c + 1]; k++)
+        x[(size_t)c * m + (size_t)o->J.col[k]] = o->J.value[k];
+    ss_sparse_solve(f, x, count);
+    for (int c = 0; c < count; c++) fill_column(&o->J, first + c, x + (size_t)c * m, G);
   }
   const ss_sparse *R = R_of(problem);
   for (int i = 0; i < problem->n && R && !status; i++)
     for (int k = R->start[i]; k < R->start[i + 1]; k++)
       G[(size_t)i * (size_t)problem->n + (size_t)R->col[k]] += R->value[k];
-  ss_sparse_factors_release(&f);
+  ss_sparse_free(f);
   scratch_release(w, mark);
   return status;
 }
@@ -646,13 +640,13 @@ static ss_status lift(const ss_cp *problem, ss_cp_workspace *w, lifted *out, ss_
 
 /* v = A^-1 J^T z, where z is a start. */
 static ss_status start_velocities(const ss_cp_operator *o, const double *z, double *v, ss_error *error) {
-  ss_sparse_factors f;
-  const ss_status status = ss_sparse_factors_create(&f, &o->whole, error);
+  ss_sparse_factors *f;
+  const ss_status status = ss_sparse_factor(&o->whole, &f, error);
   memset(v, 0, sizeof *v * (size_t)o->J.cols);
   for (int i = 0; i < o->J.rows; i++)
     for (int k = o->J.start[i]; k < o->J.start[i + 1]; k++) v[o->J.col[k]] += o->J.value[k] * z[i];
-  if (!status) ss_sparse_factors_solve(&f, v);
-  ss_sparse_factors_release(&f);
+  if (!status) ss_sparse_solve(f, v, 1);
+  ss_sparse_free(f);
   return status;
 }
 

@@ -138,23 +138,18 @@ static bool exchange_negative(tiny *t, int *pivots) {
   return false;
 }
 
-/* Returns true where the artificial variable has left. */
-static bool run(tiny *t, int *pivots) {
+/* Until the artificial variable has left, or hopes are gone. */
+static void run(tiny *t, int *pivots) {
   const int n = t->n;
   int r = most_negative(t), c = n;
   for (const int most = *pivots + 3 * n; *pivots < most && r >= 0;) {
     const int leaves = t->basic[r], enters = leaves < n ? leaves + n : leaves - n;
     pivot(t, r, c);
     ++*pivots;
-    if (leaves == 2 * n) return true;
+    if (leaves == 2 * n) return;
     for (c = 0; t->outside[c] != enters; c++) continue;
     r = ratio_test(t, c);
   }
-  return false;
-}
-
-static ss_outcome pivot_to_the_end(tiny *t, int *pivots) {
-  return exchange_negative(t, pivots) || run(t, pivots) ? SS_SOLVED : SS_LIMIT;
 }
 
 /* Triangular matrices, below the diagonal or above it, need no pivots: row after row is solved for its own unknown. */
@@ -173,24 +168,20 @@ static bool substitute(const ss_cp *problem, bool below, double *z) {
   return true;
 }
 
-ss_status solve_tiny_lcp(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z,
-                         ss_cp_workspace *workspace, ss_cp_result *result, ss_error *error) {
-  (void)options, (void)warm, (void)workspace, (void)error;
+static void solve_tiny(const ss_cp *problem, double *z, ss_cp_result *result) {
   const int n = problem->n;
   tiny t;
-  result->outcome = SS_SOLVED;
   bool negative = false;
   for (int i = 0; i < n; i++) negative = negative || problem->g[i] < 0;
   const bool triangular = negative && (substitute(problem, true, z) || substitute(problem, false, z));
   for (int i = 0; i < n && !triangular; i++) z[i] = 0;
   if (negative && !triangular) {
     load(&t, problem);
-    result->outcome = pivot_to_the_end(&t, &result->iterations);
+    if (!exchange_negative(&t, &result->iterations)) run(&t, &result->iterations);
     for (int i = 0; i < n; i++)
       if (t.basic[i] >= n && t.basic[i] < 2 * n) z[t.basic[i] - n] = t.T[i][n + 1];
   }
   result->residual = ss_cp_judge(problem, z, NULL);
-  return SS_OK;
 }
 
 static const double polished = 1e-13;
@@ -312,12 +303,10 @@ static bool even_load_solves(const ss_cp *problem, const ss_cp_options *options,
 }
 
 /* What is not polished by pivots, the strategy does with more care. */
-static bool pivots_solve(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_workspace *workspace,
-                         ss_cp_result *result) {
+static bool pivots_solve(const ss_cp *problem, const ss_cp_options *options, double *z, ss_cp_result *result) {
   cp_units units;
   if (units_needed(problem, &units)) return false;
-  result->residual = HUGE_VAL;
-  (void)solve_tiny_lcp(problem, options, false, z, workspace, result, NULL);
+  solve_tiny(problem, z, result);
   result->solver = "lemke";
   result->outcome = SS_SOLVED;
   return result->residual <= fmin(options->tolerance, polished);
@@ -333,5 +322,5 @@ bool solve_at_once(const ss_cp *problem, const ss_cp_options *options, double *z
   if (!is_tiny && each_for_itself_solves(problem, options, z, workspace, result)) return true;
   for (int divided = 0; (!is_tiny || problem->n > SOME_ROWS) && divided < 2; divided++)
     if (even_load_solves(problem, options, divided, z, result)) return true;
-  return is_tiny && pivots_solve(problem, options, z, workspace, result);
+  return is_tiny && pivots_solve(problem, options, z, result);
 }

@@ -21,7 +21,6 @@ ss_status select_solution(const ss_cp *problem, const ss_cp_options *options, do
                           ss_cp_result *result, ss_error *error);
 cp_solve_function solve_proximal_newton; /* proximal_newton.c */
 cp_solve_function solve_active_set;      /* active.c */
-cp_solve_function solve_tiny_lcp;        /* small_problems.c */
 cp_solve_function solve_lemke;           /* pivoting.c */
 cp_solve_function solve_keller;
 cp_solve_function solve_lemke_restarted;

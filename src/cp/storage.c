@@ -6,8 +6,8 @@
 
 #include "core/wide.h"
 
-#include "la/factor.h"
-#include "la/sparse_factors.h"
+#include "la/dense.h"
+#include "la/sparse.h"
 
 #include <limits.h>
 #include <math.h>
@@ -32,9 +32,9 @@ static ss_status check_whole(const ss_cp_operator *o, ss_error *error) {
   if (o->n_bodies) return ss_fail(error, SS_ERROR_INPUT, "A is given both by blocks and as a whole");
   ss_status status = storage_check(&o->whole, o->J.cols, o->J.cols, "A", error);
   if (status) return status;
-  ss_sparse_factors f;
-  status = ss_sparse_factors_create(&f, &o->whole, error);
-  ss_sparse_factors_release(&f);
+  ss_sparse_factors *f;
+  status = ss_sparse_factor(&o->whole, &f, error);
+  ss_sparse_free(f);
   return status;
 }
 
@@ -53,7 +53,7 @@ ss_status storage_check_operator(const ss_cp_operator *o, int n, ss_error *error
     double a[SS_CP_BODY_ROWS * SS_CP_BODY_ROWS];
     int pivot[SS_CP_BODY_ROWS];
     for (int k = 0; k < size * size; k++) a[k] = A[k];
-    if (!ss_dense_factor(a, size, pivot)) return ss_fail(error, SS_ERROR_INPUT, "block %d of A is singular", b);
+    if (!ss_dense_factor(a, size, 0, pivot)) return ss_fail(error, SS_ERROR_INPUT, "block %d of A is singular", b);
     A += (ptrdiff_t)size * size;
   }
   return SS_OK;
@@ -203,13 +203,9 @@ static ss_status assembly_create(assembly *a, const ss_cp_operator *o, int n, ss
   for (int b = 0; b < o->n_bodies; b++) {
     const int size = o->first[b + 1] - o->first[b], at = a->offset[o->first[b]];
     double f[SS_CP_BODY_ROWS * SS_CP_BODY_ROWS];
-    int pivot[SS_CP_BODY_ROWS];
-    for (int k = 0; k < size * size; k++) {
-      f[k] = o->A[at + k];
-      a->inverse[at + k] = k % (size + 1) == 0;
-    }
-    if (!ss_dense_factor(f, size, pivot)) return ss_fail(error, SS_ERROR_INPUT, "block %d of A is singular", b);
-    ss_dense_solve(f, size, pivot, a->inverse + at, size);
+    memcpy(f, o->A + at, sizeof *f * (size_t)(size * size));
+    if (!ss_dense_inverse(f, size, a->inverse + at))
+      return ss_fail(error, SS_ERROR_INPUT, "block %d of A is singular", b);
   }
   for (int i = 0; i < n; i++) a->mark[i] = -1;
   return SS_OK;

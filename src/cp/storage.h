@@ -15,6 +15,9 @@ ss_status storage_dense(const ss_cp *problem, ss_cp_workspace *w, ss_cp *out, ss
 ss_status whole_dense(const ss_cp *problem, double *G, ss_cp_workspace *w, ss_error *error);
 ss_status whole_solve(const ss_cp *problem, const ss_cp_options *options, bool warm, double *z, ss_cp_workspace *w,
                       ss_cp_result *result, ss_error *error);
+/* Whether the velocities of the bodies determine w. */
+static inline bool operator_has_bodies(const ss_cp_operator *o) { return o && !o->R.start && !o->whole.start; }
+
 static inline bool is_whole(const ss_cp *problem) { return problem->factors && problem->factors->whole.start; }
 
 bool storage_finite(const ss_cp *problem); /* all numbers of the matrix and of g */

@@ -5,7 +5,6 @@
  * times as many, so that the time is at most a small factor above that of the best of them. Every z is judged; the first one within the
  * tolerance is taken, and where nothing solves the problem the best one, with the outcome of the first row that said why. */
 #include "cp/climb.h"
-#include "cp/islands.h"
 #include "cp/reduce.h"
 #include "cp/storage.h"
 

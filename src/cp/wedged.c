@@ -17,7 +17,7 @@
 #include "cp/solver.h"
 #include "cp/storage.h"
 #include "la/rows.h"
-#include "la/symmetric.h"
+#include "la/dense.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,7 +158,7 @@ static double evaluate_site(const site *s, const double *z, double *gradient, do
     H[i * n + i] += 1;
   }
   if (!E || n == 0) return value;
-  if (!ss_spd_invert(H, n)) return HUGE_VAL;
+  if (!ss_spd_inverse(H, n)) return HUGE_VAL;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) E[i][j] = H[i * n + j];
   return value;

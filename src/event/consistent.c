@@ -14,7 +14,7 @@
  * For bodies with few rows that do not repeat each other; velocities are taken as they are otherwise. */
 #include "step/step.h"
 
-#include "la/factor.h"
+#include "la/dense.h"
 
 #include <string.h>
 
@@ -79,7 +79,7 @@ static bool solve(double *matrix, int n, const double *unit, double *right) {
     right[i] *= unit[i];
     for (int j = 0; j < n; j++) matrix[i * n + j] *= unit[i] * unit[j];
   }
-  if (!ss_dense_factor(matrix, n, pivot)) return false;
+  if (!ss_dense_factor(matrix, n, 0, pivot)) return false;
   for (int i = 0; i < n; i++)
     if (!(fabs(matrix[i * n + i]) > independent)) return false;
   ss_dense_solve(matrix, n, pivot, right, 1);

@@ -1,4 +1,4 @@
-#include "la/householder.h"
+#include "la/dense.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -47,4 +47,15 @@ static inline void row_add_rows(double *restrict target, double sign, const doub
   }
 }
 
+/* For long rows, with wider vectors where the processor has them: */
+
+/* a . b, in an order of its own. */
+double ss_dot(const double *a, const double *b, int n);
+
+/* Columns from .. to - 1 of row i, minus those of the rows first .. end - 1 times what stands in its columns first .. end - 1. */
+void ss_subtract_rows(double *A, int stride, int i, int first, int end, int from, int to);
+
+/* target += sum of factor[k] column[k], `count` columns of n numbers. */
+void ss_add_columns(double *target, const double *const *column, const double *factor, int count, int n);
+
 #endif

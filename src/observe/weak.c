@@ -1,6 +1,6 @@
 #include <stickslip/weak.h>
 
-#include "la/symmetric.h"
+#include "la/dense.h"
 #include "observe/observe.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ static const double *inverse_of(ss_weak *w, const ss_patch *law) {
   inverse_damping *entry = SS_ARENA_ARRAY(w->arena, inverse_damping, 1);
   if (!matrix || !entry) return NULL;
   memcpy(matrix, law->C, sizeof(double) * square);
-  if (!ss_spd_invert(matrix, law->n)) matrix = NULL;
+  if (!ss_spd_inverse(matrix, law->n)) matrix = NULL;
   *entry = (inverse_damping){law, matrix, w->laws};
   w->laws = entry;
   return matrix;

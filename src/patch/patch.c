@@ -8,7 +8,7 @@
  * Fails where K or C is not positive definite; C may be zero, but not in one of two materials only. */
 #include "patch/patch.h"
 
-#include "la/symmetric.h"
+#include "la/dense.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static ss_status fill_stiffness(const ss_patch *p, const ss_compliance_def *def,
     return fill_given(p, def->stiffness, def->n_stiffness, turned, "compliance: stiffness", p->K, error);
   for (int i = 0; i < 2; i++)
     if (ss_surface_gives(&side[i])) ss_surface_influence(p, def, &side[i], i, p->K);
-  if (ss_spd_invert(p->K, p->n)) return SS_OK;
+  if (ss_spd_inverse(p->K, p->n)) return SS_OK;
   return ss_fail(error, SS_ERROR_INPUT, "compliance: the influence matrix is not positive definite");
 }
 
@@ -95,7 +95,7 @@ static ss_status side_damping(const ss_patch *p, const ss_compliance_def *def, c
   memset(K, 0, sizeof(double) * square);
   ss_surface_influence(p, def, side, which, K);
   ss_status status = SS_OK;
-  if (!ss_spd_invert(K, p->n))
+  if (!ss_spd_inverse(K, p->n))
     status = ss_fail(error, SS_ERROR_INPUT, "compliance: the influence matrix is not positive definite");
   else if (side->law == SS_DAMPING_CRITICAL)
     status = critical(p, K, out, error);
@@ -115,9 +115,9 @@ static bool all_zero(const double *matrix, size_t count) {
 static ss_status in_series(const ss_patch *p, double *a, double *b, ss_error *error) {
   const size_t square = (size_t)p->n * (size_t)p->n;
   if (all_zero(a, square) && all_zero(b, square)) return SS_OK;
-  bool good = ss_spd_invert(a, p->n) && ss_spd_invert(b, p->n);
+  bool good = ss_spd_inverse(a, p->n) && ss_spd_inverse(b, p->n);
   for (size_t i = 0; i < square; i++) a[i] += b[i];
-  good = good && ss_spd_invert(a, p->n);
+  good = good && ss_spd_inverse(a, p->n);
   return good ? SS_OK
               : ss_fail(error, SS_ERROR_INPUT,
                         "compliance: of two materials both must have a positive damping, or none");
@@ -261,7 +261,7 @@ ss_status ss_patch_prepare(ss_patch *p, double h, ss_error *error) {
   const size_t n = (size_t)p->n;
   for (size_t i = 0; i < n * n; i++) p->flexibility[i] = h * p->K[i] + p->C[i];
   p->h = 0;
-  if (!ss_spd_invert(p->flexibility, p->n))
+  if (!ss_spd_inverse(p->flexibility, p->n))
     return ss_fail(error, SS_ERROR_INPUT, "compliance: h K + C is not positive definite for h = %g", h);
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < n; j++) {

@@ -14,7 +14,7 @@
 
 #include "cp/block_lu.h"
 #include "la/dissect.h"
-#include "la/factor.h"
+#include "la/dense.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static ss_status pose_operator(tokens *t, const global *p, ss_cp *problem, doubl
         block[i * size + p->place[p->M.col[e]] - p->first[k]] = p->M.value[e];
     }
     memcpy(a, block, sizeof *a * (size_t)(size * size));
-    if (!ss_dense_factor(a, size, pivot)) return tokens_fail(t, error, "M is singular");
+    if (!ss_dense_factor(a, size, 0, pivot)) return tokens_fail(t, error, "M is singular");
     ss_dense_solve(a, size, pivot, y, 1);
     for (int i = 0; i < size; i++) v[member[p->first[k] + i]] = y[i];
     block += (ptrdiff_t)size * size;

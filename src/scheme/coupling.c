@@ -14,7 +14,7 @@
  *
  * Bodies that such a force touches share one dense block of A. Where that block is not positive definite (a strongly
  * compressed link), the part of the step goes on with the rank-one terms alone. */
-#include "la/lu.h"
+#include "la/dense.h"
 #include "scheme/scheme.h"
 
 #include <string.h>
@@ -152,7 +152,7 @@ static void add_blocks(ss_sim *sim) {
     const ss_body *body = &sim->model->bodies[k];
     double block[36], inverse[36];
     memcpy(block, sim->trial.ainv + 36 * (size_t)k, sizeof block);
-    (void)ss_invert(block, body->n, inverse);
+    (void)ss_dense_inverse(block, body->n, inverse);
     for (int i = 0; i < body->n; i++)
       for (int j = 0; j < body->n; j++) c->a[(c->offset[k] + i) * c->n + c->offset[k] + j] = inverse[i * body->n + j];
   }
@@ -170,7 +170,7 @@ void ss_couple(ss_sim *sim, double h) {
     const ss_force *force = &model->forces[k];
     if (is_exact(sim, force)) add_force(sim, force, h);
   }
-  c->active = ss_positive_definite(c->a, c->n, 1e-6, c->inverse) && ss_invert(c->a, c->n, c->inverse);
+  c->active = ss_positive_definite(c->a, c->n, 1e-6, c->inverse) && ss_dense_inverse(c->a, c->n, c->inverse);
   sim->trial.definite &= c->active;
   if (!c->active) return;
   for (int k = 0; k < model->n_bodies; k++)

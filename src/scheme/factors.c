@@ -4,7 +4,7 @@
  * (cp/body_newton.c). A wall of 55 bricks on which a ball falls has 565 contacts and 336 velocities: no solver comes below 5e-8
  * from G alone, from the factors it takes 0.4 s. They are given in natural units (solve.c): d J, A/alpha, d R d. */
 #include "core/words.h"
-#include "la/lu.h"
+#include "la/dense.h"
 #include "scheme/scheme.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static bool add_block(const ss_sim *sim, int body, double *A) {
   const int n = sim->model->bodies[body].n;
   double inverse[36];
   memcpy(inverse, sim->trial.ainv + 36 * (size_t)body, sizeof(double) * (size_t)(n * n));
-  if (!ss_invert(inverse, n, A)) return false;
+  if (!ss_dense_inverse(inverse, n, A)) return false;
   for (int i = 0; i < n * n; i++) A[i] /= sim->trial.problem.alpha;
   return true;
 }

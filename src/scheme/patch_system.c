@@ -2,8 +2,7 @@
  * are solved, the patches follow (patch_newton.c has the equations). */
 #include "scheme/patch_newton.h"
 
-#include "la/factor.h"
-#include "la/lu.h"
+#include "la/dense.h"
 
 #include <string.h>
 
@@ -57,7 +56,7 @@ static void clear_systems(patch_newton *k) {
     const int n = model->bodies[i].n, width = k->size[k->group[i]];
     double copy[36], block[36];
     memcpy(copy, k->sim->trial.ainv + 36 * (size_t)i, sizeof copy);
-    (void)ss_invert(copy, n, block);
+    (void)ss_dense_inverse(copy, n, block);
     for (int r = 0; r < n; r++)
       for (int c = 0; c < n; c++)
         k->matrix[k->group[i]][(size_t)(k->place[i] + r) * (size_t)width + (size_t)(k->place[i] + c)] =
@@ -117,7 +116,7 @@ static void fill_patch_matrix(patch_newton *k, const ss_contact *c, const unknow
 static bool solve_patch(patch_newton *k, const ss_contact *c, const unknown *u, int m, double *x, int count) {
   if (!sticks_altogether(c, u, m)) {
     fill_patch_matrix(k, c, u, m);
-    if (!ss_dense_factor(k->t, m, k->pivot)) return false;
+    if (!ss_dense_factor(k->t, m, 0, k->pivot)) return false;
     ss_dense_solve(k->t, m, k->pivot, x, count);
     return true;
   }
@@ -208,7 +207,7 @@ bool newton_solve_states(patch_newton *k, double *z, double *w) {
   }
   for (int i = 0; i < p->n_free; i++) place_free_row(k, i, w);
   for (int g = 0; g < k->n_groups; g++) {
-    if (!ss_dense_factor(k->matrix[g], k->size[g], k->pivot)) return false;
+    if (!ss_dense_factor(k->matrix[g], k->size[g], 0, k->pivot)) return false;
     ss_dense_solve(k->matrix[g], k->size[g], k->pivot, k->right[g], 1);
   }
   for (int i = 0; i < p->n_free; i++) z[i] += k->right[group_of(k, &p->rows[i])][k->place[sim->model->n_bodies + i]];

@@ -2,7 +2,7 @@
  * the active set, and the theta rule's feedback (variation.c has the derivation). */
 #include "sensitivity/variation_part.h"
 
-#include "la/lu.h"
+#include "la/dense.h"
 
 ss_status part_evaluate(part_work *w, double h, const double *guess, response *out, ss_error *error) {
   ss_sim *sim = w->sim;
@@ -84,7 +84,7 @@ ss_status part_prepare_feedback(part_work *w, ss_error *error) {
     for (int i = 0; i < nv; i++) matrix[i * nv + j] = (i == j) - w->plus.delta[i];
     for (int i = 0; i < n; i++) w->feedback_w[(ptrdiff_t)i * nv + j] = w->plus.w[i];
   }
-  return ss_invert(matrix, nv, w->feedback)
+  return ss_dense_inverse(matrix, nv, w->feedback)
              ? SS_OK
              : ss_fail(error, SS_ERROR_UNSUPPORTED, "exact sensitivities: the theta rule's forces are singular");
 }

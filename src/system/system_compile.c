@@ -1,7 +1,7 @@
 /* From a definition to a model: everything is copied, then looked at as it is at t = 0. */
 #include "system/system.h"
 
-#include "la/lu.h"
+#include "la/dense.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * M is (1-alpha) M(t,q) + alpha M(t+h,q), or that of the middle where the system says so, or that of the latest iterate in
  * stewart-trinkle-implicit. Where the symmetric part of A is not positive definite (a force that grows with the
  * displacement, and a long step) the part goes on with A = M, kt without Kq: explicit forces. */
-#include "la/lu.h"
+#include "la/dense.h"
 #include "system/system.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ static void step_mass(ss_sim *sim, double h) {
 /* The inverse of a, which is destroyed; a mass that has become singular is a failure of its function. */
 static void invert(ss_sim *sim, double *a) {
   ss_system_work *w = sim->system;
-  if (ss_invert(a, sim->model->n_v, w->inverse) || w->failure.status) return;
+  if (ss_dense_inverse(a, sim->model->n_v, w->inverse) || w->failure.status) return;
   (void)ss_fail(&w->failure, SS_ERROR_CALLBACK,
                 "the function 'mass' of the system returned a singular matrix at t = %.9g", sim->state.t);
 }

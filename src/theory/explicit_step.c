@@ -9,7 +9,7 @@
  * What turns or stretches far has another limit elsewhere. */
 #include <stickslip/theory.h>
 
-#include "la/symmetric.h"
+#include "la/dense.h"
 #include "step/step.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static bool subtract_joints(ss_sim *sim, ss_arena *arena, springs *f) {
   sim->mechanics->joints(sim, sim->state.t, sim->state.q, NULL, rows, NULL);
   for (int i = 0; i < nj; i++)
     for (int j = 0; j < nj; j++) g[i * nj + j] = meet(sim->model, &rows[sim->basis.row[i]], &rows[sim->basis.row[j]]);
-  if (!ss_spd_invert(g, nj)) return true; /* nearly redundant: without them the limit is smaller */
+  if (!ss_spd_inverse(g, nj)) return true; /* nearly redundant: without them the limit is smaller */
   for (int k = 0; k < n; k++) {
     for (int i = 0; i < nj; i++) b[i] = meet(sim->model, &rows[sim->basis.row[i]], &f->row[k]);
     for (int i = 0; i < nj; i++) {

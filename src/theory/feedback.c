@@ -12,7 +12,7 @@
  * is too long: K with a negative quotient is left out. */
 #include <stickslip/theory.h>
 
-#include "la/symmetric.h"
+#include "la/dense.h"
 #include "step/step.h"
 
 #include <string.h>
@@ -81,7 +81,7 @@ static bool prepare_joints(feedback *f, ss_arena *arena) {
     multiply_minv(sim->model, f->rows + i * nv, spread);
     for (size_t j = 0; j < nj; j++) f->inverse[i * nj + j] = dot(f->rows + j * nv, spread, f->nv);
   }
-  if (nj && !ss_spd_invert(f->inverse, f->nj)) f->nj = 0; /* nearly redundant: without them the limit is smaller */
+  if (nj && !ss_spd_inverse(f->inverse, f->nj)) f->nj = 0; /* nearly redundant: without them the limit is smaller */
   return true;
 }
 

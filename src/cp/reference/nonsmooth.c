@@ -11,7 +11,7 @@
  * point where theta has a kink or a minimum above zero: it says so (stalled). */
 #include "cp/reference/nonsmooth.h"
 
-#include "cp/dense.h"
+#include "la/dense.h"
 
 #include <math.h>
 

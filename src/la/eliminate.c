@@ -4,7 +4,7 @@
  * Pivots are taken in the given order while they are good: large (the matrix is scaled) and not much smaller than their
  * column, which keeps the sparsity of a chain (rows with a zero multiplier are skipped). Otherwise the largest diagonal
  * entry is tried, and if that fails the largest entry of all (complete pivoting), so that the rank is reliable. */
-#include "cp/dense.h"
+#include "la/dense.h"
 
 #include "core/wide.h"
 #include "la/rows.h"
