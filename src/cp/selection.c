@@ -28,7 +28,7 @@ static bool is_strict_friction(const ss_block *block, const double *z, const dou
     force += z[i] * z[i];
     slip += w[i] * w[i];
   }
-  const bool inside = sqrt(force) < limit - clearly * size_z;
+  const bool inside = sqrt(force) < limit * 0.7; /* of every set S that a block may have */
   return inside || sqrt(slip) > clearly * size_w || block->cone != SS_CONE_QUADRATIC;
 }
 
