@@ -358,8 +358,11 @@ static int hull_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b,
       c.least > tolerance) { /* deep, or a vertex under a rim: the feature of the chosen normal, or the best slab */
     ss_contact_point contact;
     (void)feature_contact(&s, best.feature, &contact);
-    if (contact.gap + s.radius > 0) (void)feature_contact(&s, flat.feature, &contact);
-    c.count = contact_add(out, c.count, &contact, reach);
+    const bool closed = contact.gap + s.radius <= 0;
+    if (!closed) (void)feature_contact(&s, flat.feature, &contact);
+    /* lines that nearly lie on each other: the way out through a face is no measure of what their normals err by */
+    if (closed || c.count == 0 || flat.separation > 10 * best.separation)
+      c.count = contact_add(out, c.count, &contact, reach);
   }
   for (int i = 0; i < c.count; i++) to_world(pa, &out[i]);
   return c.count;

@@ -398,7 +398,8 @@ static bool cylinder_edge(const ss_guest *g, const struct ss_mesh *mesh, int edg
   if (k == 0) valid = edge_over_side(g, &e, out) && out->gap >= -shallow * g->size;
   if (k == 5 || k == 6) valid = edge_at_end(g, &e, k - 5, out);
   if (k == 7 || (k == 0 && !valid)) valid = edge_beside(g, &e, out) && k == 7;
-  return valid && crosses_inside(g, mesh, edge, out) && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+  const double slack = k == 7 && fabs(out->gap) <= g->margin ? exact : flat; /* on a rim any normal is as near */
+  return valid && crosses_inside(g, mesh, edge, out) && ss_mesh_edge_admits(mesh, edge, out->normal, slack);
 }
 
 static bool cylinder_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
