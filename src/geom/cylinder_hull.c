@@ -65,11 +65,53 @@ static void fill_point(const scene *s, double d, ss_vec3 n, ss_vec3 foot, ss_con
   out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
 }
 
-/* A point of the hull over a surface, or by its distance. */
+/* How high a vertex is above the rim's point p along the ends of a chord: the end's normal and the side's. */
+typedef struct chord_height {
+  double end, side;
+} chord_height;
+
+static double height_at(chord_height h, double part) { return (1 - part) * h.end + part * h.side; }
+
+static chord_height lowest_at(const scene *s, ss_vec3 p, ss_vec3 end, ss_vec3 side, double part) {
+  chord_height lowest = {0, 0};
+  for (int i = 0; i < s->hull->n_vertices; i++) {
+    const ss_vec3 arm = v3_sub(to_cylinder(s, s->hull->vertex[i]), p);
+    const chord_height h = {v3_dot(end, arm), v3_dot(side, arm)};
+    if (i == 0 || height_at(h, part) < height_at(lowest, part)) lowest = h;
+  }
+  return lowest;
+}
+
+/* Of the normals of the rim's point next to y the one that separates best: the lowest vertex' height over the point is concave along the
+ * chord between those of the end and the side. Where two lines cross, of which one is lowest at each end, another may be lower. */
+static ss_vec3 rim_normal(const scene *s, ss_vec3 y) {
+  const ss_vec3 end = v3(y.x < 0 ? -1 : 1, 0, 0);
+  ss_vec3 side;
+  (void)length_and_direction(v3(0, y.y, y.z), v3(0, 1, 0), &side);
+  const ss_vec3 p = v3_axpy(v3_scale(s->c.half, end), s->c.radius, side);
+  chord_height low = lowest_at(s, p, end, side, 0), high = lowest_at(s, p, end, side, 1);
+  if (low.side <= low.end) return end;
+  if (high.side >= high.end) return side;
+  double part = 0;
+  for (int k = 0; k < s->hull->n_vertices; k++) {
+    const double fall = high.end - high.side;
+    part = (high.end - low.end) / (low.side - low.end + fall);
+    const chord_height next = lowest_at(s, p, end, side, part);
+    if (!(height_at(next, part) < height_at(low, part) - 1e-15 * s->size)) break;
+    if (next.side > next.end)
+      low = next;
+    else
+      high = next;
+  }
+  return v3_normalize(v3_axpy(v3_scale(1 - part, end), part, side));
+}
+
+/* A point of the hull over a surface, or by its distance; on a rim, but for rounding, which is no direction. */
 static bool contact_of_point(const scene *s, ss_vec3 y, int surface, ss_contact_point *out) {
   ss_vec3 n, foot;
   const bool over = surface != NO_SURFACE && ss_cylinder_over(s->c, y, surface, margin * s->size);
   const double d = over ? ss_cylinder_height(s->c, y, surface, &n, &foot) : ss_cylinder_distance(s->c, y, &n, &foot);
+  if (!over && fabs(d) <= 1e-12 * s->size) n = rim_normal(s, y);
   fill_point(s, d, n, foot, out);
   return over || surface == NO_SURFACE;
 }
@@ -86,12 +128,9 @@ static void contact_of_height(const scene *s, ss_vec3 p, int face, ss_contact_po
 static bool contact_by_face(const scene *s, ss_vec3 p, int face, ss_contact_point *out) {
   contact_of_height(s, p, face, out);
   const bool over = ss_hull_over(s->hull, face, p, margin * s->size);
-  if (over && out->gap >= 0) return true;
-  const double tolerance = hull_tolerance(margin * s->size, -out->gap, s->size);
+  if (over && (out->gap >= 0 || !ss_hull_passed_through(s->hull, p, -out->gap, margin * s->size, s->size))) return true;
   ss_vec3 n, foot;
-  const double distance = ss_hull_distance(s->hull, p, &n, &foot);
-  if (over && distance < tolerance) return true;
-  out->gap = distance;
+  out->gap = ss_hull_distance(s->hull, p, &n, &foot);
   out->normal = v3_neg(n);
   out->point_a = foot;
   return over;
@@ -235,16 +274,6 @@ static void consider_feature(const scene *s, uint32_t feature, choice *best) {
   if (feature_contact(s, feature, &c) && c.gap + s->radius > best->separation) consider(s, c.normal, feature, best);
 }
 
-/* A vertex at y under a rim, where the distance has a kink: normals between those of the end and the side. */
-static void consider_rim(const scene *s, ss_vec3 y, uint32_t feature, choice *best) {
-  ss_vec3 out;
-  (void)length_and_direction(v3(0, y.y, y.z), v3(0, 1, 0), &out);
-  for (int k = 1; k <= 3; k++) {
-    const ss_vec3 n = v3_normalize(v3_axpy(v3((y.x < 0 ? -1 : 1) * (4 - k), 0, 0), k, out));
-    consider(s, quat_rotate(s->turn, n), feature, best);
-  }
-}
-
 /* Faces and ends first: `flat` is the best of them. */
 static choice best_normal(const scene *s, choice *flat) {
   choice best = {v3(0, 0, 1), -INFINITY, 0};
@@ -267,7 +296,8 @@ static choice best_normal(const scene *s, choice *flat) {
     consider_feature(s, encode(VERTEX, i, SS_CYLINDER_SIDE, 0), &best);
     consider_feature(s, feature, &best);
     (void)feature_contact(s, feature, &c);
-    if (c.gap + s->radius < 0) consider_rim(s, to_cylinder(s, s->hull->vertex[i]), feature, &best);
+    if (c.gap + s->radius < 0)
+      consider(s, quat_rotate(s->turn, rim_normal(s, to_cylinder(s, s->hull->vertex[i]))), feature, &best);
   }
   return best;
 }

@@ -84,13 +84,6 @@ static double slab(const couple *c, bool of_a, int face, ss_contact_point *out) 
   return d;
 }
 
-/* Is p, which is below the face, out of the solid again? */
-static bool passed_through(const struct ss_hull *hull, ss_vec3 p, double tolerance) {
-  for (int i = 0; i < hull->n_faces; i++)
-    if (hull_height(hull, i, p) > tolerance) return true;
-  return false;
-}
-
 /* Do the points belong to the shapes? GRAZING: edges that are nearly parallel; the direction of their common perpendicular is
  * that of a small difference, not to be used for faces that lie on each other. ASKEW: a vertex beside a face, over an
  * edge or a vertex, which edges that cross there know better: what is between points that touch is no direction. BORDER: edges that cross in an end of one of them, but for the tolerance. */
@@ -105,7 +98,7 @@ static double distance_by_face(const struct ss_hull *hull, double size, ss_vec3 
   if (face < hull->n_faces) {
     const double height = hull_height(hull, face, p);
     if (ss_hull_over(hull, face, p, tolerance) &&
-        (height >= 0 || !passed_through(hull, p, hull_tolerance(tolerance, -height, size)))) {
+        (height >= 0 || !ss_hull_passed_through(hull, p, -height, tolerance, size))) {
       *n = hull->face[face].normal;
       *foot = v3_axpy(p, -height, *n);
       return height;
