@@ -245,6 +245,13 @@ static void collect_missing(collector *k, const search *s) {
   const bool by_feature = s->separation > 0 || s->feature >> 20 == EDGES;
   ss_contact_point contact;
   (void)feature_contact(k->c, by_feature ? s->feature : s->flat, &contact);
+  const int n_a = k->c->a->n_vertices, n_b = k->c->b->n_vertices;
+  for (int i = 0; i < n_a + n_b && s->separation > -tolerance;
+       i++) { /* a vertex on a vertex, where there is no direction */
+    ss_contact_point other;
+    (void)feature_contact(k->c, i < n_a ? encode(VERTEX_A, i, NO_FACE) : encode(VERTEX_B, i - n_a, NO_FACE), &other);
+    if (other.gap < contact.gap) contact = other;
+  }
   k->count = contact_add(k->out, k->count, &contact, k->reach);
 }
 
