@@ -151,10 +151,10 @@ static bool lies_along(const scene *s, int edge) {
 
 /* Of the hull, over an end, in the cylinder's frame. */
 static ss_vec3 lowest_vertex(const scene *s, double side) {
-  ss_vec3 lowest = v3(0, 0, 0);
-  for (int i = 0; i < s->hull->n_vertices; i++) {
+  ss_vec3 lowest = to_cylinder(s, s->hull->vertex[0]);
+  for (int i = 1; i < s->hull->n_vertices; i++) {
     const ss_vec3 y = to_cylinder(s, s->hull->vertex[i]);
-    if (i == 0 || side * y.x < side * lowest.x) lowest = y;
+    if (side * y.x < side * lowest.x) lowest = y;
   }
   return lowest;
 }

@@ -4,6 +4,8 @@
 
 #include "geom/pairs.h"
 
+enum { SS_MOST_HULL_POINTS = 200 };
+
 typedef struct ss_hull_face {
   ss_vec3 normal;   /* unit, outward */
   double offset;    /* the solid is below normal . x = offset */

@@ -78,8 +78,12 @@ static bool sphere_vertex(const ss_guest *g, const struct ss_mesh *mesh, int ver
   return ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
 }
 
-static const ss_guest_kind sphere_kind = {one,           0,    center_point, one,   sphere_edge, one,
-                                          sphere_vertex, NULL, NULL,         false, 0,           0};
+static const ss_guest_kind sphere_kind = {.n_points = one,
+                                          .point = center_point,
+                                          .n_edges = one,
+                                          .edge = sphere_edge,
+                                          .n_faces = one,
+                                          .vertex = sphere_vertex};
 
 /* ---- capsules: the axis with a radius ---- */
 
@@ -132,18 +136,16 @@ static bool capsule_is_pierced(const ss_guest *g, const ss_segment *e, double *m
   return capsule_distance(g, segment_point(e, *middle), &n) < 0;
 }
 
-static const ss_guest_kind capsule_kind = {capsule_points,
-                                           0,
-                                           capsule_point,
-                                           capsule_edges,
-                                           capsule_edge,
-                                           one,
-                                           capsule_vertex,
-                                           capsule_distance,
-                                           capsule_is_pierced,
-                                           true,
-                                           2,
-                                           0};
+static const ss_guest_kind capsule_kind = {.n_points = capsule_points,
+                                           .point = capsule_point,
+                                           .n_edges = capsule_edges,
+                                           .edge = capsule_edge,
+                                           .n_faces = one,
+                                           .vertex = capsule_vertex,
+                                           .distance = capsule_distance,
+                                           .pierced = capsule_is_pierced,
+                                           .has_line = true,
+                                           .crossing = 2};
 
 /* ---- boxes and convex hulls ---- */
 
@@ -243,9 +245,14 @@ static double hull_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_hull_distance(g->hull, y, n, &foot);
 }
 
-static const ss_guest_kind hull_kind = {
-    hull_points,     0,     hull_point, hull_edges, hull_at_edge, hull_faces, hull_at_vertex, hull_distance,
-    hull_is_pierced, false, 0,          0};
+static const ss_guest_kind hull_kind = {.n_points = hull_points,
+                                        .point = hull_point,
+                                        .n_edges = hull_edges,
+                                        .edge = hull_at_edge,
+                                        .n_faces = hull_faces,
+                                        .vertex = hull_at_vertex,
+                                        .distance = hull_distance,
+                                        .pierced = hull_is_pierced};
 
 /* ---- ellipsoids, ellipses ---- */
 
@@ -291,30 +298,24 @@ static double ellipsoid_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_ellipsoid_distance(g->shape->half, y, n, &foot);
 }
 
-static const ss_guest_kind ellipsoid_kind = {one,
-                                             1,
-                                             ellipsoid_point,
-                                             one,
-                                             ellipsoid_edge,
-                                             one,
-                                             ellipsoid_vertex,
-                                             ellipsoid_distance,
-                                             ellipsoid_is_pierced,
-                                             false,
-                                             0,
-                                             0};
-static const ss_guest_kind ellipse_kind = {one,
-                                           1,
-                                           ellipsoid_point,
-                                           one,
-                                           ellipsoid_edge,
-                                           none,
-                                           ellipsoid_vertex,
-                                           ellipsoid_distance,
-                                           ellipsoid_is_pierced,
-                                           false,
-                                           0,
-                                           0};
+static const ss_guest_kind ellipsoid_kind = {.n_points = one,
+                                             .first_fixed = 1,
+                                             .point = ellipsoid_point,
+                                             .n_edges = one,
+                                             .edge = ellipsoid_edge,
+                                             .n_faces = one,
+                                             .vertex = ellipsoid_vertex,
+                                             .distance = ellipsoid_distance,
+                                             .pierced = ellipsoid_is_pierced};
+static const ss_guest_kind ellipse_kind = {.n_points = one,
+                                           .first_fixed = 1,
+                                           .point = ellipsoid_point,
+                                           .n_edges = one,
+                                           .edge = ellipsoid_edge,
+                                           .n_faces = none,
+                                           .vertex = ellipsoid_vertex,
+                                           .distance = ellipsoid_distance,
+                                           .pierced = ellipsoid_is_pierced};
 
 /* ---- cylinders: the lowest point of each rim, points fixed on the rims while it stands ---- */
 
@@ -413,18 +414,17 @@ static double cylinder_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_cylinder_distance(cylinder_of(g->shape), y, n, &foot);
 }
 
-static const ss_guest_kind cylinder_kind = {cylinder_points,
-                                            2,
-                                            cylinder_point,
-                                            cylinder_edges,
-                                            cylinder_edge,
-                                            cylinder_surfaces,
-                                            cylinder_vertex,
-                                            cylinder_distance,
-                                            cylinder_is_pierced,
-                                            true,
-                                            0,
-                                            SS_CYLINDER_SIDE};
+static const ss_guest_kind cylinder_kind = {.n_points = cylinder_points,
+                                            .first_fixed = 2,
+                                            .point = cylinder_point,
+                                            .n_edges = cylinder_edges,
+                                            .edge = cylinder_edge,
+                                            .n_faces = cylinder_surfaces,
+                                            .vertex = cylinder_vertex,
+                                            .distance = cylinder_distance,
+                                            .pierced = cylinder_is_pierced,
+                                            .has_line = true,
+                                            .round_face = SS_CYLINDER_SIDE};
 
 /* ---- */
 
@@ -521,7 +521,6 @@ void ss_guest_prepare(ss_guest *g) {
   ss_shape_bounds(g->shape, &pose, &g->low, &g->high);
   g->axes = quat_matrix(g->turn);
   g->extent = extent_of(g);
-  const int n = g->hull && g->hull->n_vertices <= SS_GUEST_POINTS ? g->hull->n_vertices : 0;
-  for (int i = 0; i < n; i++) g->point[i] = from_guest(g, g->hull->vertex[i]);
-  g->n_prepared = n;
+  g->n_prepared = g->hull ? g->hull->n_vertices : 0;
+  for (int i = 0; i < g->n_prepared; i++) g->point[i] = from_guest(g, g->hull->vertex[i]);
 }
