@@ -384,11 +384,16 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
          ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
+/* Beside a rim: the edge's line, or its closest point where that of the line is beyond its end. */
 static bool edge_beside(const ss_guest *g, const ss_segment *e, ss_contact_point *out) {
   ss_vec3 n, foot;
   const double distance = ss_cylinder_line(cylinder_of(g->shape), e->center, e->axis, &n, &foot);
-  fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
-  return fabs(v3_dot(e->axis, v3_sub(foot, e->center))) <= e->half * to_its_end;
+  if (fabs(v3_dot(e->axis, v3_sub(foot, e->center))) <= e->half * to_its_end) {
+    fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
+    return true;
+  }
+  (void)over_surface(g, segment_point(e, ss_cylinder_segment(cylinder_of(g->shape), e)), SS_CYLINDER_SIDE + 1, out);
+  return false;
 }
 
 /* 0: over the side; 1 to 4: chords; 5, 6: along the side, at the ends; 7: beside a rim. */
