@@ -175,13 +175,15 @@ static bool ellipsoid_is_pierced(const ss_guest *g, const ss_segment *e, double 
   return ss_ellipsoid_distance(g->shape->half, segment_point(e, *middle), &n, &foot) < 0;
 }
 
-/* Edges that have passed each other touch only if the mesh's edge is in the shape, and not far: lines cross anywhere. */
-static bool crosses_inside(const ss_guest *g, const struct ss_mesh *mesh, int edge, const ss_contact_point *c) {
-  if (c->gap >= -g->margin) return true;
-  if (c->gap < -deep * g->size) return false;
+static bool passes_through(const ss_guest *g, const struct ss_mesh *mesh, int edge) {
   const ss_segment e = edge_in_guest(g, mesh, edge);
   double middle;
   return g->kind->pierced(g, &e, &middle);
+}
+
+/* Edges that have passed each other touch only if the mesh's edge is in the shape, and not far: lines cross anywhere. */
+static bool crosses_inside(const ss_guest *g, const struct ss_mesh *mesh, int edge, const ss_contact_point *c) {
+  return c->gap >= -g->margin || (c->gap >= -deep * g->size && passes_through(g, mesh, edge));
 }
 
 /* May a contact at the hull's edge have this normal (in the hull's frame, out of it)? */
@@ -202,12 +204,15 @@ static bool hull_at_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge
   ss_vec3 outward = left_normal(mesh, edge);
   if (sides->right >= 0) outward = v3_add(outward, mesh->facet[mesh->triangle[sides->right].facet].normal);
   double s, t;
-  const double d = ss_edge_distance(&a, &e, v3_sub(outward, quat_rotate(g->turn, own_outward)), &out->normal, &s, &t);
+  double d = ss_edge_distance(&a, &e, v3_sub(outward, quat_rotate(g->turn, own_outward)), &out->normal, &s, &t);
+  const bool apart =
+      d < -shallow * g->size && !passes_through(g, mesh, edge); /* what is shallower may cross in an end */
+  if (apart) d = edges_apart(d, &out->normal);
   out->gap = d;
   out->point_b = segment_point(&e, t);
   out->point_a = v3_axpy(out->point_b, d, out->normal);
   const bool crossed = fabs(v3_dot(out->normal, a.axis)) < 1e-6 && fabs(v3_dot(out->normal, e.axis)) < 1e-6;
-  return v3_norm(v3_cross(a.axis, e.axis)) > parallel && crossed && fabs(s) < a.half * until &&
+  return !apart && v3_norm(v3_cross(a.axis, e.axis)) > parallel && crossed && fabs(s) < a.half * until &&
          fabs(t) < e.half * until && crosses_inside(g, mesh, edge, out) &&
          ss_mesh_edge_admits(mesh, edge, out->normal, flat) &&
          hull_edge_admits(g->hull, k, own.axis, quat_rotate(quat_conjugate(g->turn), v3_neg(out->normal)));
@@ -379,8 +384,9 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
   double t;
   const bool crosses = ss_cylinder_chord(c, e, k & 1, -SS_EDGE_ENDS * e->half, &t);
   const ss_vec3 y = segment_point(e, clamp(t, e->half));
+  if (!crosses) return over_surface(g, y, SS_CYLINDER_SIDE + 1, out), false;
   fill_point(g, y, side * y.x - c.half, v3(side, 0, 0), out);
-  return crosses && side * y.x >= 0 && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
+  return side * y.x >= 0 && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
          ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
