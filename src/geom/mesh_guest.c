@@ -205,8 +205,8 @@ static bool hull_at_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge
   if (sides->right >= 0) outward = v3_add(outward, mesh->facet[mesh->triangle[sides->right].facet].normal);
   double s, t;
   double d = ss_edge_distance(&a, &e, v3_sub(outward, quat_rotate(g->turn, own_outward)), &out->normal, &s, &t);
-  const bool apart =
-      d < -shallow * g->size && !passes_through(g, mesh, edge); /* what is shallower may cross in an end */
+  /* what is shallower may cross in an end; a search asks whether it passes through when all else is right */
+  const bool apart = !g->searches && d < -shallow * g->size && !passes_through(g, mesh, edge);
   if (apart) d = edges_apart(d, &out->normal);
   out->gap = d;
   out->point_b = segment_point(&e, t);
@@ -398,7 +398,8 @@ static bool edge_beside(const ss_guest *g, const ss_segment *e, ss_contact_point
     fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
     return true;
   }
-  (void)over_surface(g, segment_point(e, ss_cylinder_segment(cylinder_of(g->shape), e)), SS_CYLINDER_SIDE + 1, out);
+  if (!g->searches)
+    (void)over_surface(g, segment_point(e, ss_cylinder_segment(cylinder_of(g->shape), e)), SS_CYLINDER_SIDE + 1, out);
   return false;
 }
 
@@ -480,6 +481,7 @@ void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_m
   g->radius = g->kind == &sphere_kind || g->kind == &capsule_kind ? shape->radius : 0;
   g->size = fmin(shape->reach, mesh->size / 2);
   g->n_prepared = 0;
+  g->searches = false;
   g->beyond = 0.01 * g->size;
   g->margin = g->size > 0 ? 1e-9 * g->size : 1e-12 * mesh->size; /* a point has no size */
 }
@@ -532,6 +534,7 @@ void ss_guest_prepare(ss_guest *g) {
   ss_shape_bounds(g->shape, &pose, &g->low, &g->high);
   g->axes = quat_matrix(g->turn);
   g->extent = extent_of(g);
+  g->searches = true;
   g->n_prepared = g->hull ? g->hull->n_vertices : 0;
   for (int i = 0; i < g->n_prepared; i++) g->point[i] = from_guest(g, g->hull->vertex[i]);
 }
