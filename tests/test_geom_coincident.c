@@ -147,13 +147,16 @@ static int flat_normals(const ss_shape *s, const ss_pose *p, ss_vec3 out[MOST_PO
 }
 
 /* The least depth along the normal of a face or an end, as a negative number. */
-static double best_flat_slab(const couple *c) {
+static double best_flat_slab(const couple *c, ss_vec3 *best_normal) {
   ss_vec3 normals[MOST_POINTS];
   double best = -INFINITY;
   for (int side = 0; side < 2; side++) {
     const int n = flat_normals(side ? &c->b : &c->a, side ? &c->pb : &c->pa, normals);
-    for (int i = 0; i < n; i++)
-      best = fmax(best, slab_distance(&c->a, &c->pa, &c->b, &c->pb, side ? normals[i] : v3_neg(normals[i])));
+    for (int i = 0; i < n; i++) {
+      const ss_vec3 towards_a = side ? normals[i] : v3_neg(normals[i]);
+      const double slab = slab_distance(&c->a, &c->pa, &c->b, &c->pb, towards_a);
+      if (slab > best) best = slab, *best_normal = towards_a;
+    }
   }
   return best;
 }
@@ -173,7 +176,13 @@ static void test_ways_out(void **unused) {
       const ss_pair *pair = ss_pair_find(solids[i], solids[j], &swapped);
       for (int trial = 0; trial < 100 * trials && !swapped; trial++) {
         couple c = {pair, random_shape(solids[i]), random_shape(solids[j]), random_pose(1), random_pose(0)};
-        const double flat = best_flat_slab(&c);
+        const double depth = uniform(0.001, 0.2);
+        ss_vec3 out;
+        for (int k = 0; k < 5; k++) { /* along the way out, which may change */
+          const double by = best_flat_slab(&c, &out);
+          if (isfinite(by)) c.pa.position = v3_axpy(c.pa.position, -(by + depth), out);
+        }
+        const double flat = best_flat_slab(&c, &out);
         ss_contact_point contacts[SS_PAIR_CONTACTS];
         const int n = collide(&c, 0, contacts);
         double best = -INFINITY, off = INFINITY;

@@ -203,7 +203,7 @@ static void test_followed_on_meshes(void **unused) {
   (void)unused;
   int followed = 0;
   for (int i = 0; i < CONVEX; i++)
-    for (int trial = 0; trial < 1000; trial++) {
+    for (int trial = 0; trial < 1500; trial++) {
       bool swapped;
       couple c = random_couple(NULL, convex[i], SS_SHAPE_CONVEX, trial);
       const ss_pair *pair = ss_pair_find(convex[i], SS_SHAPE_MESH, &swapped);

@@ -388,7 +388,7 @@ static int hull_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b,
       c.least > tolerance) { /* deep, or a vertex under a rim: the feature of the chosen normal, or the best slab */
     ss_contact_point contact;
     (void)feature_contact(&s, best.feature, &contact);
-    const bool closed = contact.gap + s.radius <= best.separation / 2;
+    const bool closed = contact.gap + s.radius <= fmin(best.separation + tolerated * s.size, 0);
     if (!closed) (void)feature_contact(&s, flat.feature, &contact);
     /* lines that nearly lie on each other: the way out through a face is no measure of what their normals err by */
     if (closed || c.count == 0 || flat.separation > 10 * best.separation)

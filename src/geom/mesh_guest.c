@@ -224,7 +224,7 @@ static bool hull_vertex_counts(const ss_guest *g, const struct ss_mesh *mesh, in
   const double own = hull_height(g->hull, k, y);
   double highest = own;
   for (int i = 0; i < g->hull->n_faces; i++) highest = fmax(highest, hull_height(g->hull, i, y));
-  if (own < -shallow * g->size) return highest <= g->margin && own >= highest * (1 + 1e-9);
+  if (own < -shallow * g->size) return own >= highest * (1 + 1e-9);
   const ss_vec3 normal = v3_neg(quat_rotate(g->turn, g->hull->face[k].normal));
   return (highest <= g->margin || own >= -g->margin) && ss_mesh_vertex_admits(mesh, vertex, normal, flat);
 }
