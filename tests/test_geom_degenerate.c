@@ -353,6 +353,26 @@ static void test_a_small_cylinder_at_an_end(void **unused) {
   }
 }
 
+/* A small polyhedron on the end of a large cylinder, not quite level: it is no deeper than its lowest corner, wherever the lines of its edges
+ * reach the rim. */
+static void test_small_on_a_large_end(void **unused) {
+  (void)unused;
+  const solid small[] = {solid_prism(3, 2e-4, 1e-4), solid_box(2e-4, 3e-4, 1e-4)}, large = solid_cylinder(0.1, 0.2);
+  for (int i = 0; i < 400; i++) {
+    setting s = {.upper = &small[i % 2], .lower = &large, .frame = pose_identity(), .reach = 1e-7};
+    const double tilt = pow(10, uniform(-13, -8.5)), yaw = uniform(-3, 3);
+    s.pl.orientation = turned(1); /* upright */
+    s.pu.orientation =
+        quat_multiply(quat_exp(v3_scale(tilt, v3(cos(yaw), sin(yaw), 0))), quat_exp(v3(0, 0, uniform(-3, 3))));
+    s.pu.position = v3(uniform(-0.05, 0.05), uniform(-0.05, 0.05), 0);
+    s.pu.position.z = 0.1 + extent(s.upper, &s.pu, v3(0, 0, -1));
+    ss_contact_point c[SS_PAIR_CONTACTS];
+    const int n = contacts_of(&s, c);
+    assert_true(n >= 3);
+    for (int k = 0; k < n; k++) assert_true(c[k].gap > -1e-15);
+  }
+}
+
 /* Where lines that nearly lie on each other, or points that touch, have no direction of their own. */
 static void test_no_direction(void **unused) {
   (void)unused;
@@ -390,6 +410,6 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 2 && i + 2 < argc; i++) only[i] = argv[i + 2];
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_deep_capsules),
                                      cmocka_unit_test(test_a_small_cylinder_at_an_end),
-                                     cmocka_unit_test(test_no_direction)};
+                                     cmocka_unit_test(test_no_direction), cmocka_unit_test(test_small_on_a_large_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

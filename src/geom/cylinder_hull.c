@@ -184,8 +184,10 @@ static bool edge_over_side(const scene *s, const ss_segment *e, ss_contact_point
 
 static bool edge_beside(const scene *s, const ss_segment *e, ss_contact_point *out) {
   ss_vec3 n, foot;
-  const double d = ss_cylinder_line(s->c, e->center, e->axis, &n, &foot);
-  if (segment_contains(e, v3_dot(e->axis, v3_sub(foot, e->center)), margin * e->half)) {
+  const double d = ss_cylinder_line(s->c, e->center, e->axis, &n, &foot), t = v3_dot(e->axis, v3_sub(foot, e->center));
+  if (segment_contains(e, t, margin * e->half)) {
+    const bool along_end = hypot(n.y, n.z) < 1e-9; /* where the line goes on to the rim the edge may not */
+    if (along_end) return contact_of_point(s, segment_point(e, t), n.x > 0, out);
     const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), s->c.half};
     return fill_point(s, d, n, foot, out), segments_cross(e, &axis);
   }

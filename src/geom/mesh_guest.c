@@ -394,7 +394,10 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
 static bool edge_beside(const ss_guest *g, const ss_segment *e, ss_contact_point *out) {
   ss_vec3 n, foot;
   const double distance = ss_cylinder_line(cylinder_of(g->shape), e->center, e->axis, &n, &foot);
-  if (fabs(v3_dot(e->axis, v3_sub(foot, e->center))) <= e->half * to_its_end) {
+  const double t = v3_dot(e->axis, v3_sub(foot, e->center));
+  if (fabs(t) <= e->half * to_its_end) {
+    const bool along_end = hypot(n.y, n.z) < 1e-9; /* where the line goes on to the rim the edge may not */
+    if (along_end) return over_surface(g, segment_point(e, t), n.x > 0, out);
     fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
     return true;
   }
