@@ -272,10 +272,8 @@ static void test_apart_by_capsules(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_smallest_gap),
-      cmocka_unit_test(test_followed_gaps),
-      cmocka_unit_test(test_followed_on_meshes),
-      cmocka_unit_test(test_around_an_edge),
+      cmocka_unit_test(test_smallest_gap),       cmocka_unit_test(test_followed_gaps),
+      cmocka_unit_test(test_followed_on_meshes), cmocka_unit_test(test_around_an_edge),
       cmocka_unit_test(test_apart_by_capsules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
