@@ -246,11 +246,12 @@ static void collect_missing(collector *k, const search *s) {
   ss_contact_point contact;
   (void)feature_contact(k->c, by_feature ? s->feature : s->flat, &contact);
   const int n_a = k->c->a->n_vertices, n_b = k->c->b->n_vertices;
-  for (int i = 0; i < n_a + n_b && s->separation > -tolerance;
-       i++) { /* a vertex on a vertex, where there is no direction */
+  /* a vertex on a vertex, where there is no direction; but it must separate like any closed contact's */
+  for (int i = 0; i < n_a + n_b && s->separation > -tolerance; i++) {
     ss_contact_point other;
     (void)feature_contact(k->c, i < n_a ? encode(VERTEX_A, i, NO_FACE) : encode(VERTEX_B, i - n_a, NO_FACE), &other);
-    if (other.gap < contact.gap) contact = other;
+    if (other.gap < contact.gap - tolerance && separation(k->c, other.normal) > -tolerated * k->c->size)
+      contact = other;
   }
   k->count = contact_add(k->out, k->count, &contact, k->reach);
 }
