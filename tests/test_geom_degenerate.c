@@ -379,11 +379,14 @@ static void test_no_direction(void **unused) {
   static const double r = 0.70710678118654752440;
   const solid coin = solid_cylinder(0.15, 0.04), prism = solid_prism(6, 0.5, 1), small = solid_prism(5, 0.01, 0.02);
   const solid pin = solid_cylinder(0.006, 0.01), mesh = solid_mesh(solid_box(1, 1, 1));
+  const solid drum = solid_cylinder(0.5, 1),
+              nut = solid_mesh(solid_prism(6, 0.5, 1)); /* the rim passes through corners */
   const ss_quat upright = {r, 0, r, 0}, on_side = {r, r, 0, 0};
   setting all[] = {{.upper = &coin, .lower = &prism, .gap = 1.5e-8, .tilt = 1e-6},
                    {.upper = &prism, .lower = &small, .tilt = 9e-10},
                    {.upper = &prism, .lower = &small, .gap = -1.4e-11, .tilt = 3e-10},
-                   {.upper = &pin, .lower = &mesh}};
+                   {.upper = &pin, .lower = &mesh},
+                   {.upper = &drum, .lower = &nut, .gap = -7.07107e-10, .tilt = 1e-12}};
   all[0].pu = (ss_pose){v3(0, 0, 0.65 + 0.02e-6 + 1.5e-8), quat_exp(v3(0, 1e-6, 0))};
   all[0].pl.orientation = upright;
   for (int i = 1; i < 3; i++) {
@@ -393,7 +396,9 @@ static void test_no_direction(void **unused) {
   }
   all[3].pu = (ss_pose){v3(0.495, 0, 0.506), on_side};
   all[3].pl.orientation = on_side;
-  for (int i = 0; i < 4; i++)
+  all[4].pu = (ss_pose){v3(0.5, 0, 1 + all[4].gap), quat_multiply(quat_exp(v3(0, 1e-12, 0)), (ss_quat){0, r, 0, -r})};
+  all[4].pl.orientation = (ss_quat){0, 0, 0, 1};
+  for (int i = 0; i < 5; i++)
     for (int k = 0; k < 40; k++) {
       setting s = all[i];
       s.frame = k ? random_pose(1) : pose_identity();

@@ -382,11 +382,11 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
   const ss_cylinder c = cylinder_of(g->shape);
   const double side = k & 2 ? 1 : -1;
   double t;
-  const bool crosses = ss_cylinder_chord(c, e, k & 1, -SS_EDGE_ENDS * e->half, &t);
+  const bool near = ss_cylinder_chord(c, e, k & 1, -g->margin, &t), crosses = near && fabs(t) < e->half * to_its_end;
   const ss_vec3 y = segment_point(e, clamp(t, e->half));
-  if (!crosses) return over_surface(g, y, SS_CYLINDER_SIDE + 1, out), false;
+  if (!near) return over_surface(g, y, SS_CYLINDER_SIDE + 1, out), false;
   fill_point(g, y, side * y.x - c.half, v3(side, 0, 0), out);
-  return side * y.x >= 0 && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
+  return crosses && side * y.x >= 0 && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
          ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
