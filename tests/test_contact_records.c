@@ -253,6 +253,27 @@ static void test_limits(void **state) {
   run_close(&r);
 }
 
+/* More of them than anything else. */
+static void test_many_limits(void **state) {
+  (void)state;
+  enum { JOINTS = 40 };
+  char text[16384];
+  int used = snprintf(text, sizeof text, "bodies:\n");
+  for (int i = 0; i < JOINTS; i++)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "  - {name: b%d, mass: 1, inertia: [1, 1, 1], position: [%d, 0, 0]}\n", i, i);
+  used += snprintf(text + used, sizeof text - (size_t)used, "joints:\n");
+  for (int i = 0; i < JOINTS; i++)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "  - {type: prismatic, between: [world, b%d], axis: [0, 0, 1], limits: [-0.01, 1]}\n", i);
+  (void)snprintf(text + used, sizeof text - (size_t)used, "simulation: {step: 0.01, duration: 0.2}\n");
+  run r;
+  run_parse(&r, text, NULL);
+  while (!ss_sim_done(r.sim)) run_step(&r);
+  for (int i = 0; i < JOINTS; i++) check_near(run_position(&r, i).z, -0.01, 1e-9, "at its end");
+  run_close(&r);
+}
+
 /* ---- patches ---- */
 
 /* A patch lives while it is closed, or its shapes overlap; not where the contact is not held, or rigid. */
@@ -499,6 +520,7 @@ int main(void) {
       cmocka_unit_test(test_what_is_remembered),
       cmocka_unit_test(test_impulses_of_a_step_add_up),
       cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_many_limits),
       cmocka_unit_test(test_which_patches_live),
       cmocka_unit_test(test_keys_of_meshes),
       cmocka_unit_test(test_elements_are_counted_over_patches),

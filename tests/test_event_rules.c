@@ -431,8 +431,8 @@ static void test_blows_that_go_on_within_a_dense_step(void **state) {
 
 /* ---- blows that are passed on ---- */
 
-/* Balls of radius 1/2 on the x axis; how many impacts of the first 0.1 s went on through bodies that only touched. */
-static int passed_on(double restitution, int n, const double *x, const double *v, bool wall) {
+/* Balls of radius 1/2, or cubes, on the x axis; how many impacts of the first 0.1 s went on through bodies that only touched. */
+static int passed_on_of(const char *shape, double restitution, int n, const double *x, const double *v, bool wall) {
   char text[2048];
   int used = snprintf(
       text, sizeof text, "gravity: [0, 0, 0]\nmaterials: [{name: default, friction: 0, restitution: %g}]\n%sbodies:\n",
@@ -440,9 +440,8 @@ static int passed_on(double restitution, int n, const double *x, const double *v
   for (int i = 0; i < n; i++)
     used += snprintf(
         text + used, sizeof text - (size_t)used,
-        "  - {name: b%d, mass: 1, position: [%.17g, 0, 0], velocity: [%g, 0, 0], freedom: [x], shapes: [{type: "
-        "sphere, radius: 0.5}]}\n",
-        i, x[i], v[i]);
+        "  - {name: b%d, mass: 1, position: [%.17g, 0, 0], velocity: [%g, 0, 0], freedom: [x], shapes: [%s]}\n", i,
+        x[i], v[i], shape);
   (void)snprintf(text + used, sizeof text - (size_t)used, "simulation: {step: 0.1, duration: 1}\n");
   run r;
   run_parse(&r, text, NULL);
@@ -451,6 +450,10 @@ static int passed_on(double restitution, int n, const double *x, const double *v
   assert_true(r.sim->report.solves.impacts > 0);
   run_close(&r);
   return count;
+}
+
+static int passed_on(double restitution, int n, const double *x, const double *v, bool wall) {
+  return passed_on_of("{type: sphere, radius: 0.5}", restitution, n, x, v, wall);
 }
 
 static void test_blows_that_are_passed_on(void **state) {
@@ -468,7 +471,8 @@ static void test_blows_that_are_passed_on(void **state) {
   assert_int_equal(passed_on(0, 3, row, fast, false), 0);     /* nothing would have been returned */
   assert_int_equal(passed_on(0.5, 3, apart, fast, false), 0); /* they do not touch */
   assert_int_equal(passed_on(0.5, 2, row, fast, false), 0);   /* nobody to pass it on to */
-  assert_int_equal(passed_on(0.5, 2, row, fast, true), 0);    /* the wall is no body */
+  assert_int_equal(passed_on(0.5, 2, row, fast, true), 0);    /* the wall is no body, whichever of a pair it is */
+  assert_int_equal(passed_on_of("{type: box, size: [1, 1, 1]}", 0.5, 2, row, fast, true), 0);
   const double other[] = {-1.1, 0, 1, 10, 11}, turned[] = {2, 0, 0, 0, 0};
   assert_int_equal(passed_on(0.5, 5, other, turned, false), 1); /* two that only touch each other, elsewhere */
   const double pulled[] = {-1.1, 0, 1}, leaves[] = {2, 0, 1};   /* the third leaves: the blow does not reach it */

@@ -215,6 +215,12 @@ static ss_quat turned(int k) {
   return quat_identity();
 }
 
+/* The other way round about one of the three axes, or not. */
+static ss_quat half_turn(void) {
+  static const ss_quat turns[4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+  return turns[(int)uniform(0, 3.99)];
+}
+
 static double extent(const solid *s, const ss_pose *p, ss_vec3 n) {
   return solid_support(s, p, n) - v3_dot(n, p->position);
 }
@@ -248,8 +254,8 @@ static void try_all(const solid *upper, const solid *lower, int stride) {
     s.tilt = kind < 3 ? tilts[t] : 0;
     if (s.tilt * largest > 2e-3 * size) continue; /* no part of the one's face is near the other */
     const ss_vec3 about = v3(kind == 0 ? s.tilt : 0, kind == 1 ? s.tilt : 0, kind == 2 ? s.tilt : 0);
-    s.pl.orientation = turned(below);
-    s.pu.orientation = quat_multiply(quat_exp(about), turned(above));
+    s.pl.orientation = lower->flat > 0 ? turned(below) : quat_multiply(turned(below), half_turn());
+    s.pu.orientation = quat_multiply(quat_exp(about), quat_multiply(turned(above), half_turn()));
     place(&s, where, kind == 3 ? tilts[t] : kind == 4 ? -tilts[t] : 0);
     s.reach = fmax(s.gap, 0) + 40 * s.tilt * largest + 1e-2 * size;
     check(&s);
@@ -347,11 +353,68 @@ static void test_a_small_cylinder_at_an_end(void **unused) {
   }
 }
 
+/* A small polyhedron on the end of a large cylinder, not quite level: it is no deeper than its lowest corner, wherever the lines of its edges
+ * reach the rim. */
+static void test_small_on_a_large_end(void **unused) {
+  (void)unused;
+  const solid small[] = {solid_prism(3, 2e-4, 1e-4), solid_box(2e-4, 3e-4, 1e-4)}, large = solid_cylinder(0.1, 0.2);
+  for (int i = 0; i < 400; i++) {
+    setting s = {.upper = &small[i % 2], .lower = &large, .frame = pose_identity(), .reach = 1e-7};
+    const double tilt = pow(10, uniform(-13, -8.5)), yaw = uniform(-3, 3);
+    s.pl.orientation = turned(1); /* upright */
+    s.pu.orientation =
+        quat_multiply(quat_exp(v3_scale(tilt, v3(cos(yaw), sin(yaw), 0))), quat_exp(v3(0, 0, uniform(-3, 3))));
+    s.pu.position = v3(uniform(-0.05, 0.05), uniform(-0.05, 0.05), 0);
+    s.pu.position.z = 0.1 + extent(s.upper, &s.pu, v3(0, 0, -1));
+    ss_contact_point c[SS_PAIR_CONTACTS];
+    const int n = contacts_of(&s, c);
+    assert_true(n >= 3);
+    for (int k = 0; k < n; k++) assert_true(c[k].gap > -1e-15);
+  }
+}
+
+/* Where lines that nearly lie on each other, or points that touch, have no direction of their own. */
+static void test_no_direction(void **unused) {
+  (void)unused;
+  static const double r = 0.70710678118654752440;
+  const solid coin = solid_cylinder(0.15, 0.04), prism = solid_prism(6, 0.5, 1), small = solid_prism(5, 0.01, 0.02);
+  const solid pin = solid_cylinder(0.006, 0.01), mesh = solid_mesh(solid_box(1, 1, 1));
+  const solid drum = solid_cylinder(0.5, 1),
+              nut = solid_mesh(solid_prism(6, 0.5, 1)); /* the rim passes through corners */
+  const ss_quat upright = {r, 0, r, 0}, on_side = {r, r, 0, 0};
+  setting all[] = {{.upper = &coin, .lower = &prism, .gap = 1.5e-8, .tilt = 1e-6},
+                   {.upper = &prism, .lower = &small, .tilt = 9e-10},
+                   {.upper = &prism, .lower = &small, .gap = -1.4e-11, .tilt = 3e-10},
+                   {.upper = &pin, .lower = &mesh},
+                   {.upper = &drum, .lower = &nut, .gap = -7.07107e-10, .tilt = 1e-12}};
+  all[0].pu = (ss_pose){v3(0, 0, 0.65 + 0.02e-6 + 1.5e-8), quat_exp(v3(0, 1e-6, 0))};
+  all[0].pl.orientation = upright;
+  for (int i = 1; i < 3; i++) {
+    all[i].pu = (ss_pose){v3(0, 0, 0.51 + 0.5 * all[i].tilt + all[i].gap),
+                          quat_multiply(quat_exp(v3(0, all[i].tilt, 0)), upright)};
+    all[i].pl.orientation = quat_identity();
+  }
+  all[3].pu = (ss_pose){v3(0.495, 0, 0.506), on_side};
+  all[3].pl.orientation = on_side;
+  all[4].pu = (ss_pose){v3(0.5, 0, 1 + all[4].gap), quat_multiply(quat_exp(v3(0, 1e-12, 0)), (ss_quat){0, r, 0, -r})};
+  all[4].pl.orientation = (ss_quat){0, 0, 0, 1};
+  for (int i = 0; i < 5; i++)
+    for (int k = 0; k < 40; k++) {
+      setting s = all[i];
+      s.frame = k ? random_pose(1) : pose_identity();
+      s.exchanged = k % 2;
+      s.reach = fmax(s.gap, 0) + 40 * s.tilt + 1e-2 * fmin(s.upper->size, s.lower->size);
+      check(&s);
+    }
+  assert_int_equal(failed, 0);
+}
+
 /* Arguments: of how many positions one is tried, the upper and the lower shape. */
 int main(int argc, char **argv) {
   if (argc > 1) stride = atoi(argv[1]);
   for (int i = 0; i < 2 && i + 2 < argc; i++) only[i] = argv[i + 2];
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_all), cmocka_unit_test(test_deep_capsules),
-                                     cmocka_unit_test(test_a_small_cylinder_at_an_end)};
+                                     cmocka_unit_test(test_a_small_cylinder_at_an_end),
+                                     cmocka_unit_test(test_no_direction), cmocka_unit_test(test_small_on_a_large_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

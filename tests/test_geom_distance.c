@@ -198,6 +198,33 @@ static int check_followed(couple *c, int number) {
   return 1;
 }
 
+/* On the surface of a convex body as a mesh likewise. */
+static void test_followed_on_meshes(void **unused) {
+  (void)unused;
+  int followed = 0;
+  for (int i = 0; i < CONVEX; i++)
+    for (int trial = 0; trial < 1500; trial++) {
+      bool swapped;
+      couple c = random_couple(NULL, convex[i], SS_SHAPE_CONVEX, trial);
+      const ss_pair *pair = ss_pair_find(convex[i], SS_SHAPE_MESH, &swapped);
+      const ss_shape mesh = mesh_of_hull(c.b.hull);
+      const double size = trial % 2 ? 0.6 : 0.1;
+      ss_contact_point contacts[SS_PAIR_CONTACTS];
+      if (!(distance_of(&c) > 1e-3) || !isfinite(distance_of(&c))) continue;
+      const int n = pair->collide(&c.a, &c.pa, &mesh, &c.pb, 0.3, contacts);
+      c.pa = moved(c.pa, random_vector(size), random_vector(size), 1);
+      const double distance = distance_of(&c);
+      if (!isfinite(distance) || distance < 1e-6) continue;
+      for (int k = 0; k < n; k++, followed++) {
+        ss_contact_point later;
+        pair->gap(&c.a, &c.pa, &mesh, &c.pb, contacts[k].feature, &later);
+        if (later.gap < distance - 1e-8) complain(&c, later.gap, distance, contacts[k].feature);
+        assert_near3(v3_sub(later.point_a, later.point_b), v3_scale(later.gap, later.normal), 1e-9);
+      }
+    }
+  assert_true(followed > 1000);
+}
+
 static void test_followed_gaps(void **unused) {
   (void)unused;
   for_every_pair(1500, check_followed);
@@ -245,9 +272,8 @@ static void test_apart_by_capsules(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_smallest_gap),
-      cmocka_unit_test(test_followed_gaps),
-      cmocka_unit_test(test_around_an_edge),
+      cmocka_unit_test(test_smallest_gap),       cmocka_unit_test(test_followed_gaps),
+      cmocka_unit_test(test_followed_on_meshes), cmocka_unit_test(test_around_an_edge),
       cmocka_unit_test(test_apart_by_capsules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

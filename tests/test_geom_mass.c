@@ -214,17 +214,18 @@ static void test_tetrahedra(void **unused) {
     if (volume < 0.01) continue;
     d.points = corner;
     d.n_points = 4;
+    if (k % 2) d.pose = random_pose(1);
     const ss_shape shape = compiled(&d);
     const ss_mass_properties p = ss_shape_mass(&shape);
     double expected[6] = {0};
     for (int i = 0; i < 4; i++) {
-      const ss_vec3 r = v3_sub(corner[i], centroid);
+      const ss_vec3 r = quat_rotate(d.pose.orientation, v3_sub(corner[i], centroid));
       const double terms[6] = {
           r.y * r.y + r.z * r.z, r.x * r.x + r.z * r.z, r.x * r.x + r.y * r.y, -r.x * r.y, -r.x * r.z, -r.y * r.z};
       for (int j = 0; j < 6; j++) expected[j] += volume / 20 * terms[j];
     }
     assert_near(p.volume, volume, 1e-14);
-    assert_near3(p.centroid, centroid, 1e-14);
+    assert_near3(p.centroid, pose_point(&d.pose, centroid), 1e-14);
     for (int j = 0; j < 6; j++) assert_near(p.inertia[j], expected[j], 1e-14);
   }
 }

@@ -197,6 +197,7 @@ static void check_features(const setting *s) {
     assert_memory_equal(&contacts[i].point_a, &again.point_a, sizeof again.point_a);
     assert_memory_equal(&contacts[i].point_b, &again.point_b, sizeof again.point_b);
     assert_int_equal(contacts[i].feature, again.feature);
+    assert_false(again.left);
     assert_true(s->b.mesh || contacts[i].feature < 1u << 24); /* contact keys have room for so much */
     for (int j = 0; j < i; j++) assert_true(contacts[j].feature != contacts[i].feature);
   }

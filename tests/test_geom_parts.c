@@ -275,6 +275,51 @@ static void test_minima_on_rims(void **state) {
   }
 }
 
+/* x.Ax/2 about a point, in the directions of a frame. */
+typedef struct bowl {
+  ss_pose pose;
+  ss_vec3 steep;
+} bowl;
+
+static ss_vec3 steepest(const void *context, ss_vec3 p) {
+  const bowl *b = context;
+  const ss_vec3 x = pose_local(&b->pose, p);
+  return quat_rotate(b->pose.orientation, v3(b->steep.x * x.x, b->steep.y * x.y, b->steep.z * x.z));
+}
+
+static double height_in(const bowl *b, ss_vec3 p) {
+  const ss_vec3 x = pose_local(&b->pose, p);
+  return (b->steep.x * x.x * x.x + b->steep.y * x.y * x.y + b->steep.z * x.z * x.z) / 2;
+}
+
+/* Where a convex function has several minima on the rim: the one that is the disc's, by a look at all of the rim. */
+static void test_minima_of_bowls(void **state) {
+  (void)state;
+  int several = 0;
+  for (int trial = 0; trial < 600; trial++) {
+    const ss_cylinder c = {uniform(0.2, 1), uniform(0.5, 1)};
+    const bowl b = {random_pose(1), v3(uniform(0.1, 1), uniform(0.1, 1), pow(10, uniform(0, 2)))};
+    ss_vec3 found;
+    const bool sound = ss_rim_minimum(c, 1, v3(0, 0, 0), quat_identity(), steepest, &b, &found);
+    double least = INFINITY;
+    int minima = 0;
+    enum { ALL = 2000 };
+    double heights[ALL];
+    for (int i = 0; i < ALL; i++) {
+      const double angle = i * 2 * 3.14159265358979323846 / ALL;
+      heights[i] = height_in(&b, v3(c.half, c.radius * cos(angle), c.radius * sin(angle)));
+      least = fmin(least, heights[i]);
+    }
+    for (int i = 0; i < ALL; i++)
+      minima += heights[i] < heights[(i + 1) % ALL] && heights[i] < heights[(i + ALL - 1) % ALL];
+    const ss_vec3 down = steepest(&b, found);
+    if (!sound || down.y * found.y + down.z * found.z > 0) continue; /* the disc's is inside */
+    several += minima > 1;
+    assert_true(height_in(&b, found) <= least + 1e-9);
+  }
+  assert_true(several > 20);
+}
+
 /* ---- boxes seen as hulls ---- */
 
 static void test_hulls(void **state) {
@@ -452,8 +497,9 @@ static void test_edges_of_a_staircase(void **state) {
     assert_false(ss_mesh_vertex_admits(m, v, v3_neg(v3_normalize(m->outward[v])), 0.02));
   }
   /* signed distances: the union of two boxes */
-  for (int trial = 0; trial < 500; trial++) {
-    const ss_vec3 p = v3(uniform(-1, 3), uniform(-1, 2), uniform(-1, 3));
+  for (int trial = 0; trial < 1000; trial++) {
+    const double more = trial % 2; /* or in its inside, near the hollow edge as well as elsewhere */
+    const ss_vec3 p = v3(uniform(-more, 1 + 2 * more), uniform(-more, 1 + more), uniform(-more, 1 + 2 * more));
     ss_vec3 normal, surface;
     const double found = ss_mesh_distance(m, p, HUGE_VAL, &normal, &surface);
     double out = HUGE_VAL;
@@ -478,6 +524,7 @@ int main(void) {
       cmocka_unit_test(test_lines_beside_cylinders),
       cmocka_unit_test(test_segments_beside_cylinders),
       cmocka_unit_test(test_minima_on_rims),
+      cmocka_unit_test(test_minima_of_bowls),
       cmocka_unit_test(test_hulls),
       cmocka_unit_test(test_trees_of_boxes),
       cmocka_unit_test(test_edges_of_a_staircase),

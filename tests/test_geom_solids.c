@@ -85,6 +85,34 @@ static void test_few_corners_of_a_spindle(void **unused) {
   }
 }
 
+/* A box with points on its edges and faces, in any order: none of them is a corner. */
+static void test_points_on_edges(void **unused) {
+  (void)unused;
+  for (int trial = 0; trial < 40; trial++) {
+    ss_vec3 points[27];
+    int n = 0;
+    const ss_vec3 half = v3(uniform(0.2, 1), uniform(0.2, 1), uniform(0.2, 1));
+    for (int x = -1; x <= 1; x++)
+      for (int y = -1; y <= 1; y++)
+        for (int z = -1; z <= 1; z++) points[n++] = v3(x * half.x, y * half.y, z * half.z);
+    for (int i = n - 1; i > 0; i--) {
+      const int k = (int)uniform(0, i + 0.99);
+      const ss_vec3 swap = points[i];
+      points[i] = points[k];
+      points[k] = swap;
+    }
+    const ss_pose pose = trial % 2 ? random_pose(1) : pose_identity();
+    for (int i = 0; i < n; i++) points[i] = pose_point(&pose, points[i]);
+    ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+    d.points = points, d.n_points = n;
+    const ss_shape shape = compiled(&d);
+    assert_int_equal(shape.hull->n_vertices, 8);
+    assert_int_equal(shape.hull->n_edges, 12);
+    assert_int_equal(shape.hull->n_faces, 6);
+    assert_near(shape.hull->volume, 8 * half.x * half.y * half.z, 1e-12);
+  }
+}
+
 /* Each of its numbers. */
 static void test_points_that_are_not_finite(void **unused) {
   (void)unused;
@@ -476,6 +504,7 @@ int main(void) {
       cmocka_unit_test(test_hulls_anywhere),
       cmocka_unit_test(test_few_corners_of_a_ball),
       cmocka_unit_test(test_few_corners_of_a_spindle),
+      cmocka_unit_test(test_points_on_edges),
       cmocka_unit_test(test_points_that_are_not_finite),
       cmocka_unit_test(test_meshes_of_hulls),
       cmocka_unit_test(test_facets_have_the_plane_of_the_largest_triangle),

@@ -162,6 +162,41 @@ static void test_the_order_of_contacts(void **unused) {
   }
 }
 
+/* A capsule without length is a sphere, whatever it touches: one contact where the sphere has one, with the same gap and normal. */
+static void test_capsules_without_length(void **unused) {
+  (void)unused;
+  int touching = 0;
+  for (int type = SS_SHAPE_POINT; type < SS_SHAPE_TYPES; type++)
+    for (int trial = 0; trial < 200; trial++) {
+      bool of_ball, of_capsule;
+      const ss_pair *ball_pair = ss_pair_find(SS_SHAPE_SPHERE, (ss_shape_type)type, &of_ball),
+                    *capsule_pair = ss_pair_find(SS_SHAPE_CAPSULE, (ss_shape_type)type, &of_capsule);
+      if (type == SS_SHAPE_ELLIPSE || type == SS_SHAPE_HEIGHT_FIELD) continue; /* planar; a mesh */
+      ss_shape_def d = shape_definition(SS_SHAPE_SPHERE);
+      d.radius = uniform(0.1, 0.6);
+      const ss_shape ball = compiled(&d), capsule = capsule_shape(d.radius, 0),
+                     other = random_shape((ss_shape_type)type);
+      const ss_pose p = random_pose(1.2), po = random_pose(0);
+      ss_contact_point one[SS_PAIR_CONTACTS], c[SS_PAIR_CONTACTS];
+      const int n = of_ball ? ball_pair->collide(&other, &po, &ball, &p, 0.3, one)
+                            : ball_pair->collide(&ball, &p, &other, &po, 0.3, one);
+      const int m = of_capsule ? capsule_pair->collide(&other, &po, &capsule, &p, 0.3, c)
+                               : capsule_pair->collide(&capsule, &p, &other, &po, 0.3, c);
+      if (least_of(one, n) < -d.radius || least_of(c, m) < -d.radius) continue; /* its centre is inside */
+      const bool shared =
+          type != SS_SHAPE_CONVEX && type != SS_SHAPE_MESH; /* others may see an edge beside their faces */
+      if (shared) assert_int_equal(n, m);
+      if (n == 0) continue;
+      assert_near(least_of(c, m), least_of(one, n), 1e-12);
+      touching++;
+      for (int i = 0; i < m; i++)
+        for (int k = 0; k < i; k++)
+          assert_true(v3_norm(v3_sub(c[i].point_b, c[k].point_b)) > 1e-9 ||
+                      v3_dot(c[i].normal, c[k].normal) < 1 - 1e-9);
+    }
+  assert_true(touching > 300);
+}
+
 /* ---- what is followed ---- */
 
 /* The widest slab between two boxes: their faces, and pairs of their edges. */
@@ -178,21 +213,31 @@ static double widest_slab(const ss_shape *a, const ss_pose *pa, const ss_shape *
   return widest;
 }
 
-/* A corner or a pair of edges that is followed wherever the boxes go: where these are apart, it is no nearer than they are. */
+static ss_shape as_hull(const ss_shape *box) {
+  ss_vec3 corners[8];
+  for (uint32_t i = 0; i < 8; i++) corners[i] = box_corner(box->half, i);
+  ss_shape_def d = shape_definition(SS_SHAPE_CONVEX);
+  d.points = corners;
+  return compiled(&d);
+}
+
+/* A corner or a pair of edges that is followed wherever the boxes go: where these are apart, it is no nearer than they are. The boxes as such,
+ * and as hulls of their corners. */
 static void test_boxes_that_have_gone_apart(void **unused) {
   (void)unused;
-  enum { LAST = 2 }; /* corners and edges; behind them edges that cross on a face */
-  bool swapped;
-  const ss_pair *pair = ss_pair_find(SS_SHAPE_BOX, SS_SHAPE_BOX, &swapped);
+  enum { LAST = 2 }; /* corners and edges; behind them edges of boxes that cross on a face, slabs of hulls */
   int tried = 0;
-  for (int trial = 0; trial < 8000; trial++) {
-    const ss_shape a = random_shape(SS_SHAPE_BOX), b = random_shape(SS_SHAPE_BOX);
+  for (int trial = 0; trial < 12000; trial++) {
+    const ss_shape box_a = random_shape(SS_SHAPE_BOX), box_b = random_shape(SS_SHAPE_BOX);
+    const ss_shape a = trial % 3 == 2 ? as_hull(&box_a) : box_a, b = trial % 3 ? as_hull(&box_b) : box_b;
     const ss_pose pa = random_pose(0.8), pb = random_pose(0), gone = random_pose(2.5);
-    const double apart = widest_slab(&a, &gone, &b, &pb);
+    const double apart = widest_slab(&box_a, &gone, &box_b, &pb);
     ss_contact_point c[SS_PAIR_CONTACTS], now;
+    bool swapped;
+    const ss_pair *pair = ss_pair_find(a.type, b.type, &swapped);
     const int n = apart > 1e-3 ? pair->collide(&a, &pa, &b, &pb, 0.5, c) : 0;
     for (int i = 0; i < n; i++) {
-      if (c[i].feature >> 16 > LAST) continue;
+      if (c[i].feature >> (trial % 3 ? 20 : 16) > LAST) continue;
       pair->gap(&a, &gone, &b, &pb, c[i].feature, &now);
       assert_true(now.gap >= apart - 1e-9);
       assert_near3(v3_sub(now.point_a, now.point_b), v3_scale(now.gap, now.normal), 1e-9);
@@ -204,6 +249,7 @@ static void test_boxes_that_have_gone_apart(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_descriptions), cmocka_unit_test(test_the_order_of_contacts),
+                                     cmocka_unit_test(test_capsules_without_length),
                                      cmocka_unit_test(test_boxes_that_have_gone_apart)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,8 +81,9 @@ ss_status ss_clusters_create(ss_sim *sim, ss_error *error) {
                            SS_ROOM(c->parent, n + 1)};
   const ss_status status = ss_arena_arrays(sim->arena, rooms, sizeof rooms / sizeof *rooms, error);
   if (status != SS_OK) return status;
-  for (int i = ns - 1, k = n; i >= -1; i--) { /* shapes are ordered by body, the world's last */
-    const int body = i < 0 ? -1 : m->shapes[i].body < 0 ? n : m->shapes[i].body;
+  /* shapes are ordered by body, the world's last; of the first bodies they start at 0 */
+  for (int i = ns - 1, k = n; i >= 0; i--) {
+    const int body = m->shapes[i].body < 0 ? n : m->shapes[i].body;
     for (; k > body; k--) c->first_shape[k] = i + 1;
   }
   for (int i = 0; i < ns; i++) c->order[i] = i;

@@ -63,7 +63,9 @@ static int stationary(const sample *a, const sample *b, double at[2]) {
   return n;
 }
 
-/* First x at which the cubic comes down through zero; negative: it does not. */
+#define NEVER ((double)INFINITY)
+
+/* First x at which the cubic comes down through zero; NEVER: it does not. */
 static double first_descent(const sample *a, const sample *b) {
   double knots[4] = {0};
   const int n = 1 + stationary(a, b, knots + 1);
@@ -80,7 +82,7 @@ static double first_descent(const sample *a, const sample *b) {
     }
     return high;
   }
-  return -1;
+  return NEVER;
 }
 
 /* Root of the gap itself between a (positive) and b (not positive): regula falsi, Illinois variant, with a bisection now
@@ -107,11 +109,11 @@ static double polish(const track *t, sample a, sample b) {
 }
 
 /* A cubic's root between samples a (positive) and b, confirmed on the gap: with a sample on the other side of zero, the nearest of a few;
- * negative: none. */
+ * NEVER: none. */
 static double confirm(const track *t, sample a, sample b) {
   static const double margins[] = {1e-6, 1e-3, 0.25, 1};
   const double x = first_descent(&a, &b);
-  if (x < 0) return -1;
+  if (x == NEVER) return NEVER;
   const double width = b.tau - a.tau;
   const sample there = look(t, a.tau + x * width);
   for (int k = 0; k < 4; k++) {
@@ -124,7 +126,7 @@ static double confirm(const track *t, sample a, sample b) {
       if (low.gap > 0) return polish(t, low, there);
     }
   }
-  return -1;
+  return NEVER;
 }
 
 /* The point of a feature may travel over the shapes (where the line of one cylinder crosses the rim of another), and its gap then changes
@@ -137,7 +139,7 @@ static void correct_rates(sample *a, sample *b) {
 
 static double search(const track *t, sample a, sample b, int depth) {
   const double width = b.tau - a.tau;
-  if (a.gap > 0 && b.gap > 0 && a.gap + b.gap >= t->speed * width) return -1;
+  if (a.gap > 0 && b.gap > 0 && a.gap + b.gap >= t->speed * width) return NEVER;
   const sample middle = look(t, a.tau + width / 2);
   /* The slope counts too: a gap that goes down to a thin body and up again behind it has a kink, and where the one side
    * is three times as long as the other the cubic meets its middle all the same. */
@@ -152,7 +154,7 @@ static double search(const track *t, sample a, sample b, int depth) {
   }
   --*t->halvings;
   const double first = search(t, a, middle, depth - 1);
-  return first >= 0 ? first : search(t, middle, b, depth - 1);
+  return first < NEVER ? first : search(t, middle, b, depth - 1);
 }
 
 double ss_first_collision(ss_sim *sim, bool locate_all) {
@@ -171,7 +173,7 @@ double ss_first_collision(ss_sim *sim, bool locate_all) {
     if (c->at.gap <= 0) t.level = c->at.gap - 1e-17 * sim->model->length; /* separates: where it comes back to */
     const sample start = {0, c->at.gap - t.level, c->rate}, end = look(&t, h);
     const double tau = search(&t, start, end, DEPTH);
-    if (tau < 0) continue;
+    if (tau == NEVER) continue;
     if (sim->crowd.landing_speed > 0 && ss_lands_gently(sim, c, look(&t, tau).rate)) {
       c->lands_at = tau;
       if (!locate_all) continue;

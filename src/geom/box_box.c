@@ -146,7 +146,6 @@ static bool crossing_in_parallel(const collector *c, const ss_segment *a, const 
 static void collect_edge_pair(collector *c, const facing_edge *a, const facing_edge *b) {
   const double margin = c->boxes->tolerance;
   const ss_vec3 cross = v3_cross(a->line.axis, b->line.axis);
-  const double along = v3_dot(cross, c->n);
   double s, t;
   ss_vec3 w;
   ss_contact_point contact;
@@ -156,7 +155,6 @@ static void collect_edge_pair(collector *c, const facing_edge *a, const facing_e
     if (ss_boxes_crossing(c->boxes, a->edge, b->edge, c->reference_is_a, face, margin, &contact)) collect(c, &contact);
     return;
   }
-  if (along * along < similar * similar * v3_dot(cross, cross)) return;
   if (!segment_perpendicular(&a->line, &b->line, &s, &t, &w)) return;
   if (!segment_contains(&a->line, s, margin) || !segment_contains(&b->line, t, margin)) return;
   ss_boxes_edges(c->boxes, a->edge, b->edge, &contact);

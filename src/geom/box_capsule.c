@@ -4,6 +4,7 @@
  *   CORNER  a corner of the box and the axis: distance
  *   EDGE    an edge of the box and the axis: signed distance along their common perpendicular, negative only where the
  *           axis passes through the box
+ *   FACE    a face of the box and the end of the axis that is lowest over it, for an axis in the box
  *
  * As long as the axis is outside the box each of these is a distance between points of the two shapes, so none of them
  * can be negative in an admissible configuration, and the smallest is the distance of the shapes. A capsule that lies
@@ -11,11 +12,11 @@
  * reported where the box faces the capsule (but for a slack, so that a resting capsule keeps its contacts while it
  * rocks) and the feet are inside.
  *
- * An axis inside the box (deeper than the radius) has no unique way out: the feature with the shortest one decides, and
- * edges with another direction are left out. */
+ * An axis inside the box (deeper than the radius) has no unique way out: the face or edge with the shortest one decides, and features with
+ * another direction are left out. */
 #include "geom/pairs.h"
 
-enum { END = 0, CORNER = 2, EDGE = 10, FEATURES = 22 };
+enum { END = 0, CORNER = 2, EDGE = 10, FACE = 22, FEATURES = 28 };
 
 static const double slack = 0.35;  /* sine: about 20 degrees */
 static const double similar = 0.9; /* cosine: about 25 degrees */
@@ -50,6 +51,11 @@ static axis_feature feature_of_axis(const ss_segment *axis, ss_vec3 half, uint32
     s = segment_closest(axis, f.foot);
     f.inside = fabs(s) < (1 - margin) * axis->half;
     f.distance = length_and_direction(v3_sub(segment_point(axis, s), f.foot), v3(0, 0, 1), &f.n);
+  } else if (feature >= FACE) {
+    f.n = box_face_normal(feature - FACE);
+    const ss_vec3 lowest = segment_point(axis, v3_dot(f.n, axis->axis) > 0 ? -axis->half : axis->half);
+    f.distance = v3_dot(f.n, lowest) - v3_get(half, (int)(feature - FACE) / 2);
+    f.foot = v3_axpy(lowest, -f.distance, f.n);
   } else {
     const ss_segment edge = box_edge(half, feature - EDGE);
     f.distance = ss_edge_distance(axis, &edge, box_edge_outward(feature - EDGE), &f.n, &s, &t);
@@ -86,13 +92,16 @@ static bool box_faces(uint32_t feature, ss_vec3 n, double within) {
 
 /* The feature with the shortest way out for an axis inside the box; NULL: it is outside. Where the edge faces along n,
  * its distance is the separation along n. */
-static const axis_feature *way_out(const axis_feature all[FEATURES], const ss_segment *axis, ss_vec3 half) {
-  const axis_feature *best = NULL;
+static const axis_feature *way_out(axis_feature all[FEATURES], const ss_segment *axis, ss_vec3 half) {
   if (!box_meets(half, axis)) return NULL;
-  for (uint32_t i = 0; i < FEATURES; i++) {
-    const bool negative = all[i].distance < 0 && all[i].inside && box_faces(i, all[i].n, 0);
-    if (negative && (!best || all[i].distance > best->distance)) best = &all[i];
+  const axis_feature *best = &all[FACE];
+  for (uint32_t i = FACE; i < FEATURES; i++) {
+    all[i] = feature_of_axis(axis, half, i);
+    if (all[i].distance > best->distance) best = &all[i];
   }
+  for (uint32_t i = EDGE; i < FACE; i++)
+    if (all[i].inside && all[i].distance < 0 && all[i].distance > best->distance && box_faces(i, all[i].n, 0))
+      best = &all[i];
   return best;
 }
 
@@ -122,16 +131,25 @@ static int box_capsule_collide(const ss_shape *a, const ss_pose *pa, const ss_sh
   ss_vec3 n, foot;
   if (box_distance(a->half, axis.center, &n, &foot) - b->reach > reach) return 0;
   axis_feature all[FEATURES];
-  for (uint32_t i = 0; i < FEATURES; i++)
+  for (uint32_t i = 0; i < FACE; i++)
     all[i] = may_count(&axis, a->half, i) ? feature_of_axis(&axis, a->half, i) : (axis_feature){.inside = false};
   const axis_feature *deep = way_out(all, &axis, a->half);
   int count = 0;
-  for (uint32_t i = 0; i < FEATURES; i++) {
+  double least = INFINITY;
+  ss_contact_point contact;
+  for (uint32_t i = 0; i < FACE; i++) {
     if (i == 1 && axis.half == 0) continue; /* a capsule without length has one end */
-    const bool sound = i < CORNER || (deep ? i >= EDGE && v3_dot(all[i].n, deep->n) > similar : all[i].distance > 0);
+    const bool sound =
+        deep ? (i < CORNER || i >= EDGE) && v3_dot(all[i].n, deep->n) > similar : i < CORNER || all[i].distance > 0;
     if (!sound || !all[i].inside || !box_faces(i, all[i].n, slack)) continue;
-    ss_contact_point contact;
     contact_of_feature(&all[i], pa, b->radius, i, &contact);
+    least = fmin(least, all[i].distance);
+    count = contact_add(out, count, &contact, reach);
+  }
+  if (deep &&
+      least > deep->distance +
+                  margin * a->reach) { /* the lowest end has a shorter way, which the rest of the axis has not */
+    contact_of_feature(deep, pa, b->radius, (uint32_t)(deep - all), &contact);
     count = contact_add(out, count, &contact, reach);
   }
   return ss_contacts_without_spare(out, count, is_line_end, is_spare, all, fmin(a->reach, b->reach));

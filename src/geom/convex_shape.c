@@ -27,8 +27,8 @@ static void choose(selection *s, int point) {
 
 static int furthest(const selection *s, ss_vec3 direction, double *distance) {
   int best = 0;
-  *distance = -INFINITY;
-  for (int i = 0; i < s->n; i++) {
+  *distance = 0; /* of point 0, from which all are seen */
+  for (int i = 1; i < s->n; i++) {
     const double d = v3_dot(direction, v3_sub(s->points[i], s->points[0]));
     if (d > *distance) *distance = d, best = i;
   }

@@ -266,22 +266,15 @@ static ss_vec3 project_on_disc(ss_cylinder c, int end, ss_vec3 p) {
   return v3(side_of(end) * c.half, shrink * p.y, shrink * p.z);
 }
 
-/* Where the search for the best slab of two discs starts: apart, the direction of points that some alternating projections bring near
- * each other; where they meet, across the tangents of the rims. */
-static ss_vec3 across_rims(const couple *c, int end_a, int end_b, ss_vec3 otherwise) {
+/* Where the search for the best slab of two discs starts: the direction of points that some alternating projections bring near each other. */
+static ss_vec3 between_discs(const couple *c, int end_a, int end_b, ss_vec3 otherwise) {
   const view *v = &c->view[0];
-  const ss_vec3 axis = quat_axis_x(v->turn);
   ss_vec3 p = v->center, q = p, n;
   for (int i = 0; i < 10; i++) {
     q = project_on_disc(v->other, end_b, p);
     p = seen(v, project_on_disc(v->mine, end_a, quat_rotate(quat_conjugate(v->turn), v3_sub(q, v->center))));
   }
-  if (length_and_direction(v3_sub(p, q), otherwise, &n) > 1e-12 * c->size &&
-      separation(c, n) > separation(c, otherwise))
-    return n;
-  const ss_vec3 tangent_a = v3_cross(axis, v3_sub(p, v->center)), tangent_b = v3_cross(v3(1, 0, 0), p);
-  if (!(length_and_direction(v3_cross(tangent_a, tangent_b), otherwise, &n) > 0)) return otherwise;
-  if (side_of(end_b) * n.x - side_of(end_a) * v3_dot(axis, n) < 0) n = v3_neg(n);
+  (void)length_and_direction(v3_sub(p, q), otherwise, &n);
   return separation(c, n) > separation(c, otherwise) ? n : otherwise;
 }
 
@@ -331,7 +324,7 @@ static bool rims(const couple *c, int end_a, int end_b, ss_vec3 start, ss_contac
     fill(c, 0, separation_of(&d, across), across, ss_disc_support(v->other, end_b, across), out);
     return false;
   }
-  ss_vec3 n = leave_kink(&d, across_rims(c, end_a, end_b, start)), gradient;
+  ss_vec3 n = leave_kink(&d, between_discs(c, end_a, end_b, start)), gradient;
   ss_mat3 bend;
   const double gap = ss_slab_maximum(disc_slabs, &d, &n);
   (void)disc_slabs(&d, n, &gradient, &bend);

@@ -46,7 +46,7 @@ static candidate side(const couple *k) {
   ss_vec3 foot;
   const ss_vec3 p = segment_point(&axis, ss_ellipsoid_segment(k->half, &axis));
   c.expected = ss_ellipsoid_distance(k->half, p, &c.n, &foot) - k->c.radius;
-  c.sound = fabs(v3_dot(c.n, axis.axis)) < 1e-6; /* else an end is the closest, or it is in a kink */
+  c.sound = fabs(v3_dot(c.n, axis.axis)) < 1e-9; /* else an end is the closest, or it is in a kink */
   return c;
 }
 

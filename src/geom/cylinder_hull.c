@@ -65,11 +65,53 @@ static void fill_point(const scene *s, double d, ss_vec3 n, ss_vec3 foot, ss_con
   out->point_a = v3_axpy(out->point_b, out->gap, out->normal);
 }
 
-/* A point of the hull over a surface, or by its distance. */
+/* How high a vertex is above the rim's point p along the ends of a chord: the end's normal and the side's. */
+typedef struct chord_height {
+  double end, side;
+} chord_height;
+
+static double height_at(chord_height h, double part) { return (1 - part) * h.end + part * h.side; }
+
+static chord_height lowest_at(const scene *s, ss_vec3 p, ss_vec3 end, ss_vec3 side, double part) {
+  chord_height lowest = {0, 0};
+  for (int i = 0; i < s->hull->n_vertices; i++) {
+    const ss_vec3 arm = v3_sub(to_cylinder(s, s->hull->vertex[i]), p);
+    const chord_height h = {v3_dot(end, arm), v3_dot(side, arm)};
+    if (i == 0 || height_at(h, part) < height_at(lowest, part)) lowest = h;
+  }
+  return lowest;
+}
+
+/* Of the normals of the rim's point next to y the one that separates best: the lowest vertex' height over the point is concave along the
+ * chord between those of the end and the side. Where two lines cross, of which one is lowest at each end, another may be lower. */
+static ss_vec3 rim_normal(const scene *s, ss_vec3 y) {
+  const ss_vec3 end = v3(y.x < 0 ? -1 : 1, 0, 0);
+  ss_vec3 side;
+  (void)length_and_direction(v3(0, y.y, y.z), v3(0, 1, 0), &side);
+  const ss_vec3 p = v3_axpy(v3_scale(s->c.half, end), s->c.radius, side);
+  chord_height low = lowest_at(s, p, end, side, 0), high = lowest_at(s, p, end, side, 1);
+  if (low.side <= low.end) return end;
+  if (high.side >= high.end) return side;
+  double part = 0;
+  for (int k = 0; k < s->hull->n_vertices; k++) {
+    const double fall = high.end - high.side;
+    part = (high.end - low.end) / (low.side - low.end + fall);
+    const chord_height next = lowest_at(s, p, end, side, part);
+    if (!(height_at(next, part) < height_at(low, part) - 1e-15 * s->size)) break;
+    if (next.side > next.end)
+      low = next;
+    else
+      high = next;
+  }
+  return v3_normalize(v3_axpy(v3_scale(1 - part, end), part, side));
+}
+
+/* A point of the hull over a surface, or by its distance; on a rim, but for rounding, which is no direction. */
 static bool contact_of_point(const scene *s, ss_vec3 y, int surface, ss_contact_point *out) {
   ss_vec3 n, foot;
   const bool over = surface != NO_SURFACE && ss_cylinder_over(s->c, y, surface, margin * s->size);
   const double d = over ? ss_cylinder_height(s->c, y, surface, &n, &foot) : ss_cylinder_distance(s->c, y, &n, &foot);
+  if (!over && fabs(d) <= 1e-12 * s->size) n = rim_normal(s, y);
   fill_point(s, d, n, foot, out);
   return over || surface == NO_SURFACE;
 }
@@ -86,12 +128,9 @@ static void contact_of_height(const scene *s, ss_vec3 p, int face, ss_contact_po
 static bool contact_by_face(const scene *s, ss_vec3 p, int face, ss_contact_point *out) {
   contact_of_height(s, p, face, out);
   const bool over = ss_hull_over(s->hull, face, p, margin * s->size);
-  if (over && out->gap >= 0) return true;
-  const double tolerance = hull_tolerance(margin * s->size, -out->gap, s->size);
+  if (over && (out->gap >= 0 || !ss_hull_passed_through(s->hull, p, -out->gap, margin * s->size, s->size))) return true;
   ss_vec3 n, foot;
-  const double distance = ss_hull_distance(s->hull, p, &n, &foot);
-  if (over && distance < tolerance) return true;
-  out->gap = distance;
+  out->gap = ss_hull_distance(s->hull, p, &n, &foot);
   out->normal = v3_neg(n);
   out->point_a = foot;
   return over;
@@ -112,10 +151,10 @@ static bool lies_along(const scene *s, int edge) {
 
 /* Of the hull, over an end, in the cylinder's frame. */
 static ss_vec3 lowest_vertex(const scene *s, double side) {
-  ss_vec3 lowest = v3(0, 0, 0);
-  for (int i = 0; i < s->hull->n_vertices; i++) {
+  ss_vec3 lowest = to_cylinder(s, s->hull->vertex[0]);
+  for (int i = 1; i < s->hull->n_vertices; i++) {
     const ss_vec3 y = to_cylinder(s, s->hull->vertex[i]);
-    if (i == 0 || side * y.x < side * lowest.x) lowest = y;
+    if (side * y.x < side * lowest.x) lowest = y;
   }
   return lowest;
 }
@@ -145,8 +184,10 @@ static bool edge_over_side(const scene *s, const ss_segment *e, ss_contact_point
 
 static bool edge_beside(const scene *s, const ss_segment *e, ss_contact_point *out) {
   ss_vec3 n, foot;
-  const double d = ss_cylinder_line(s->c, e->center, e->axis, &n, &foot);
-  if (segment_contains(e, v3_dot(e->axis, v3_sub(foot, e->center)), margin * e->half)) {
+  const double d = ss_cylinder_line(s->c, e->center, e->axis, &n, &foot), t = v3_dot(e->axis, v3_sub(foot, e->center));
+  if (segment_contains(e, t, margin * e->half)) {
+    const bool along_end = hypot(n.y, n.z) < 1e-9; /* where the line goes on to the rim the edge may not */
+    if (along_end) return contact_of_point(s, segment_point(e, t), n.x > 0, out);
     const ss_segment axis = {v3(0, 0, 0), v3(1, 0, 0), s->c.half};
     return fill_point(s, d, n, foot, out), segments_cross(e, &axis);
   }
@@ -235,16 +276,6 @@ static void consider_feature(const scene *s, uint32_t feature, choice *best) {
   if (feature_contact(s, feature, &c) && c.gap + s->radius > best->separation) consider(s, c.normal, feature, best);
 }
 
-/* A vertex at y under a rim, where the distance has a kink: normals between those of the end and the side. */
-static void consider_rim(const scene *s, ss_vec3 y, uint32_t feature, choice *best) {
-  ss_vec3 out;
-  (void)length_and_direction(v3(0, y.y, y.z), v3(0, 1, 0), &out);
-  for (int k = 1; k <= 3; k++) {
-    const ss_vec3 n = v3_normalize(v3_axpy(v3((y.x < 0 ? -1 : 1) * (4 - k), 0, 0), k, out));
-    consider(s, quat_rotate(s->turn, n), feature, best);
-  }
-}
-
 /* Faces and ends first: `flat` is the best of them. */
 static choice best_normal(const scene *s, choice *flat) {
   choice best = {v3(0, 0, 1), -INFINITY, 0};
@@ -267,7 +298,8 @@ static choice best_normal(const scene *s, choice *flat) {
     consider_feature(s, encode(VERTEX, i, SS_CYLINDER_SIDE, 0), &best);
     consider_feature(s, feature, &best);
     (void)feature_contact(s, feature, &c);
-    if (c.gap + s->radius < 0) consider_rim(s, to_cylinder(s, s->hull->vertex[i]), feature, &best);
+    if (c.gap + s->radius < 0)
+      consider(s, quat_rotate(s->turn, rim_normal(s, to_cylinder(s, s->hull->vertex[i]))), feature, &best);
   }
   return best;
 }
@@ -358,8 +390,11 @@ static int hull_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b,
       c.least > tolerance) { /* deep, or a vertex under a rim: the feature of the chosen normal, or the best slab */
     ss_contact_point contact;
     (void)feature_contact(&s, best.feature, &contact);
-    if (contact.gap + s.radius > 0) (void)feature_contact(&s, flat.feature, &contact);
-    c.count = contact_add(out, c.count, &contact, reach);
+    const bool closed = contact.gap + s.radius <= fmin(best.separation + tolerated * s.size, 0);
+    if (!closed) (void)feature_contact(&s, flat.feature, &contact);
+    /* lines that nearly lie on each other: the way out through a face is no measure of what their normals err by */
+    if (closed || c.count == 0 || flat.separation > 10 * best.separation)
+      c.count = contact_add(out, c.count, &contact, reach);
   }
   for (int i = 0; i < c.count; i++) to_world(pa, &out[i]);
   return c.count;

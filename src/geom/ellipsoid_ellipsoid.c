@@ -16,22 +16,15 @@
 
 typedef struct couple {
   ss_vec3 r;
-  ss_mat3 a, b;   /* A, B */
-  ss_vec3 across; /* of an ellipse's plane, which n does not leave; zero: none */
+  ss_mat3 a, b; /* A, B */
 } couple;
 
-static ss_vec3 across_plane(const ss_shape *s, const ss_pose *p) {
-  for (int k = 0; k < 3; k++)
-    if (v3_get(s->half, k) == 0) return quat_rotate(p->orientation, axis_vector(k, 1));
-  return v3(0, 0, 0);
-}
-
-static ss_mat3 square_matrix(ss_quat q, ss_vec3 half) {
+/* Across an ellipse's plane any length will do, as all is symmetric to the plane: that of the longer axis. */
+static ss_mat3 square_matrix(const ss_shape *s, ss_quat q) {
   const ss_mat3 r = quat_matrix(q);
-  const double largest = fmax(fmax(half.x, half.y), half.z);
   double square[3];
-  for (int k = 0; k < 3; k++) { /* across an ellipse's plane any length will do: nothing points there */
-    const double h = v3_get(half, k) > 0 ? v3_get(half, k) : largest;
+  for (int k = 0; k < 3; k++) {
+    const double h = v3_get(s->half, k) > 0 ? v3_get(s->half, k) : s->reach;
     square[k] = h * h;
   }
   ss_mat3 m;
@@ -79,10 +72,7 @@ static double slabs(const void *context, ss_vec3 n, ss_vec3 *gradient, ss_mat3 *
   const ss_mat3 *m[2] = {&c->a, &c->b};
   double s = v3_dot(n, c->r);
   *gradient = c->r;
-  const double stiff = 10 * (v3_norm(c->r) + sqrt(c->a.m[0][0] + c->a.m[1][1] + c->a.m[2][2]));
-  const double t[3] = {c->across.x, c->across.y, c->across.z};
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) bend->m[i][j] = stiff * t[i] * t[j];
+  *bend = (ss_mat3){0};
   for (int k = 0; k < 2; k++) {
     const ss_vec3 mn = mat3_mul(m[k], n);
     const double width = sqrt(v3_dot(n, mn)), x[3] = {mn.x, mn.y, mn.z};
@@ -97,10 +87,8 @@ static double slabs(const void *context, ss_vec3 n, ss_vec3 *gradient, ss_mat3 *
 static void ellipsoids_gap(const ss_shape *a, const ss_pose *pa, const ss_shape *b, const ss_pose *pb, uint32_t feature,
                            ss_contact_point *out) {
   (void)feature;
-  couple c = {v3_sub(pa->position, pb->position), square_matrix(pa->orientation, a->half),
-              square_matrix(pb->orientation, b->half), v3(0, 0, 0)};
-  if (a->type == SS_SHAPE_ELLIPSE || b->type == SS_SHAPE_ELLIPSE)
-    c.across = across_plane(a->type == SS_SHAPE_ELLIPSE ? a : b, a->type == SS_SHAPE_ELLIPSE ? pa : pb);
+  const couple c = {v3_sub(pa->position, pb->position), square_matrix(a, pa->orientation),
+                    square_matrix(b, pb->orientation)};
   ss_vec3 n;
   const double distance = length_and_direction(c.r, quat_axis_z(pb->orientation), &n);
   const double far = 1e6 * (a->reach + b->reach);

@@ -35,6 +35,13 @@ bool ss_hull_over(const struct ss_hull *hull, int face, ss_vec3 p, double margin
   return true;
 }
 
+bool ss_hull_passed_through(const struct ss_hull *hull, ss_vec3 p, double depth, double margin, double size) {
+  const double tolerance = depth < 1e-6 * size ? fmax(2 * depth, margin) : margin;
+  for (int i = 0; i < hull->n_faces; i++)
+    if (hull_height(hull, i, p) > tolerance) return true;
+  return false;
+}
+
 bool ss_hull_meets(const struct ss_hull *hull, const ss_segment *segment, double *middle) {
   double low = -segment->half, high = segment->half;
   bool beside = false;

@@ -4,6 +4,8 @@
 
 #include "geom/pairs.h"
 
+enum { SS_MOST_HULL_POINTS = 200 };
+
 typedef struct ss_hull_face {
   ss_vec3 normal;   /* unit, outward */
   double offset;    /* the solid is below normal . x = offset */
@@ -49,11 +51,9 @@ static inline double hull_height(const struct ss_hull *hull, int face, ss_vec3 p
 /* Is the point, seen along the face's normal, inside the face but for `margin`? */
 bool ss_hull_over(const struct ss_hull *hull, int face, ss_vec3 p, double margin);
 
-/* A point under a face, by `depth`, may be out of the solid again, where an edge is sharp: so far out it still counts as under the
- * face. Two wedges that lie flush on each other have no other contacts; from 1e-6 of the size on it is the distance that counts. */
-static inline double hull_tolerance(double margin, double depth, double size) {
-  return depth < 1e-6 * size && 2 * depth > margin ? 2 * depth : margin;
-}
+/* Is p, which is so deep under a face, out of the solid again, where an edge is sharp? Not by as little as it is deep: two wedges that lie
+ * flush on each other have no other contacts. From 1e-6 of the size on no more than the margin counts. */
+bool ss_hull_passed_through(const struct ss_hull *hull, ss_vec3 p, double depth, double margin, double size);
 
 /* Does the segment (in the hull's frame) pass through the hull? *middle of what is inside, or of what is left of it. */
 bool ss_hull_meets(const struct ss_hull *hull, const ss_segment *segment, double *middle);

@@ -5,6 +5,8 @@
  * the plane. Fails for points that lie in a plane. */
 #include "geom/hull_build.h"
 
+#include <string.h>
+
 typedef struct builder {
   const ss_vec3 *p;
   int n;
@@ -19,15 +21,16 @@ static ss_vec3 cross3(ss_vec3 a, ss_vec3 b, ss_vec3 c) { return v3_cross(v3_sub(
 /* The third point of the plane through i and j that has all points below it; -1: there is none. */
 static int wrap(const builder *b, int i, int j, ss_vec3 *normal) {
   int k = -1;
+  *normal = v3(0, 0, 0);
   for (int m = 0; m < b->n; m++) {
     if (m == i || m == j) continue;
     if (k < 0 || v3_dot(cross3(b->p[i], b->p[j], b->p[k]), v3_sub(b->p[m], b->p[i])) > 0) {
-      if (length_and_direction(cross3(b->p[i], b->p[j], b->p[m]), v3(0, 0, 0), normal) > b->tolerance * b->tolerance)
-        k = m;
+      ss_vec3 across;
+      if (length_and_direction(cross3(b->p[i], b->p[j], b->p[m]), v3(0, 0, 0), &across) > b->tolerance * b->tolerance)
+        k = m, *normal = across;
     }
   }
   if (k < 0) return -1;
-  (void)length_and_direction(cross3(b->p[i], b->p[j], b->p[k]), v3(0, 0, 0), normal);
   for (int m = 0; m < b->n; m++)
     if (v3_dot(*normal, v3_sub(b->p[m], b->p[i])) > b->tolerance) return -1;
   return k;
@@ -102,32 +105,39 @@ static int find_edges(const builder *b, ss_hull_edge *edge) {
   return n;
 }
 
+typedef struct integrals {
+  double volume;
+  ss_vec3 first;       /* of x */
+  double second[3][3]; /* of x x^T */
+} integrals;
+
 /* Sum over the tetrahedra that the faces' triangles make with the origin: of x x^T it is det (s s^T + sum x_i x_i^T)/120. */
-static void integrate(const struct ss_hull *hull, double *volume, ss_vec3 *first, double second[3][3]) {
-  *volume = 0, *first = v3(0, 0, 0);
+static integrals integrate(const struct ss_hull *hull) {
+  integrals sum = {0};
   for (int f = 0; f < hull->n_faces; f++)
     for (int k = 1; k + 1 < hull->face[f].count; k++) {
       const int *loop = hull->loop + hull->face[f].first;
       const ss_vec3 x[3] = {hull->vertex[loop[0]], hull->vertex[loop[k]], hull->vertex[loop[k + 1]]};
       const ss_vec3 s = v3_add(x[0], v3_add(x[1], x[2]));
       const double det = v3_dot(x[0], v3_cross(x[1], x[2]));
-      *volume += det / 6;
-      *first = v3_axpy(*first, det / 24, s);
+      sum.volume += det / 6;
+      sum.first = v3_axpy(sum.first, det / 24, s);
       for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-          double sum = v3_get(s, i) * v3_get(s, j);
-          for (int m = 0; m < 3; m++) sum += v3_get(x[m], i) * v3_get(x[m], j);
-          second[i][j] += det / 120 * sum;
+          double of_corners = v3_get(s, i) * v3_get(s, j);
+          for (int m = 0; m < 3; m++) of_corners += v3_get(x[m], i) * v3_get(x[m], j);
+          sum.second[i][j] += det / 120 * of_corners;
         }
     }
+  return sum;
 }
 
 static void moments_of(struct ss_hull *hull) {
-  ss_vec3 first;
-  double m[3][3] = {{0}};
-  integrate(hull, &hull->volume, &first, m);
+  const integrals of = integrate(hull);
+  const double(*m)[3] = of.second;
   const double i[6] = {m[1][1] + m[2][2], m[0][0] + m[2][2], m[0][0] + m[1][1], -m[0][1], -m[0][2], -m[1][2]};
-  for (int k = 0; k < 6; k++) hull->inertia[k] = i[k];
+  hull->volume = of.volume;
+  memcpy(hull->inertia, i, sizeof i);
 }
 
 /* Leaves out points that are no corner of a face. */
@@ -145,8 +155,9 @@ static int keep_corners(const builder *b, ss_vec3 *vertex, int *number) {
 
 /* The points, seen from the first one, without those that are another one but for the tolerance; returns how many are left. */
 static int keep_apart(const ss_vec3 *points, int n, double tolerance, ss_vec3 *out) {
-  int kept = 0;
-  for (int i = 0; i < n; i++) {
+  int kept = 1;
+  out[0] = v3(0, 0, 0);
+  for (int i = 1; i < n; i++) {
     const ss_vec3 p = v3_sub(points[i], points[0]);
     bool known = false;
     for (int k = 0; k < kept && !known; k++) known = v3_norm(v3_sub(p, out[k])) <= 2 * tolerance;
@@ -186,11 +197,9 @@ static ss_hull_status build(ss_arena *arena, const ss_vec3 *points, int n, doubl
                            .n_vertices = n_vertices,
                            .n_faces = b.n_faces,
                            .n_edges = n_edges};
-  double volume, second[3][3] = {{0}};
-  ss_vec3 first;
-  integrate(hull, &volume, &first, second);
-  if (!(volume > 1e-9 * size * size * size)) return SS_HULL_FLAT;
-  const ss_vec3 center = v3_scale(1 / volume, first);
+  const integrals of = integrate(hull);
+  if (!(of.volume > 1e-9 * size * size * size)) return SS_HULL_FLAT;
+  const ss_vec3 center = v3_scale(1 / of.volume, of.first);
   for (int i = 0; i < n_vertices; i++) vertex[i] = v3_sub(vertex[i], center);
   for (int f = 0; f < b.n_faces; f++) b.face[f].offset = v3_dot(b.face[f].normal, vertex[b.loop[b.face[f].first]]);
   moments_of(hull);

@@ -5,8 +5,6 @@
 #include "core/arena.h"
 #include "geom/hull.h"
 
-enum { SS_MOST_HULL_POINTS = 200 };
-
 typedef enum ss_hull_status { SS_HULL_OK, SS_HULL_MEMORY, SS_HULL_FLAT } ss_hull_status;
 
 /* The hull, its origin in its centroid, which is given in the points' frame. */

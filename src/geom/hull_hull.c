@@ -84,28 +84,26 @@ static double slab(const couple *c, bool of_a, int face, ss_contact_point *out) 
   return d;
 }
 
-/* Is p, which is below the face, out of the solid again? */
-static bool passed_through(const struct ss_hull *hull, ss_vec3 p, double tolerance) {
-  for (int i = 0; i < hull->n_faces; i++)
-    if (hull_height(hull, i, p) > tolerance) return true;
-  return false;
-}
+/* Do the points belong to the shapes? GRAZING: edges that are nearly parallel; the direction of their common perpendicular is
+ * that of a small difference, not to be used for faces that lie on each other. ASKEW: a vertex beside a face, over an
+ * edge or a vertex, which edges that cross there know better: what is between points that touch is no direction. BORDER: edges that cross in an end of one of them, but for the tolerance. */
+typedef enum validity { OUTSIDE, GRAZING, ASKEW, BORDER, SOUND } validity;
 
 /* Distance of p by way of a face: the height over its plane where p is over the face, or under it but not on the other side
- * of the solid. *usable: p is over or under the face, or above its plane. */
+ * of the solid. OUTSIDE: p is neither over or under the face, nor above its plane. */
 static double distance_by_face(const struct ss_hull *hull, double size, ss_vec3 p, int face, ss_vec3 *n, ss_vec3 *foot,
-                               bool *usable) {
+                               validity *valid) {
   const double tolerance = margin * size;
-  *usable = true;
+  *valid = SOUND;
   if (face < hull->n_faces) {
     const double height = hull_height(hull, face, p);
     if (ss_hull_over(hull, face, p, tolerance) &&
-        (height >= 0 || !passed_through(hull, p, hull_tolerance(tolerance, -height, size)))) {
+        (height >= 0 || !ss_hull_passed_through(hull, p, -height, tolerance, size))) {
       *n = hull->face[face].normal;
       *foot = v3_axpy(p, -height, *n);
       return height;
     }
-    *usable = height >= 0;
+    *valid = height < 0 ? OUTSIDE : ASKEW;
   }
   return ss_hull_distance(hull, p, n, foot);
 }
@@ -117,16 +115,11 @@ static bool edges_meet(const couple *c, const ss_segment *a, const ss_segment *b
   return (c->b->n_faces > 0 && ss_hull_meets(c->b, a, &middle)) || ss_hull_meets(c->a, &seen, &middle);
 }
 
-/* Do the points belong to the shapes? GRAZING: edges that are nearly parallel; the direction of their common perpendicular is
- * that of a small difference, not to be used for faces that lie on each other. BORDER: edges that cross in an end of one of them,
- * but for the tolerance. */
-typedef enum validity { OUTSIDE, GRAZING, BORDER, SOUND } validity;
-
 static validity feature_contact(const couple *c, uint32_t feature, ss_contact_point *out) {
   const int i = (int)(feature >> 10 & 0x3ff), j = (int)(feature & 0x3ff);
   ss_vec3 n, foot;
   double d, s, t;
-  bool valid = true, grazing = false, border = false;
+  validity valid = SOUND;
   switch (feature >> 20) {
   case VERTEX_A:
     d = distance_by_face(c->b, c->size, from_a(c, c->a->vertex[i]), j, &n, &foot, &valid);
@@ -141,12 +134,14 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
     const ss_vec3 away = v3_sub(outward(c->b, j), quat_rotate(c->turn, outward(c->a, i)));
     d = ss_edge_distance(&a, &b, away, &n, &s, &t);
     if (d < -margin * c->size && !edges_meet(c, &a, &b)) d = edges_apart(d, &n);
-    grazing = v3_norm(v3_cross(a.axis, b.axis)) <= parallel;
-    valid = segment_contains(&a, s, -margin * a.half) && segment_contains(&b, t, -margin * b.half);
-    border = !segment_contains(&a, s, margin * a.half) || !segment_contains(&b, t, margin * b.half);
-    if (border) valid &= fabs(v3_dot(n, a.axis)) < 1e-6 && fabs(v3_dot(n, b.axis)) < 1e-6; /* not two ends */
+    bool meet = segment_contains(&a, s, -margin * a.half) && segment_contains(&b, t, -margin * b.half);
+    const bool border = !segment_contains(&a, s, margin * a.half) || !segment_contains(&b, t, margin * b.half);
+    if (border) meet &= fabs(v3_dot(n, a.axis)) < 1e-6 && fabs(v3_dot(n, b.axis)) < 1e-6; /* not two ends */
     if (c->b->n_faces == 0) /* a capsule's end is VERTEX_B */
-      valid &= segments_cross(&a, &b) && segment_contains(&b, t, margin * b.half);
+      meet &= segments_cross(&a, &b) && segment_contains(&b, t, margin * b.half);
+    if (border) valid = BORDER;
+    if (v3_norm(v3_cross(a.axis, b.axis)) <= parallel) valid = GRAZING;
+    if (!meet) valid = OUTSIDE;
     fill(c, d, n, segment_point(&b, t), out);
     break;
   }
@@ -154,7 +149,7 @@ static validity feature_contact(const couple *c, uint32_t feature, ss_contact_po
     (void)slab(c, feature >> 20 == SLAB_A, i, out);
   }
   out->feature = feature;
-  return !valid ? OUTSIDE : grazing ? GRAZING : border ? BORDER : SOUND;
+  return valid;
 }
 
 /* Distance of the slabs of the two polyhedra (without radius) across n. */
@@ -234,13 +229,10 @@ static void collect(collector *k, uint32_t feature, validity wanted) {
   const double d = contact.gap + k->c->radius;
   if (contact.gap <= margin * k->c->size && separation(k->c, contact.normal) < d - tolerated * k->c->size) return;
   for (int i = 0; i < k->count; i++) { /* a vertex on a vertex or an edge is seen from both sides */
-    if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) > 4 * margin * k->c->size ||
-        v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) > 4 * margin * k->c->size ||
-        contact.gap <= k->out[i].gap - 1e-14 * k->c->size)
-      continue;
-    /* a capsule's end beside a face sees its edge askew */
-    if (k->c->b->n_faces == 0 && is_spare(k->c, k->out[i].feature) && is_line_end(k->c, feature)) k->out[i] = contact;
-    return;
+    if (v3_norm(v3_sub(k->out[i].point_a, contact.point_a)) <= 4 * margin * k->c->size &&
+        v3_norm(v3_sub(k->out[i].point_b, contact.point_b)) <= 4 * margin * k->c->size &&
+        contact.gap > k->out[i].gap - 1e-14 * k->c->size)
+      return;
   }
   k->least = fmin(k->least, d);
   k->count = contact_add(k->out, k->count, &contact, k->reach);
@@ -253,6 +245,14 @@ static void collect_missing(collector *k, const search *s) {
   const bool by_feature = s->separation > 0 || s->feature >> 20 == EDGES;
   ss_contact_point contact;
   (void)feature_contact(k->c, by_feature ? s->feature : s->flat, &contact);
+  const int n_a = k->c->a->n_vertices, n_b = k->c->b->n_vertices;
+  /* a vertex on a vertex, where there is no direction; but it must separate like any closed contact's */
+  for (int i = 0; i < n_a + n_b && s->separation > -tolerance; i++) {
+    ss_contact_point other;
+    (void)feature_contact(k->c, i < n_a ? encode(VERTEX_A, i, NO_FACE) : encode(VERTEX_B, i - n_a, NO_FACE), &other);
+    if (other.gap < contact.gap - tolerance && separation(k->c, other.normal) > -tolerated * k->c->size)
+      contact = other;
+  }
   k->count = contact_add(k->out, k->count, &contact, k->reach);
 }
 
@@ -278,7 +278,8 @@ static int hulls_collide(const ss_shape *a, const ss_pose *pa, const ss_shape *b
   for (validity wanted = SOUND; wanted >= BORDER; wanted--)
     for (int i = 0; i < c.a->n_edges; i++)
       for (int j = 0; j < c.b->n_edges; j++) collect(&k, encode(EDGES, i, j), wanted);
-  for (int i = 0; capsule && i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b), SOUND);
+  for (int i = 0; i < c.a->n_vertices; i++) collect(&k, encode(VERTEX_A, i, face_b), capsule ? SOUND : ASKEW);
+  for (int j = 0; j < c.b->n_vertices; j++) collect(&k, encode(VERTEX_B, j, face_a), ASKEW);
   if (capsule) k.count = ss_contacts_without_spare(out, k.count, is_line_end, is_spare, &c, c.size);
   collect_missing(&k, &s);
   for (int i = 0; i < k.count; i++) to_world(pb, &out[i]);

@@ -78,8 +78,12 @@ static bool sphere_vertex(const ss_guest *g, const struct ss_mesh *mesh, int ver
   return ss_mesh_vertex_admits(mesh, vertex, out->normal, exact);
 }
 
-static const ss_guest_kind sphere_kind = {one,           0,    center_point, one,   sphere_edge, one,
-                                          sphere_vertex, NULL, NULL,         false, 0,           0};
+static const ss_guest_kind sphere_kind = {.n_points = one,
+                                          .point = center_point,
+                                          .n_edges = one,
+                                          .edge = sphere_edge,
+                                          .n_faces = one,
+                                          .vertex = sphere_vertex};
 
 /* ---- capsules: the axis with a radius ---- */
 
@@ -132,18 +136,16 @@ static bool capsule_is_pierced(const ss_guest *g, const ss_segment *e, double *m
   return capsule_distance(g, segment_point(e, *middle), &n) < 0;
 }
 
-static const ss_guest_kind capsule_kind = {capsule_points,
-                                           0,
-                                           capsule_point,
-                                           capsule_edges,
-                                           capsule_edge,
-                                           one,
-                                           capsule_vertex,
-                                           capsule_distance,
-                                           capsule_is_pierced,
-                                           true,
-                                           2,
-                                           0};
+static const ss_guest_kind capsule_kind = {.n_points = capsule_points,
+                                           .point = capsule_point,
+                                           .n_edges = capsule_edges,
+                                           .edge = capsule_edge,
+                                           .n_faces = one,
+                                           .vertex = capsule_vertex,
+                                           .distance = capsule_distance,
+                                           .pierced = capsule_is_pierced,
+                                           .has_line = true,
+                                           .crossing = 2};
 
 /* ---- boxes and convex hulls ---- */
 
@@ -173,13 +175,15 @@ static bool ellipsoid_is_pierced(const ss_guest *g, const ss_segment *e, double 
   return ss_ellipsoid_distance(g->shape->half, segment_point(e, *middle), &n, &foot) < 0;
 }
 
-/* Edges that have passed each other touch only if the mesh's edge is in the shape, and not far: lines cross anywhere. */
-static bool crosses_inside(const ss_guest *g, const struct ss_mesh *mesh, int edge, const ss_contact_point *c) {
-  if (c->gap >= -g->margin) return true;
-  if (c->gap < -deep * g->size) return false;
+static bool passes_through(const ss_guest *g, const struct ss_mesh *mesh, int edge) {
   const ss_segment e = edge_in_guest(g, mesh, edge);
   double middle;
   return g->kind->pierced(g, &e, &middle);
+}
+
+/* Edges that have passed each other touch only if the mesh's edge is in the shape, and not far: lines cross anywhere. */
+static bool crosses_inside(const ss_guest *g, const struct ss_mesh *mesh, int edge, const ss_contact_point *c) {
+  return c->gap >= -g->margin || (c->gap >= -deep * g->size && passes_through(g, mesh, edge));
 }
 
 /* May a contact at the hull's edge have this normal (in the hull's frame, out of it)? */
@@ -200,12 +204,15 @@ static bool hull_at_edge(const ss_guest *g, const struct ss_mesh *mesh, int edge
   ss_vec3 outward = left_normal(mesh, edge);
   if (sides->right >= 0) outward = v3_add(outward, mesh->facet[mesh->triangle[sides->right].facet].normal);
   double s, t;
-  const double d = ss_edge_distance(&a, &e, v3_sub(outward, quat_rotate(g->turn, own_outward)), &out->normal, &s, &t);
+  double d = ss_edge_distance(&a, &e, v3_sub(outward, quat_rotate(g->turn, own_outward)), &out->normal, &s, &t);
+  /* what is shallower may cross in an end; a search asks whether it passes through when all else is right */
+  const bool apart = !g->searches && d < -shallow * g->size && !passes_through(g, mesh, edge);
+  if (apart) d = edges_apart(d, &out->normal);
   out->gap = d;
   out->point_b = segment_point(&e, t);
   out->point_a = v3_axpy(out->point_b, d, out->normal);
   const bool crossed = fabs(v3_dot(out->normal, a.axis)) < 1e-6 && fabs(v3_dot(out->normal, e.axis)) < 1e-6;
-  return v3_norm(v3_cross(a.axis, e.axis)) > parallel && crossed && fabs(s) < a.half * until &&
+  return !apart && v3_norm(v3_cross(a.axis, e.axis)) > parallel && crossed && fabs(s) < a.half * until &&
          fabs(t) < e.half * until && crosses_inside(g, mesh, edge, out) &&
          ss_mesh_edge_admits(mesh, edge, out->normal, flat) &&
          hull_edge_admits(g->hull, k, own.axis, quat_rotate(quat_conjugate(g->turn), v3_neg(out->normal)));
@@ -217,7 +224,7 @@ static bool hull_vertex_counts(const ss_guest *g, const struct ss_mesh *mesh, in
   const double own = hull_height(g->hull, k, y);
   double highest = own;
   for (int i = 0; i < g->hull->n_faces; i++) highest = fmax(highest, hull_height(g->hull, i, y));
-  if (own < -shallow * g->size) return highest <= g->margin && own >= highest * (1 + 1e-9);
+  if (own < -shallow * g->size) return own >= highest * (1 + 1e-9);
   const ss_vec3 normal = v3_neg(quat_rotate(g->turn, g->hull->face[k].normal));
   return (highest <= g->margin || own >= -g->margin) && ss_mesh_vertex_admits(mesh, vertex, normal, flat);
 }
@@ -243,9 +250,14 @@ static double hull_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_hull_distance(g->hull, y, n, &foot);
 }
 
-static const ss_guest_kind hull_kind = {
-    hull_points,     0,     hull_point, hull_edges, hull_at_edge, hull_faces, hull_at_vertex, hull_distance,
-    hull_is_pierced, false, 0,          0};
+static const ss_guest_kind hull_kind = {.n_points = hull_points,
+                                        .point = hull_point,
+                                        .n_edges = hull_edges,
+                                        .edge = hull_at_edge,
+                                        .n_faces = hull_faces,
+                                        .vertex = hull_at_vertex,
+                                        .distance = hull_distance,
+                                        .pierced = hull_is_pierced};
 
 /* ---- ellipsoids, ellipses ---- */
 
@@ -291,30 +303,24 @@ static double ellipsoid_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_ellipsoid_distance(g->shape->half, y, n, &foot);
 }
 
-static const ss_guest_kind ellipsoid_kind = {one,
-                                             1,
-                                             ellipsoid_point,
-                                             one,
-                                             ellipsoid_edge,
-                                             one,
-                                             ellipsoid_vertex,
-                                             ellipsoid_distance,
-                                             ellipsoid_is_pierced,
-                                             false,
-                                             0,
-                                             0};
-static const ss_guest_kind ellipse_kind = {one,
-                                           1,
-                                           ellipsoid_point,
-                                           one,
-                                           ellipsoid_edge,
-                                           none,
-                                           ellipsoid_vertex,
-                                           ellipsoid_distance,
-                                           ellipsoid_is_pierced,
-                                           false,
-                                           0,
-                                           0};
+static const ss_guest_kind ellipsoid_kind = {.n_points = one,
+                                             .first_fixed = 1,
+                                             .point = ellipsoid_point,
+                                             .n_edges = one,
+                                             .edge = ellipsoid_edge,
+                                             .n_faces = one,
+                                             .vertex = ellipsoid_vertex,
+                                             .distance = ellipsoid_distance,
+                                             .pierced = ellipsoid_is_pierced};
+static const ss_guest_kind ellipse_kind = {.n_points = one,
+                                           .first_fixed = 1,
+                                           .point = ellipsoid_point,
+                                           .n_edges = one,
+                                           .edge = ellipsoid_edge,
+                                           .n_faces = none,
+                                           .vertex = ellipsoid_vertex,
+                                           .distance = ellipsoid_distance,
+                                           .pierced = ellipsoid_is_pierced};
 
 /* ---- cylinders: the lowest point of each rim, points fixed on the rims while it stands ---- */
 
@@ -376,18 +382,28 @@ static bool cylinder_chord(const ss_guest *g, const struct ss_mesh *mesh, int ed
   const ss_cylinder c = cylinder_of(g->shape);
   const double side = k & 2 ? 1 : -1;
   double t;
-  const bool crosses = ss_cylinder_chord(c, e, k & 1, -SS_EDGE_ENDS * e->half, &t);
+  const bool near = ss_cylinder_chord(c, e, k & 1, -g->margin, &t), crosses = near && fabs(t) < e->half * to_its_end;
   const ss_vec3 y = segment_point(e, clamp(t, e->half));
+  if (!near) return over_surface(g, y, SS_CYLINDER_SIDE + 1, out), false;
   fill_point(g, y, side * y.x - c.half, v3(side, 0, 0), out);
   return crosses && side * y.x >= 0 && fabs(e->axis.x) < flat && crosses_inside(g, mesh, edge, out) &&
          ss_mesh_edge_admits(mesh, edge, out->normal, flat);
 }
 
+/* Beside a rim: the edge's line, or its closest point where that of the line is beyond its end. */
 static bool edge_beside(const ss_guest *g, const ss_segment *e, ss_contact_point *out) {
   ss_vec3 n, foot;
   const double distance = ss_cylinder_line(cylinder_of(g->shape), e->center, e->axis, &n, &foot);
-  fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
-  return fabs(v3_dot(e->axis, v3_sub(foot, e->center))) <= e->half * to_its_end;
+  const double t = v3_dot(e->axis, v3_sub(foot, e->center));
+  if (fabs(t) <= e->half * to_its_end) {
+    const bool along_end = hypot(n.y, n.z) < 1e-9; /* where the line goes on to the rim the edge may not */
+    if (along_end) return over_surface(g, segment_point(e, t), n.x > 0, out);
+    fill_point(g, v3_axpy(foot, distance, n), distance, n, out);
+    return true;
+  }
+  if (!g->searches)
+    (void)over_surface(g, segment_point(e, ss_cylinder_segment(cylinder_of(g->shape), e)), SS_CYLINDER_SIDE + 1, out);
+  return false;
 }
 
 /* 0: over the side; 1 to 4: chords; 5, 6: along the side, at the ends; 7: beside a rim. */
@@ -398,7 +414,8 @@ static bool cylinder_edge(const ss_guest *g, const struct ss_mesh *mesh, int edg
   if (k == 0) valid = edge_over_side(g, &e, out) && out->gap >= -shallow * g->size;
   if (k == 5 || k == 6) valid = edge_at_end(g, &e, k - 5, out);
   if (k == 7 || (k == 0 && !valid)) valid = edge_beside(g, &e, out) && k == 7;
-  return valid && crosses_inside(g, mesh, edge, out) && ss_mesh_edge_admits(mesh, edge, out->normal, flat);
+  const double slack = k == 7 && fabs(out->gap) <= g->margin ? exact : flat; /* on a rim any normal is as near */
+  return valid && crosses_inside(g, mesh, edge, out) && ss_mesh_edge_admits(mesh, edge, out->normal, slack);
 }
 
 static bool cylinder_vertex(const ss_guest *g, const struct ss_mesh *mesh, int vertex, int k, ss_contact_point *out) {
@@ -412,18 +429,17 @@ static double cylinder_distance(const ss_guest *g, ss_vec3 y, ss_vec3 *n) {
   return ss_cylinder_distance(cylinder_of(g->shape), y, n, &foot);
 }
 
-static const ss_guest_kind cylinder_kind = {cylinder_points,
-                                            2,
-                                            cylinder_point,
-                                            cylinder_edges,
-                                            cylinder_edge,
-                                            cylinder_surfaces,
-                                            cylinder_vertex,
-                                            cylinder_distance,
-                                            cylinder_is_pierced,
-                                            true,
-                                            0,
-                                            SS_CYLINDER_SIDE};
+static const ss_guest_kind cylinder_kind = {.n_points = cylinder_points,
+                                            .first_fixed = 2,
+                                            .point = cylinder_point,
+                                            .n_edges = cylinder_edges,
+                                            .edge = cylinder_edge,
+                                            .n_faces = cylinder_surfaces,
+                                            .vertex = cylinder_vertex,
+                                            .distance = cylinder_distance,
+                                            .pierced = cylinder_is_pierced,
+                                            .has_line = true,
+                                            .round_face = SS_CYLINDER_SIDE};
 
 /* ---- */
 
@@ -468,6 +484,7 @@ void ss_guest_make(const ss_shape *shape, const ss_pose *pose, const struct ss_m
   g->radius = g->kind == &sphere_kind || g->kind == &capsule_kind ? shape->radius : 0;
   g->size = fmin(shape->reach, mesh->size / 2);
   g->n_prepared = 0;
+  g->searches = false;
   g->beyond = 0.01 * g->size;
   g->margin = g->size > 0 ? 1e-9 * g->size : 1e-12 * mesh->size; /* a point has no size */
 }
@@ -520,7 +537,7 @@ void ss_guest_prepare(ss_guest *g) {
   ss_shape_bounds(g->shape, &pose, &g->low, &g->high);
   g->axes = quat_matrix(g->turn);
   g->extent = extent_of(g);
-  const int n = g->hull && g->hull->n_vertices <= SS_GUEST_POINTS ? g->hull->n_vertices : 0;
-  for (int i = 0; i < n; i++) g->point[i] = from_guest(g, g->hull->vertex[i]);
-  g->n_prepared = n;
+  g->searches = true;
+  g->n_prepared = g->hull ? g->hull->n_vertices : 0;
+  for (int i = 0; i < g->n_prepared; i++) g->point[i] = from_guest(g, g->hull->vertex[i]);
 }

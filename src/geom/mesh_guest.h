@@ -6,12 +6,10 @@
 #include "geom/hull.h"
 #include "geom/mesh.h"
 
-enum { SS_GUEST_POINTS = 200 }; /* corners of a hull at most */
-
 typedef struct ss_guest {
   const ss_shape *shape;
   const struct ss_guest_kind *kind;
-  const struct ss_hull *hull; /* box, convex, a capsule's axis; else NULL */
+  const struct ss_hull *hull; /* box, convex; else NULL */
   ss_hull_room room;
   ss_vec3 center;
   ss_quat turn;      /* from the guest's frame to the mesh's */
@@ -19,13 +17,14 @@ typedef struct ss_guest {
   ss_vec3 low, high; /* bounds in the mesh's frame; after ss_guest_prepare */
   ss_mat3 axes;      /* of the guest's frame in the mesh's, as columns; after ss_guest_prepare */
   ss_vec3 extent;    /* bounds in the guest's own frame: |x| <= extent.x and so on; likewise */
-  ss_vec3 point[SS_GUEST_POINTS];
+  ss_vec3 point[SS_MOST_HULL_POINTS];
+  bool searches;               /* after ss_guest_prepare */
   int n_prepared;              /* hulls: so many points are there in the mesh's frame; 0 before ss_guest_prepare */
   double size, margin, beyond; /* beyond: ss_triangle_over's */
 } ss_guest;
 
 /* Contacts are in the mesh's frame; a is the guest, b the mesh. The functions return whether the points belong to both
- * shapes; the contact is filled in anyway. */
+ * shapes; the contact is filled in anyway, unless the guest searches. */
 typedef struct ss_guest_kind {
   /* Points that may touch a facet with this normal are numbered 0 to n_points - 1; point: false where k is none of them. */
   int (*n_points)(const ss_guest *guest);
