@@ -174,11 +174,16 @@ static void weigh_block(ss_sim *sim, int b) {
   sim->solver.islands.part[b] = idle ? work : HUGE_VAL;
 }
 
-/* The work that stopping each island does with the problem's z; infinite where one of its bodies moves. */
+/* The work that stopping each island does with the problem's z; infinite where one of its bodies moves. What a landing takes is not set
+ * against what is given elsewhere: its row is not stopped, and may end with much less work than z.Jv. */
 static void weigh(ss_sim *sim, double *works) {
   const ss_islands *s = &sim->solver.islands;
   const int blocks = sim->trial.problem.n_blocks;
   ss_each(sim, blocks, weigh_block);
+  for (int i = 0; i < sim->trial.n_contacts; i++) {
+    const ss_contact *c = &sim->trial.contacts[i];
+    if (c->row >= 0 && c->lands) s->part[c->block] = fmax(s->part[c->block], 0);
+  }
   for (int k = 0; k < s->count; k++) works[k] = 0;
   for (int b = 0; b < blocks; b++) works[s->island[b]] += s->part[b];
 }
