@@ -8,6 +8,14 @@
 #include <math.h>
 #include <suitesparse/klu.h>
 
+/* Weak: a program that links the archive of the library without KLU does without factors of general sparse matrices, and with all the rest. */
+#pragma weak klu_defaults
+#pragma weak klu_analyze
+#pragma weak klu_factor
+#pragma weak klu_tsolve
+#pragma weak klu_free_numeric
+#pragma weak klu_free_symbolic
+
 static const double singular = 1e-14;      /* pivot, in rows and columns of size one */
 static const double diagonal_share = 0.05; /* of the largest entry, from which the diagonal one is taken */
 
@@ -51,6 +59,8 @@ static bool is_finite(const ss_sparse *A) {
 
 static ss_status factorise(ss_sparse_factors *f, const ss_sparse *A, double *value, ss_error *error) {
   klu_common *common = &f->common;
+  if (!klu_factor)
+    return ss_fail(error, SS_ERROR_UNSUPPORTED, "a sparse matrix needs KLU, which this program is linked without");
   if (!is_finite(A)) return ss_fail(error, SS_ERROR_INPUT, "an entry of A is not finite");
   for (int i = 0; i < f->n; i++)
     for (int k = A->start[i]; k < A->start[i + 1]; k++)
@@ -91,8 +101,8 @@ ss_status ss_sparse_factor(const ss_sparse *A, ss_sparse_factors **factors, ss_e
 
 void ss_sparse_free(ss_sparse_factors *f) {
   if (!f) return;
-  (void)klu_free_numeric(&f->numeric, &f->common);
-  (void)klu_free_symbolic(&f->symbolic, &f->common);
+  if (f->numeric) (void)klu_free_numeric(&f->numeric, &f->common);
+  if (f->symbolic) (void)klu_free_symbolic(&f->symbolic, &f->common);
   ss_free(f->row_scale);
   ss_free(f);
 }
